@@ -1,0 +1,1417 @@
+// Generated from schemas/**/*.json by `npm run schemas`. Change the schemas, never this file.
+
+/**
+ * @minItems 1
+ * @maxItems 50
+ */
+export type Subscriptions = ("conversation_created" | "conversation_updated" | "conversation_status_changed" | "message_created" | "message_updated" | "contact_created" | "contact_updated")[]
+/**
+ * Lowercase letters, digits, `_` and `-`.
+ * 
+ * @minItems 1
+ * @maxItems 20
+ */
+export type LabelTitles = string[]
+export type Action = (ReplyAction | NoteAction | HandoffAction | LabelAction)
+/**
+ * What one bot run wants done, in order: at most 20 actions, at most 5 of them replies. All of it is applied in one transaction, or none.
+ * 
+ * @maxItems 20
+ */
+export type ActionBatch = Action[]
+
+export interface Schemas {
+"events/account/contact_created": ContactCreated
+"events/account/contact_updated": ContactUpdated
+"events/account/conversation_created": ConversationCreated
+"events/account/conversation_status_changed": ConversationStatusChanged
+"events/account/conversation_updated": ConversationUpdated
+"events/account/message_created": MessageCreated
+"events/account/message_updated": MessageUpdated
+"events/bot/conversation_opened": BotConversationOpened
+"events/bot/conversation_resolved": BotConversationResolved
+"events/bot/message_created": BotMessageCreated
+"events/bot/message_updated": BotMessageUpdated
+"requests/contact.create": CreateContact
+"requests/contact.list.query": ListContactsQuery
+"requests/conversation.create": CreateConversation
+"requests/conversation.list.query": ListConversationsQuery
+"requests/conversation.toggle-status": ToggleStatus
+"requests/message.create": SendMessage
+"requests/message.list.query": ListMessagesQuery
+"requests/page.query": PageQuery
+"requests/webhook.create": CreateWebhook
+"resources/contact-list": ContactList
+"resources/contact": Contact
+"resources/conversation-list": ConversationList
+"resources/conversation": Conversation
+"resources/empty": Empty
+"resources/error": Error
+"resources/health": Health
+"resources/inbox-list": InboxList
+"resources/inbox": Inbox
+"resources/message-list": MessageList
+"resources/message": Message
+"resources/profile": Profile
+"resources/webhook-list": WebhookList
+"resources/webhook-with-secret": WebhookWithSecret
+"resources/webhook": Webhook
+"runtime/action.handoff": HandoffAction
+"runtime/action.label": LabelAction
+"runtime/action.note": NoteAction
+"runtime/action.reply": ReplyAction
+"runtime/actions": ActionBatch
+"runtime/plugin": PluginManifest
+}
+/**
+ * A new contact was created.
+ */
+export interface ContactCreated {
+event: "contact_created"
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+name: string
+email: (string | null)
+phone_number: (string | null)
+identifier: (string | null)
+blocked: boolean
+thumbnail: (string | null)
+custom_attributes: Attributes
+additional_attributes: Attributes
+/**
+ * Unix timestamp in seconds, or null.
+ */
+last_activity_at: (number | null)
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+account: Account
+}
+/**
+ * Caller-owned JSON object; passes through untouched.
+ */
+export interface Attributes {
+[k: string]: unknown
+}
+export interface Account {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+}
+/**
+ * A contact's details changed.
+ */
+export interface ContactUpdated {
+event: "contact_updated"
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+name: string
+email: (string | null)
+phone_number: (string | null)
+identifier: (string | null)
+blocked: boolean
+thumbnail: (string | null)
+custom_attributes: Attributes
+additional_attributes: Attributes
+/**
+ * Unix timestamp in seconds, or null.
+ */
+last_activity_at: (number | null)
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+account: Account
+changed_attributes: ChangedAttributes
+}
+/**
+ * Attribute name → its value before and after.
+ */
+export interface ChangedAttributes {
+[k: string]: {
+previous: unknown
+current: unknown
+}
+}
+/**
+ * A new conversation was created.
+ */
+export interface ConversationCreated {
+event: "conversation_created"
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+priority: ("urgent" | "high" | "medium" | "low" | null)
+unread_count: number
+source_id: (string | null)
+labels: string[]
+/**
+ * Unix timestamp in seconds, or null.
+ */
+snoozed_until: (number | null)
+/**
+ * Unix timestamp in seconds, or null.
+ */
+waiting_since: (number | null)
+/**
+ * Identifier, or null for none.
+ */
+sla_policy_id: (number | null)
+additional_attributes: Attributes
+custom_attributes: Attributes
+contact: ContactBrief
+meta: {
+sender: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: (string | null)
+phone_number: (string | null)
+type: "Contact"
+}
+channel: string
+assignee: (Named | null)
+team: (Named | null)
+/**
+ * The bot that serves the conversation, if any.
+ */
+agent_bot: (Named | null)
+}
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+last_activity_at: number
+account: Account
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+sequence: number
+}
+export interface ContactBrief {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: (string | null)
+}
+export interface Named {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+}
+/**
+ * A conversation's status changed.
+ */
+export interface ConversationStatusChanged {
+event: "conversation_status_changed"
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+priority: ("urgent" | "high" | "medium" | "low" | null)
+unread_count: number
+source_id: (string | null)
+labels: string[]
+/**
+ * Unix timestamp in seconds, or null.
+ */
+snoozed_until: (number | null)
+/**
+ * Unix timestamp in seconds, or null.
+ */
+waiting_since: (number | null)
+/**
+ * Identifier, or null for none.
+ */
+sla_policy_id: (number | null)
+additional_attributes: Attributes
+custom_attributes: Attributes
+contact: ContactBrief
+meta: {
+sender: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: (string | null)
+phone_number: (string | null)
+type: "Contact"
+}
+channel: string
+assignee: (Named | null)
+team: (Named | null)
+/**
+ * The bot that serves the conversation, if any.
+ */
+agent_bot: (Named | null)
+}
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+last_activity_at: number
+account: Account
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+sequence: number
+changed_attributes: ChangedAttributes
+}
+/**
+ * A conversation's attributes changed (its status apart).
+ */
+export interface ConversationUpdated {
+event: "conversation_updated"
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+priority: ("urgent" | "high" | "medium" | "low" | null)
+unread_count: number
+source_id: (string | null)
+labels: string[]
+/**
+ * Unix timestamp in seconds, or null.
+ */
+snoozed_until: (number | null)
+/**
+ * Unix timestamp in seconds, or null.
+ */
+waiting_since: (number | null)
+/**
+ * Identifier, or null for none.
+ */
+sla_policy_id: (number | null)
+additional_attributes: Attributes
+custom_attributes: Attributes
+contact: ContactBrief
+meta: {
+sender: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: (string | null)
+phone_number: (string | null)
+type: "Contact"
+}
+channel: string
+assignee: (Named | null)
+team: (Named | null)
+/**
+ * The bot that serves the conversation, if any.
+ */
+agent_bot: (Named | null)
+}
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+last_activity_at: number
+account: Account
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+sequence: number
+changed_attributes: ChangedAttributes
+}
+/**
+ * A new message arrived in a conversation.
+ */
+export interface MessageCreated {
+event: "message_created"
+/**
+ * Message id, as a string.
+ */
+id: string
+content: string
+/**
+ * ISO 8601 with milliseconds, UTC.
+ */
+created_at: string
+message_type: ("incoming" | "outgoing")
+private: boolean
+content_type: ("text" | "input_select" | "input_email")
+content_attributes: Attributes
+status: ("sent" | "delivered" | "read" | "failed")
+source_id: (string | null)
+sender: ({
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+type: ("Contact" | "User" | "AgentBot")
+} | null)
+conversation: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+}
+contact: ContactBrief
+account: Account
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+sequence: number
+}
+/**
+ * A message was updated.
+ */
+export interface MessageUpdated {
+event: "message_updated"
+/**
+ * Message id, as a string.
+ */
+id: string
+content: string
+/**
+ * ISO 8601 with milliseconds, UTC.
+ */
+created_at: string
+message_type: ("incoming" | "outgoing")
+private: boolean
+content_type: ("text" | "input_select" | "input_email")
+content_attributes: Attributes
+status: ("sent" | "delivered" | "read" | "failed")
+source_id: (string | null)
+sender: ({
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+type: ("Contact" | "User" | "AgentBot")
+} | null)
+conversation: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+}
+contact: ContactBrief
+account: Account
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+sequence: number
+changed_attributes: ChangedAttributes
+}
+/**
+ * A resolved conversation was reopened.
+ */
+export interface BotConversationOpened {
+event: "conversation_opened"
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+status: ("open" | "pending" | "snoozed")
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+meta: {
+sender: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+type: "contact"
+}
+channel: string
+}
+account: Account
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+sequence: number
+}
+/**
+ * A conversation was resolved.
+ */
+export interface BotConversationResolved {
+event: "conversation_resolved"
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+status: "resolved"
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+meta: {
+sender: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+type: "contact"
+}
+channel: string
+}
+account: Account
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+sequence: number
+}
+/**
+ * A new message appeared in a conversation the bot serves.
+ */
+export interface BotMessageCreated {
+event: "message_created"
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+content: string
+content_type: ("text" | "input_select" | "input_email")
+message_type: ("incoming" | "outgoing")
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+private: boolean
+source_id: (string | null)
+additional_attributes: Attributes
+content_attributes: Attributes
+/**
+ * Who wrote it; null when the author no longer exists.
+ */
+sender: ({
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: (string | null)
+phone_number: (string | null)
+avatar: (string | null)
+identifier: (string | null)
+type: ("contact" | "user" | "agent_bot")
+} | null)
+inbox: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+channel: string
+}
+conversation: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+assignee: (Named | null)
+meta: {
+sender: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+type: "contact"
+}
+channel: string
+}
+}
+account: Account
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+sequence: number
+}
+/**
+ * A message was edited.
+ */
+export interface BotMessageUpdated {
+event: "message_updated"
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+content: string
+content_type: ("text" | "input_select" | "input_email")
+message_type: ("incoming" | "outgoing")
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+private: boolean
+source_id: (string | null)
+additional_attributes: Attributes
+content_attributes: Attributes
+/**
+ * Who wrote it; null when the author no longer exists.
+ */
+sender: ({
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: (string | null)
+phone_number: (string | null)
+avatar: (string | null)
+identifier: (string | null)
+type: ("contact" | "user" | "agent_bot")
+} | null)
+inbox: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+channel: string
+}
+conversation: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+assignee: (Named | null)
+meta: {
+sender: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+type: "contact"
+}
+channel: string
+}
+}
+account: Account
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+sequence: number
+changed_attributes: ChangedAttributes
+}
+/**
+ * What makes a contact.
+ */
+export interface CreateContact {
+name: string
+email?: (string | null)
+/**
+ * E.164, for example +14155552671.
+ */
+phone_number?: (string | null)
+identifier?: (string | null)
+blocked?: boolean
+custom_attributes?: Attributes
+additional_attributes?: Attributes
+[k: string]: unknown
+}
+/**
+ * Page and order of contacts.
+ */
+export interface ListContactsQuery {
+page?: number
+sort?: ("name" | "-name" | "email" | "-email" | "phone_number" | "-phone_number" | "last_activity_at" | "-last_activity_at" | "created_at" | "-created_at")
+include_contact_inboxes?: boolean
+[k: string]: unknown
+}
+/**
+ * What opens a conversation.
+ */
+export interface CreateConversation {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+contact_id: number
+source_id?: (string | null)
+/**
+ * State of a conversation.
+ */
+status?: ("open" | "resolved" | "pending" | "snoozed")
+/**
+ * Unix timestamp in seconds, or null.
+ */
+snoozed_until?: (number | null)
+/**
+ * Identifier, or null for none.
+ */
+assignee_id?: (number | null)
+/**
+ * Identifier, or null for none.
+ */
+team_id?: (number | null)
+/**
+ * A first message, sent by the caller.
+ */
+message?: {
+content: string
+[k: string]: unknown
+}
+additional_attributes?: Attributes
+custom_attributes?: Attributes
+[k: string]: unknown
+}
+/**
+ * Filters, page and order of conversations.
+ */
+export interface ListConversationsQuery {
+page?: number
+sort?: ("created_at" | "-created_at" | "updated_at" | "-updated_at" | "last_activity_at" | "-last_activity_at")
+status?: ("open" | "resolved" | "pending" | "snoozed" | "all")
+assignee_type?: ("me" | "unassigned" | "all" | "assigned")
+/**
+ * @maxItems 20
+ */
+labels?: string[]
+[k: string]: unknown
+}
+/**
+ * The status to move to.
+ */
+export interface ToggleStatus {
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+/**
+ * Unix timestamp in seconds, or null.
+ */
+snoozed_until?: (number | null)
+[k: string]: unknown
+}
+/**
+ * A message or a private note.
+ */
+export interface SendMessage {
+content: string
+message_type: ("incoming" | "outgoing")
+private?: boolean
+content_type?: ("text" | "input_select" | "input_email")
+content_attributes?: Attributes
+source_id?: (string | null)
+[k: string]: unknown
+}
+/**
+ * Which stretch of a conversation.
+ */
+export interface ListMessagesQuery {
+/**
+ * Unix timestamp in seconds.
+ */
+before?: number
+/**
+ * Unix timestamp in seconds.
+ */
+after?: number
+[k: string]: unknown
+}
+/**
+ * Which page of a list.
+ */
+export interface PageQuery {
+page?: number
+[k: string]: unknown
+}
+/**
+ * What subscribes a URL to events.
+ */
+export interface CreateWebhook {
+url: string
+subscriptions: Subscriptions
+name?: (string | null)
+/**
+ * Identifier, or null for none.
+ */
+inbox_id?: (number | null)
+active?: boolean
+[k: string]: unknown
+}
+/**
+ * A page of contacts.
+ */
+export interface ContactList {
+payload: Contact[]
+meta: PageMeta
+}
+/**
+ * A customer.
+ */
+export interface Contact {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+name: string
+email: (string | null)
+phone_number: (string | null)
+identifier: (string | null)
+blocked: boolean
+thumbnail: (string | null)
+custom_attributes: Attributes
+additional_attributes: Attributes
+/**
+ * Unix timestamp in seconds, or null.
+ */
+last_activity_at: (number | null)
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+contact_inboxes?: {
+source_id: (string | null)
+inbox: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+channel_type: string
+}
+}[]
+}
+export interface PageMeta {
+count: number
+current_page: number
+total_pages: number
+}
+/**
+ * A page of conversations with the four counts.
+ */
+export interface ConversationList {
+data: {
+meta: {
+all_count: number
+mine_count: number
+unassigned_count: number
+assigned_count: number
+count: number
+current_page: number
+total_pages: number
+}
+payload: Conversation[]
+}
+}
+/**
+ * A customer interaction in an inbox.
+ */
+export interface Conversation {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+priority: ("urgent" | "high" | "medium" | "low" | null)
+unread_count: number
+source_id: (string | null)
+labels: string[]
+/**
+ * Unix timestamp in seconds, or null.
+ */
+snoozed_until: (number | null)
+/**
+ * Unix timestamp in seconds, or null.
+ */
+waiting_since: (number | null)
+/**
+ * Identifier, or null for none.
+ */
+sla_policy_id: (number | null)
+additional_attributes: Attributes
+custom_attributes: Attributes
+contact: ContactBrief
+meta: {
+sender: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: (string | null)
+phone_number: (string | null)
+type: "Contact"
+}
+channel: string
+assignee: (Named | null)
+team: (Named | null)
+/**
+ * The bot that serves the conversation, if any.
+ */
+agent_bot: (Named | null)
+}
+last_message: (Message | null)
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+last_activity_at: number
+}
+/**
+ * One exchange inside a conversation.
+ */
+export interface Message {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+conversation_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+content: string
+message_type: ("incoming" | "outgoing")
+status: ("sent" | "delivered" | "read" | "failed")
+/**
+ * True: a note that only agents see.
+ */
+private: boolean
+content_type: ("text" | "input_select" | "input_email")
+content_attributes: Attributes
+source_id: (string | null)
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+sender: ({
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+type: ("Contact" | "User" | "AgentBot")
+} | null)
+attachments: Attributes[]
+}
+/**
+ * Success with nothing to tell.
+ */
+export interface Empty {
+
+}
+/**
+ * What every refused request is answered with.
+ */
+export interface Error {
+/**
+ * A sentence for people.
+ */
+error: string
+/**
+ * A word for programs.
+ */
+code: string
+request_id: string
+details?: {
+/**
+ * JSON pointer to the offending value.
+ */
+path: string
+rule: string
+message: string
+}[]
+}
+/**
+ * Whether the process lives or is ready.
+ */
+export interface Health {
+status: ("ok" | "ready")
+}
+/**
+ * The inboxes the caller may see.
+ */
+export interface InboxList {
+payload: Inbox[]
+meta: PageMeta
+}
+/**
+ * A configured channel connection.
+ */
+export interface Inbox {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+name: string
+channel_type: string
+greeting_enabled: boolean
+greeting_message: (string | null)
+enable_auto_assignment: boolean
+timezone: string
+working_hours_enabled: boolean
+csat_survey_enabled: boolean
+avatar_url: (string | null)
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+}
+/**
+ * Messages of a conversation, oldest first.
+ */
+export interface MessageList {
+payload: Message[]
+}
+/**
+ * Who the access token belongs to.
+ */
+export interface Profile {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: string
+type: "user"
+confirmed: boolean
+platform_admin: boolean
+avatar_url: (string | null)
+/**
+ * Identifier, or null for none.
+ */
+account_id: (number | null)
+role: ("administrator" | "agent" | null)
+accounts: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+role: ("administrator" | "agent")
+availability: ("online" | "busy" | "offline")
+}[]
+}
+/**
+ * The account's webhooks.
+ */
+export interface WebhookList {
+payload: Webhook[]
+meta: PageMeta
+}
+/**
+ * A subscription of an external URL to events.
+ */
+export interface Webhook {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+url: string
+name: (string | null)
+subscriptions: string[]
+active: boolean
+/**
+ * Why the service switched the webhook off, or null.
+ */
+disabled_reason: (string | null)
+/**
+ * Identifier, or null for none.
+ */
+inbox_id: (number | null)
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+}
+/**
+ * A webhook just created: the only answer that carries its signing secret.
+ */
+export interface WebhookWithSecret {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+url: string
+name: (string | null)
+subscriptions: string[]
+active: boolean
+/**
+ * Why the service switched the webhook off, or null.
+ */
+disabled_reason: (string | null)
+/**
+ * Identifier, or null for none.
+ */
+inbox_id: (number | null)
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+/**
+ * Standard Webhooks signing secret, whsec_… .
+ */
+secret: string
+}
+/**
+ * Gives the conversation to humans: status open, and the bot is silent until its next session.
+ */
+export interface HandoffAction {
+type: "handoff"
+/**
+ * Why, in a few words; agents see it.
+ */
+reason: string
+/**
+ * A private note for the agents.
+ */
+note?: string
+/**
+ * A last public message to the customer.
+ */
+message?: string
+}
+/**
+ * Adds labels to the conversation and removes labels from it.
+ */
+export interface LabelAction {
+type: "label"
+add?: LabelTitles
+remove?: LabelTitles
+}
+/**
+ * A private note to the agents.
+ */
+export interface NoteAction {
+type: "note"
+content: string
+}
+/**
+ * A public message to the customer.
+ */
+export interface ReplyAction {
+type: "reply"
+content: string
+content_type?: ("text" | "input_select" | "input_email")
+/**
+ * For input_select: {items: [{title, value}]}.
+ */
+content_attributes?: {
+[k: string]: unknown
+}
+}
+/**
+ * plugin.json: what a bot package is, what it listens to, what it may do, how it is configured.
+ */
+export interface PluginManifest {
+/**
+ * For editors; the service does not read it.
+ */
+$schema?: string
+/**
+ * Identifies the package on a service; never changes between versions.
+ */
+id: string
+/**
+ * Shown to people.
+ */
+name: string
+/**
+ * Semantic version, for example 1.4.0 or 2.0.0-beta.1.
+ */
+version: string
+/**
+ * Version of the bot API the package is written for.
+ */
+apiVersion: "1"
+/**
+ * One or two sentences for people.
+ */
+description?: string
+/**
+ * The handler file, relative to the package directory: .ts or .js.
+ */
+main: string
+/**
+ * Events the bot is called for; any other never reaches it.
+ * 
+ * @minItems 1
+ */
+events: ("message_created" | "message_updated" | "conversation_opened" | "conversation_resolved" | "webwidget_triggered")[]
+permissions?: Permissions
+config?: Config
+limits?: Limits
+}
+/**
+ * What the bot may do and see. Whatever is absent is not granted.
+ */
+export interface Permissions {
+/**
+ * Actions the bot may return. A batch with any other action is dropped as a whole.
+ */
+conversation?: ("reply" | "note" | "handoff" | "label")[]
+/**
+ * Fields of the contact the bot may see beside its id; the others are removed before the bot is called.
+ */
+contact?: ("name" | "email" | "phone_number" | "identifier" | "custom_attributes")[]
+/**
+ * true: private notes reach the bot as messages too.
+ */
+notes_read?: boolean
+/**
+ * true: outgoing messages, the bot's own included, reach the bot too.
+ */
+receive_own?: boolean
+}
+/**
+ * The settings an account may make, as a JSON Schema object; a form is drawn from it. A subset of JSON Schema whose check always ends quickly: no references, no regular expressions.
+ */
+export interface Config {
+type: "object"
+title?: string
+description?: string
+properties?: {
+[k: string]: Setting
+}
+/**
+ * @maxItems 50
+ */
+required?: string[]
+additionalProperties?: false
+}
+export interface Setting {
+type: ("string" | "number" | "integer" | "boolean" | "array" | "object")
+title?: string
+description?: string
+/**
+ * Used where the account sets nothing.
+ */
+default?: {
+[k: string]: unknown
+}
+/**
+ * @maxItems 20
+ */
+examples?: unknown[]
+/**
+ * @minItems 1
+ * @maxItems 100
+ */
+enum?: unknown[]
+format?: ("email" | "uri" | "date" | "time" | "date-time")
+minLength?: number
+maxLength?: number
+minimum?: number
+maximum?: number
+minItems?: number
+maxItems?: number
+items?: Setting
+properties?: {
+[k: string]: Setting
+}
+/**
+ * @maxItems 50
+ */
+required?: string[]
+additionalProperties?: false
+}
+/**
+ * What one run may use.
+ */
+export interface Limits {
+/**
+ * Longest uninterrupted computation in milliseconds; loading the bot counts. A run without calls to the service is one slice.
+ */
+sliceMs?: number
+/**
+ * Longest whole run in milliseconds, waiting for calls to the service included.
+ */
+wallMs?: number
+/**
+ * Memory for the bot's values in MiB.
+ */
+heapMb?: number
+}

@@ -1,0 +1,62 @@
+// Generates what follows from the JSON Schemas: schemas/types.ts and the configuration table in the README.
+// `--check` writes nothing and fails when either is stale.
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { compile } from 'json-schema-to-typescript';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const schemas = `${root}schemas/`;
+
+/** One interface with a property per schema file, named by its path: `Schemas['requests/contact.create']`. */
+async function renderTypes(): Promise<string> {
+  const files = globSync('*/**/*.json', { cwd: schemas }).sort();
+  const properties = Object.fromEntries(files.map((file) => [file.replace(/\.json$/, ''), { $ref: file }]));
+  const all = { type: 'object', additionalProperties: false, required: Object.keys(properties), properties };
+  return compile(all as never, 'Schemas', {
+    cwd: schemas,
+    bannerComment: '// Generated from schemas/**/*.json by `npm run schemas`. Change the schemas, never this file.',
+    format: false,
+    unknownAny: true,
+    ignoreMinAndMaxItems: true,
+    declareExternallyReferenced: true,
+  });
+}
+
+interface Setting {
+  description: string;
+  default?: unknown;
+  defaultText?: string;
+}
+
+/** The README's table of environment variables, a row per property of schemas/config.json. */
+function renderReadme(readme: string): string {
+  const { properties } = JSON.parse(readFileSync(`${schemas}config.json`, 'utf8')) as {
+    properties: Record<string, Setting>;
+  };
+  const rows = Object.entries(properties).map(
+    ([name, setting]) => `| \`${name}\` | ${setting.description} | ${setting.defaultText ?? setting.default ?? '–'} |`,
+  );
+  const table = ['| variable | meaning | default |', '|---|---|---|', ...rows].join('\n');
+  return readme.replace(
+    /(<!-- config:start -->\n)[\s\S]*?(\n<!-- config:end -->)/,
+    (_, start: string, end: string) => `${start}${table}${end}`,
+  );
+}
+
+const outputs: [string, (current: string) => Promise<string> | string][] = [
+  [`${schemas}types.ts`, renderTypes],
+  [`${root}README.md`, renderReadme],
+];
+
+let stale = false;
+for (const [path, render] of outputs) {
+  const current = readFileSync(path, 'utf8');
+  const wanted = await render(current);
+  if (wanted === current) continue;
+  if (!process.argv.includes('--check')) writeFileSync(path, wanted);
+  else {
+    stale = true;
+    console.error(`${path.slice(root.length)} is stale: run \`npm run schemas\``);
+  }
+}
+if (stale) process.exitCode = 1;

@@ -1,0 +1,16 @@
+import { ApiError } from '../errors.ts';
+import { route } from '../http/route.ts';
+import { isMigrated } from '../migrations/index.ts';
+
+function notReady(): ApiError {
+  return new ApiError(503, 'not_ready', 'The service is not ready', { headers: { 'retry-after': '1' } });
+}
+
+/** Whether the process lives, and whether it can serve. */
+export const healthRoutes = [
+  route(['GET', '/healthz'], { reply: 'resources/health', role: 'anyone' }, async () => ({ status: 'ok' })),
+  route(['GET', '/readyz'], { reply: 'resources/health', role: 'anyone' }, async ({ services, em }) => {
+    if (!services.accepting() || !(await isMigrated(em))) throw notReady();
+    return { status: 'ready' };
+  }),
+];

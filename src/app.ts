@@ -1,0 +1,214 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { pino, type Logger } from 'pino';
+import { routes } from './api/index.ts';
+import type { Config } from './config.ts';
+import { Database } from './database.ts';
+import { deleteOldEvents } from './domain/retention.ts';
+import { wakeDueSnoozes } from './domain/snoozes.ts';
+import { createDeliverers } from './deliverers.ts';
+import { Engine } from './engine/engine.ts';
+import { RateLimit } from './http/rate-limit.ts';
+import { createHttpServer } from './http/server.ts';
+import { AlarmClock } from './jobs/alarm-clock.ts';
+import { createOutboundHttp, type OutboundHttp } from './lib/outbound-http.ts';
+import { systemClock, systemRandom, type Clock, type Random } from './lib/ports.ts';
+import { createSecretBox, type SecretBox } from './lib/secret-box.ts';
+import { isOutage } from './lib/sql-errors.ts';
+import { migrate } from './migrate.ts';
+import { readRegistry, type Registry } from './runtime/registry.ts';
+import { BotRunner } from './runtime/run-bot.ts';
+import { createRunner } from './runtime/runner.ts';
+import type { Runner } from './runtime/run-types.ts';
+import { seed, type Seeded } from './seed.ts';
+
+export interface AppOptions {
+  config: Config;
+  databaseUrl: string;
+  log?: Logger;
+  clock?: Clock;
+  random?: Random;
+  /** Folder that holds plugins/ and bots/. */
+  pluginRoot?: string;
+  /** Whether answers are checked against their schemas; for tests. */
+  checkReplies?: boolean;
+}
+
+const maxResponseBytes = 16 * 1024;
+const connectionsPerOrigin = 64;
+const authFailuresPerMinute = 60;
+// Enough to keep a sandbox process busy, few enough that none waits out its lease.
+const botsPerRunner = 4;
+const sweepMs = 5_000;
+const pruneMs = 3_600_000;
+const bootRetryMs = 500;
+const projectRoot = fileURLToPath(new URL('..', import.meta.url));
+
+/** The service, put together: the one place that knows every part. */
+export class App {
+  readonly database: Database;
+  readonly registry: Registry;
+  readonly log: Logger;
+  readonly engine: Engine;
+  readonly server: Server;
+  readonly #options: AppOptions;
+  readonly #random: Random;
+  readonly #outbound: OutboundHttp;
+  readonly #secretBox: SecretBox;
+  readonly #runner: Runner;
+  readonly #alarms: AlarmClock;
+  #accepting = true;
+
+  private constructor(options: AppOptions, registry: Registry) {
+    const { config, databaseUrl, clock = systemClock, random = systemRandom } = options;
+    this.#options = options;
+    this.#random = random;
+    this.registry = registry;
+    this.log = options.log ?? pino({ level: config.logLevel });
+    this.database = new Database({
+      url: databaseUrl,
+      poolMax: config.databasePoolMax,
+      statementTimeoutMs: config.statementTimeoutMs,
+      clock,
+      warn: (message) => this.log.debug(message),
+    });
+    this.#outbound = createOutboundHttp({
+      allowCidrs: config.outboundAllowCidrs,
+      timeoutMs: config.webhookTimeoutMs,
+      maxResponseBytes,
+      connectionsPerOrigin,
+    });
+    this.#secretBox = createSecretBox(config.secretKey, random);
+    this.#runner = this.#createRunner();
+    this.engine = this.#createEngine(clock);
+    this.#alarms = this.#createAlarms(clock);
+    this.server = this.#createServer();
+    this.database.onAnnounced('deliveries', () => this.#servesEngine && this.engine.poke());
+    this.database.onAnnounced('snooze', (until) => void this.#alarms.ringAt('wake-snoozed', until).catch(this.#warn));
+  }
+
+  /** Reads the installed plugins and puts the parts together; nothing runs yet. */
+  static async create(options: AppOptions): Promise<App> {
+    return new App(options, await readRegistry(options.pluginRoot ?? projectRoot));
+  }
+
+  get #servesEngine(): boolean {
+    return this.#options.config.role !== 'web';
+  }
+
+  // An outage is told once a second at most by what meets it; its details are no news.
+  readonly #warn = (error: unknown): void => {
+    if (isOutage(error)) this.log.warn({ reason: (error as Error).message }, 'database unavailable');
+    else this.log.error({ err: error }, 'engine failure');
+  };
+
+  #createRunner(): Runner {
+    const { role, sandboxRunners, sandboxQueue, sandboxMaxRssMb } = this.#options.config;
+    return createRunner({ size: role === 'web' ? 0 : sandboxRunners, queueLimit: sandboxQueue, maxRssMb: sandboxMaxRssMb });
+  }
+
+  #createEngine(clock: Clock): Engine {
+    const { config } = this.#options;
+    const { database, registry } = this;
+    const [random, outbound, secretBox] = [this.#random, this.#outbound, this.#secretBox];
+    const botRunner = new BotRunner({ database, registry, runner: this.#runner, clock, random });
+    return new Engine({
+      database,
+      random,
+      deliver: createDeliverers({ database, random, clock, secretBox, outbound, botRunner, holdAttempts: config.holdAttempts }),
+      inFlight: { webhook: config.engineInFlight, bot: config.sandboxRunners * botsPerRunner },
+      endpointInFlight: config.endpointInFlight,
+      leaseSeconds: config.leaseSeconds,
+      holdAttempts: config.holdAttempts,
+      pollMs: config.enginePollMs,
+      failed: this.#warn,
+    });
+  }
+
+  #createAlarms(clock: Clock): AlarmClock {
+    const { retentionDays } = this.#options.config;
+    return new AlarmClock({
+      databaseUrl: this.#options.databaseUrl,
+      clock,
+      alarms: [
+        { name: 'wake-snoozed', everyMs: sweepMs, ring: () => wakeDueSnoozes(this.database) },
+        { name: 'delete-old-events', everyMs: pruneMs, ring: () => deleteOldEvents(this.database, retentionDays) },
+      ],
+      failed: this.#warn,
+    });
+  }
+
+  #createServer(): Server {
+    const { config, checkReplies = false } = this.#options;
+    return createHttpServer(config.role === 'engine' ? routes.filter(({ contract }) => contract.role === 'anyone') : routes, {
+      services: {
+        database: this.database,
+        outbound: this.#outbound,
+        secretBox: this.#secretBox,
+        random: this.#random,
+        accepting: () => this.#accepting,
+      },
+      bodyLimitBytes: config.bodyLimitBytes,
+      requests: new RateLimit('requests', config.rateLimitPerMinute),
+      failures: new RateLimit('failed-authentications', config.rateLimitPerMinute === 0 ? 0 : authFailuresPerMinute),
+      checkReplies,
+      log: this.log,
+      random: this.#random,
+    });
+  }
+
+  /** Takes requests; answers the address. */
+  async listen(): Promise<AddressInfo> {
+    const { port, host } = this.#options.config;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.server.once('error', reject).listen(port, host, resolve);
+    await promise;
+    return this.server.address() as AddressInfo;
+  }
+
+  /** Migrates, seeds and starts the engine, waiting for a database that cannot be reached yet. */
+  async start(): Promise<Seeded | null> {
+    const seeded = await this.#whenDatabaseIsThere(async () => {
+      await migrate(this.#options.databaseUrl);
+      return this.#seed();
+    });
+    if (this.#servesEngine) {
+      this.engine.start();
+      await this.#whenDatabaseIsThere(() => this.#alarms.start());
+    }
+    return seeded;
+  }
+
+  #seed(): Promise<Seeded | null> {
+    const { bootstrapAdminToken, demo } = this.#options.config;
+    const { database, registry } = this;
+    return seed({ database, registry, random: this.#random, adminToken: bootstrapAdminToken, demo });
+  }
+
+  async #whenDatabaseIsThere<Result>(work: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isOutage(error) || !this.#accepting) throw error;
+        this.#warn(error);
+        await wait(bootRetryMs);
+      }
+    }
+  }
+
+  /** Ends in order: no new requests, those under way answered, deliveries under way written, connections closed. */
+  async stop(): Promise<void> {
+    this.#accepting = false;
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    this.server.closeIdleConnections();
+    await closed;
+    await this.engine.stop();
+    await this.#alarms.stop();
+    await this.#runner.close();
+    await this.#outbound.close();
+    await this.database.close();
+  }
+}

@@ -1,0 +1,98 @@
+import { validateConfig, PluginError } from '../runtime/manifest.ts';
+import type { Manifest } from '../runtime/manifest.ts';
+import { readPackage } from '../runtime/registry.ts';
+import { createRunner } from '../runtime/runner.ts';
+import type { BotEventName, Bundle, RunRequest, RunResult, Runner } from '../runtime/runner.ts';
+import { sampleEvents } from './sample-events.ts';
+
+/** What was found, line by line; `ok` = the package can be used. Lines that begin with `warning:` do not count against it. */
+export interface CheckReport {
+  ok: boolean;
+  report: string[];
+}
+
+const sampleSeed = 1;
+const sampleNow = 1_750_000_000_000;
+const runnerOptions = { size: 1, queueLimit: 10, maxRssMb: 256 };
+// No event has this name, so that the bot is loaded and none of its handlers called.
+const noEvent = '';
+
+interface Subject {
+  manifest: Manifest;
+  bundle: Bundle;
+  config: Record<string, unknown>;
+}
+
+function requestFor({ manifest, bundle, config }: Subject, handler: string): RunRequest {
+  const event = sampleEvents[handler as BotEventName] ?? {};
+  const { limits, permissions } = manifest;
+  return { bundle, event, handler, config, seed: sampleSeed, now: sampleNow, limits, permissions };
+}
+
+function compareHandlers(manifest: Manifest, handlers: readonly string[]): string[] {
+  const events: readonly string[] = manifest.events;
+  const unheard = handlers.filter((name) => !events.includes(name));
+  const unanswered = events.filter((name) => !handlers.includes(name));
+  return [
+    `handlers: ${handlers.join(', ') || 'none'}`,
+    ...unheard.map((name) => `warning: the handler ${name} is never called: plugin.json does not list the event`),
+    ...unanswered.map((name) => `warning: plugin.json lists ${name}, but there is no handler for it`),
+  ];
+}
+
+function describe({ outcome, actions, error }: RunResult): string {
+  if (outcome !== 'ok') return `${outcome}${error === undefined ? '' : `: ${error}`}`;
+  return `ok, ${actions.map(({ type }) => type).join(', ') || 'no action'}`;
+}
+
+/** Runs a handler twice on the sample event: everything must come out the same. */
+async function tryHandler(runner: Runner, subject: Subject, handler: string): Promise<CheckReport> {
+  const first = await runner.run(requestFor(subject, handler));
+  const second = await runner.run(requestFor(subject, handler));
+  const report = [`${handler} on a sample event: ${describe(first)}`];
+  const isSame = first.outcome === second.outcome && JSON.stringify(first.actions) === JSON.stringify(second.actions);
+  if (!isSame) report.push(`error: ${handler} gave something else when it was run again: ${describe(second)}`);
+  return { ok: first.outcome === 'ok' && isSame, report };
+}
+
+async function tryBot(runner: Runner, subject: Subject): Promise<CheckReport> {
+  const loaded = await runner.run(requestFor(subject, noEvent));
+  if (loaded.outcome !== 'no_handler') return { ok: false, report: [`error: loading: ${describe(loaded)}`] };
+  const handlers = loaded.handlers ?? [];
+  const report = compareHandlers(subject.manifest, handlers);
+  const tried = handlers.filter((name) => subject.manifest.events.some((event) => event === name));
+  let ok = tried.length > 0;
+  for (const handler of tried) {
+    const result = await tryHandler(runner, subject, handler);
+    ok &&= result.ok;
+    report.push(...result.report);
+  }
+  return { ok, report };
+}
+
+/**
+ * Checks a package directory without a service: manifest, bundle, loading in the sandbox, and each handler twice on a sample
+ * event with the default settings. Never rejects for a fault of the package.
+ */
+export async function checkPlugin(directory: string): Promise<CheckReport> {
+  let found: { manifest: Manifest; bundle: Bundle };
+  try {
+    found = await readPackage(directory);
+  } catch (error) {
+    if (!(error instanceof PluginError)) throw error;
+    return { ok: false, report: error.problems.map((problem) => `error: ${problem}`) };
+  }
+  const { manifest, bundle } = found;
+  const { config, problems } = validateConfig(manifest, {});
+  const report = [
+    `${manifest.id} ${manifest.version}: ${bundle.code.length} characters, sha256 ${bundle.hash}`,
+    ...problems.map((problem) => `warning: the settings have no complete defaults: ${problem}`),
+  ];
+  const runner = createRunner(runnerOptions);
+  try {
+    const tried = await tryBot(runner, { manifest, bundle, config });
+    return { ok: tried.ok, report: [...report, ...tried.report] };
+  } finally {
+    await runner.close();
+  }
+}

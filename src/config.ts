@@ -1,0 +1,175 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import schema from '../schemas/config.json' with { type: 'json' };
+import { parseCidr } from './lib/addresses.ts';
+import { OperatorError } from './lib/operator-error.ts';
+import { readOrCreateSecretFile, readSecretFile } from './lib/secret-file.ts';
+
+/** The settings of the service, read once from the environment and frozen. schemas/config.json describes each. */
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  /** Null = the embedded database. Holds a password. */
+  readonly databaseUrl: string | null;
+  /** Absolute. */
+  readonly dataDir: string;
+  /** Null = to be generated. */
+  readonly bootstrapAdminToken: string | null;
+  readonly demo: boolean;
+  readonly role: 'all' | 'web' | 'engine';
+  readonly outboundAllowCidrs: readonly string[];
+  /** Null = answer offline. */
+  readonly llmBaseUrl: string | null;
+  readonly llmApiKey: string | null;
+  readonly llmModel: string | null;
+  readonly rateLimitPerMinute: number;
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+  readonly secretKey: string;
+  readonly bodyLimitBytes: number;
+  readonly databasePoolMax: number;
+  readonly databaseStartTimeoutMs: number;
+  readonly statementTimeoutMs: number;
+  readonly webhookTimeoutMs: number;
+  readonly enginePollMs: number;
+  readonly engineInFlight: number;
+  readonly endpointInFlight: number;
+  readonly leaseSeconds: number;
+  readonly holdAttempts: number;
+  readonly sandboxRunners: number;
+  readonly sandboxQueue: number;
+  readonly sandboxMaxRssMb: number;
+  readonly shutdownTimeoutMs: number;
+  readonly retentionDays: number;
+}
+
+/** Settings that the service refuses to start with. The message lists every problem, and never a secret value. */
+export class ConfigError extends OperatorError {
+  override name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration is not valid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Values = Record<string, unknown>;
+
+/** One property of schemas/config.json, as far as reading it is concerned. */
+interface Setting {
+  type?: string;
+  default?: unknown;
+  examples?: string[];
+  'x-secret'?: boolean;
+}
+
+const settings: Readonly<Record<string, Setting>> = schema.properties;
+const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true });
+const validate = ajv.compile<Values>(schema);
+const MIN_KEY_LENGTH = schema.properties.SECRET_KEY.minLength;
+
+/**
+ * Reads the settings; on the embedded database the first call makes the secret key in DATA_DIR. Throws ConfigError with
+ * all problems at once.
+ */
+export function loadConfig(env: Environment = process.env): Config {
+  const problems: string[] = [];
+  const given = readGiven(env, problems);
+  if (!validate(given)) problems.push(...(validate.errors ?? []).map(describe));
+  const values = withDefaults(given);
+  problems.push(...findContradictions(values, given));
+  if (problems.length === 0) values['SECRET_KEY'] ??= findSecretKey(values, problems);
+  if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
+  const entries = Object.keys(settings).map((name) => [camelCase(name), values[name] ?? null]);
+  return Object.freeze(Object.fromEntries(entries) as Config);
+}
+
+/** The values that are set, as the types the schema wants wherever their text allows. */
+function readGiven(env: Environment, problems: string[]): Values {
+  const given: Values = {};
+  for (const [name, setting] of Object.entries(settings)) {
+    const text = readText(env, name, problems);
+    if (text) given[name] = interpret(text, setting);
+  }
+  return given;
+}
+
+function readText(env: Environment, name: string, problems: string[]): string | undefined {
+  const text = env[name];
+  const file = env[`${name}_FILE`];
+  if (!file) return text;
+  if (text) problems.push(`${name} and ${name}_FILE are both set: keep one of them`);
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    problems.push(`${name}_FILE cannot be read: ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
+function interpret(text: string, { type }: Setting): unknown {
+  if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (type === 'boolean') return new Map<string, unknown>(BOOLEANS).get(text.toLowerCase()) ?? text;
+  if (type === 'array') return text.split(',').map((item) => item.trim());
+  return text;
+}
+
+const BOOLEANS: [string, boolean][] = [
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+];
+
+function withDefaults(given: Values): Values {
+  const values: Values = {};
+  for (const [name, setting] of Object.entries(settings)) values[name] = given[name] ?? setting.default;
+  values['DEMO'] ??= given['DATABASE_URL'] === undefined;
+  values['DATA_DIR'] = resolve(String(values['DATA_DIR']));
+  Object.freeze(values['OUTBOUND_ALLOW_CIDRS']);
+  return values;
+}
+
+/** What the schema cannot say. */
+function findContradictions(values: Values, given: Values): string[] {
+  const ranges = Array.isArray(given['OUTBOUND_ALLOW_CIDRS']) ? (given['OUTBOUND_ALLOW_CIDRS'] as string[]) : [];
+  const problems = ranges
+    .filter((range) => parseCidr(range) === null)
+    .map((range) => `OUTBOUND_ALLOW_CIDRS: "${range}" is not an address range like 10.0.0.0/8`);
+  if (Number(values['LEASE_SECONDS']) * 1000 <= Number(values['WEBHOOK_TIMEOUT_MS'])) {
+    problems.push('LEASE_SECONDS must be longer than WEBHOOK_TIMEOUT_MS, or deliveries under way are made twice');
+  }
+  return problems;
+}
+
+function findSecretKey(values: Values, problems: string[]): string | null {
+  const file = join(String(values['DATA_DIR']), 'secret-key');
+  const isEmbedded = values['DATABASE_URL'] === undefined;
+  try {
+    const key = isEmbedded ? readOrCreateSecretFile(file) : readSecretFile(file);
+    if (key && key.length >= MIN_KEY_LENGTH) return key;
+    if (key === null) problems.push(`SECRET_KEY is needed with DATABASE_URL, at least ${MIN_KEY_LENGTH} characters`);
+    else problems.push(`${file} must hold at least ${MIN_KEY_LENGTH} characters`);
+  } catch (error) {
+    problems.push(`DATA_DIR cannot be used: ${(error as Error).message}`);
+  }
+  return null;
+}
+
+function describe(error: ErrorObject): string {
+  if (error.keyword === 'dependentRequired') {
+    return `${String(error.params['missingProperty'])} is needed when ${String(error.params['property'])} is set`;
+  }
+  const name = error.instancePath.split('/')[1] ?? '';
+  const setting = settings[name];
+  const allowed = error.keyword === 'enum' ? `: ${(error.params['allowedValues'] as string[]).join(', ')}` : '';
+  const example = error.keyword === 'pattern' ? setting?.examples?.[0] : undefined;
+  const rule = example ? `must be like ${example}` : `${error.message ?? 'is not valid'}${allowed}`;
+  return setting?.['x-secret'] ? `${name} ${rule}` : `${name} ${rule}, not ${JSON.stringify(error.data)}`;
+}
+
+function camelCase(name: string): string {
+  return name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}

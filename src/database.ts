@@ -1,0 +1,74 @@
+import { EventEmitter } from 'node:events';
+import { MikroORM, type EntityManager } from '@mikro-orm/postgresql';
+import { AccessToken } from './entities/access-token.ts';
+import { Account } from './entities/account.ts';
+import { AgentBot } from './entities/agent-bot.ts';
+import { Agent } from './entities/agent.ts';
+import { Contact } from './entities/contact.ts';
+import { Inbox } from './entities/inbox.ts';
+import { Label } from './entities/label.ts';
+import { User } from './entities/user.ts';
+import { Webhook } from './entities/webhook.ts';
+import type { Clock } from './lib/ports.ts';
+import { sql } from './lib/sql.ts';
+
+export interface DatabaseOptions {
+  url: string;
+  poolMax: number;
+  statementTimeoutMs: number;
+  clock: Clock;
+  /** Told of connections that broke and the like; never of values. */
+  warn: (message: string) => void;
+}
+
+/** The connection to PostgreSQL, and the place where committed work is announced within the process. */
+export class Database {
+  readonly orm: MikroORM;
+  readonly clock: Clock;
+  readonly #announcements = new EventEmitter();
+
+  constructor(options: DatabaseOptions) {
+    this.clock = options.clock;
+    this.orm = new MikroORM({
+      clientUrl: options.url,
+      entities: [AccessToken, Account, AgentBot, Agent, Contact, Inbox, Label, User, Webhook],
+      pool: { min: 0, max: options.poolMax },
+      driverOptions: {
+        statement_timeout: options.statementTimeoutMs,
+        connectionTimeoutMillis: options.statementTimeoutMs,
+        application_name: 'switchboard',
+      },
+      preferReadReplicas: false,
+      validateRequired: false,
+      logger: options.warn,
+      debug: ['info'],
+      forceUtcTimezone: true,
+    });
+  }
+
+  /** A fresh unit of work. */
+  em(): EntityManager {
+    return this.orm.em.fork();
+  }
+
+  /** Tells the process that something was committed: deliveries to make, or a time to look at. */
+  announce(what: 'deliveries'): void;
+  announce(what: 'snooze', until: Date): void;
+  announce(what: string, detail?: unknown): void {
+    this.#announcements.emit(what, detail);
+  }
+
+  /** Calls back on each announcement of the kind. */
+  onAnnounced(what: 'deliveries' | 'snooze', listener: (detail: Date) => void): void {
+    this.#announcements.on(what, listener);
+  }
+
+  /** Throws unless the database answers. */
+  async ping(): Promise<void> {
+    await sql(this.em(), 'SELECT 1');
+  }
+
+  async close(): Promise<void> {
+    await this.orm.close(true);
+  }
+}

@@ -1,0 +1,48 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { AccessToken } from '../entities/access-token.ts';
+import { Account } from '../entities/account.ts';
+import { Agent } from '../entities/agent.ts';
+import { User } from '../entities/user.ts';
+import { hashToken, lastFour } from '../lib/tokens.ts';
+
+/** Whether there is any account yet. */
+export async function hasAccounts(em: EntityManager): Promise<boolean> {
+  return (await em.count(Account)) > 0;
+}
+
+/** Creates an account. */
+export async function createAccount(em: EntityManager, name: string, now: Date): Promise<Account> {
+  const account = em.create(Account, { name, createdAt: now, updatedAt: now });
+  await em.flush();
+  return account;
+}
+
+export interface NewUser {
+  name: string;
+  email: string;
+  confirmed: boolean;
+  platformAdmin: boolean;
+}
+
+/** Creates a user, who belongs to no account yet. */
+export async function createUser(em: EntityManager, input: NewUser, now: Date): Promise<User> {
+  const user = em.create(User, { ...input, createdAt: now, updatedAt: now });
+  await em.flush();
+  return user;
+}
+
+/** Makes a user an agent of an account. */
+export async function addAgent(
+  em: EntityManager,
+  { accountId, userId, role, now }: { accountId: number; userId: number; role: Agent['role']; now: Date },
+): Promise<Agent> {
+  const agent = em.create(Agent, { accountId, userId, role, createdAt: now, updatedAt: now });
+  await em.flush();
+  return agent;
+}
+
+/** Lets a user in with a token; only its hash is kept. */
+export async function grantToken(em: EntityManager, userId: number, token: string, now: Date): Promise<void> {
+  em.create(AccessToken, { userId, tokenHash: hashToken(token), lastFour: lastFour(token), createdAt: now });
+  await em.flush();
+}

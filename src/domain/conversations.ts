@@ -1,0 +1,140 @@
+import {
+  findConversation,
+  saveConversation,
+  type BotSilence,
+  type Conversation,
+  type ConversationStatus,
+} from '../entities/conversation.ts';
+import { invalid, notFound } from '../errors.ts';
+import { record } from '../events/outbox.ts';
+import type { Transaction } from '../events/transaction.ts';
+import { sql } from '../lib/sql.ts';
+import { lockConversation, mayServeInbox } from './access.ts';
+import { botWillAnswer, decide } from './arbiter.ts';
+import { sendInto } from './messages.ts';
+import { checkSnooze, moveTo } from './status.ts';
+
+export interface NewConversation {
+  inboxId: number;
+  contactId: number;
+  sourceId: string | null;
+  status: ConversationStatus | null;
+  snoozedUntil: Date | null;
+  assigneeId: number | null;
+  teamId: number | null;
+  /** A first message of the caller. */
+  message: { content: string } | null;
+  additionalAttributes: Record<string, unknown>;
+  customAttributes: Record<string, unknown>;
+}
+
+interface Surroundings {
+  inbox_id: number | null;
+  contact_id: number | null;
+  team_id: number | null;
+  assignee_id: number | null;
+  member: boolean;
+}
+
+async function checkSurroundings(tx: Transaction, input: NewConversation): Promise<void> {
+  const [found] = await sql<Surroundings>(
+    tx.em,
+    `SELECT (SELECT id FROM inboxes WHERE account_id = $1 AND id = $2) AS inbox_id,
+       (SELECT id FROM contacts WHERE account_id = $1 AND id = $3) AS contact_id,
+       (SELECT id FROM teams WHERE account_id = $1 AND id = $4) AS team_id,
+       (SELECT user_id FROM agents WHERE account_id = $1 AND user_id = $5) AS assignee_id`,
+    [tx.account.id, input.inboxId, input.contactId, input.teamId, input.assigneeId],
+  );
+  if (!found?.inbox_id) throw notFound('Inbox');
+  if (!found.contact_id) throw notFound('Contact');
+  if (input.teamId !== null && !found.team_id) throw notFound('Team');
+  if (input.assigneeId === null) return;
+  if (!found.assignee_id) throw notFound('Agent');
+  if (!(await mayServeInbox(tx.em, tx.account.id, input.assigneeId, input.inboxId))) {
+    throw invalid('/assignee_id', 'assignable', 'The assignee does not belong to this inbox');
+  }
+}
+
+async function insertConversation(tx: Transaction, input: NewConversation): Promise<Conversation> {
+  const [row] = await sql<{ id: number }>(
+    tx.em,
+    `INSERT INTO conversations (account_id, inbox_id, contact_id, status, snoozed_until, assignee_id, team_id, source_id,
+       additional_attributes, custom_attributes, created_at, updated_at, last_activity_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $11) RETURNING id`,
+    [
+      tx.account.id,
+      input.inboxId,
+      input.contactId,
+      input.status ?? 'open',
+      input.status === 'snoozed' ? input.snoozedUntil : null,
+      input.assigneeId,
+      input.teamId,
+      input.sourceId,
+      JSON.stringify(input.additionalAttributes),
+      JSON.stringify(input.customAttributes),
+      tx.now,
+    ],
+  );
+  const conversation = row && (await findConversation(tx.em, tx.account.id, row.id, { lock: true }));
+  if (!conversation) throw new Error('A conversation just inserted cannot be read');
+  return conversation;
+}
+
+/**
+ * Opens a conversation. Without a `status` it is `pending` when a bot will answer, else `open`. Says
+ * conversation_created and, with a first message, message_created. Errors: 404 for an inbox, contact, team or agent
+ * the account does not have; 422 for an assignee outside the inbox and a snooze not in the future.
+ */
+export async function createConversation(tx: Transaction, input: NewConversation): Promise<Conversation> {
+  checkSnooze(tx, input.status, input.snoozedUntil);
+  await checkSurroundings(tx, input);
+  const conversation = await insertConversation(tx, input);
+  // A person who starts the conversation has taken it before its bot could.
+  if (input.message && tx.actor.kind === 'user' && conversation.bot) conversation.botSilence = 'human_replied';
+  if (input.status === null) conversation.status = botWillAnswer(conversation) ? 'pending' : 'open';
+  record(tx, 'conversation_created', { conversation }, decide('conversation_created', conversation, tx.actor));
+  if (input.message) await sendInto(tx, conversation, { type: 'outgoing', content: input.message.content });
+  if (conversation.snoozedUntil) tx.snoozes.push(conversation.snoozedUntil);
+  await saveConversation(tx.em, conversation);
+  return conversation;
+}
+
+/** Sets a conversation's status. Errors: 404, 403, 422 for a snooze without a moment or not in the future. */
+export async function toggleStatus(
+  tx: Transaction,
+  id: number,
+  { status, snoozedUntil }: { status: ConversationStatus; snoozedUntil: Date | null },
+): Promise<Conversation> {
+  checkSnooze(tx, status, snoozedUntil);
+  const conversation = await lockConversation(tx, id);
+  moveTo(tx, conversation, status, snoozedUntil ?? undefined);
+  await saveConversation(tx.em, conversation);
+  return conversation;
+}
+
+/**
+ * Gives a conversation to people: its bot is silent until the next session, the status becomes `open` unless it is
+ * resolved, and the optional private note tells why. `silence` names what ended the bot's part.
+ */
+export async function handOff(
+  tx: Transaction,
+  id: number,
+  { silence, note }: { silence: BotSilence; note: string | null },
+): Promise<Conversation> {
+  const conversation = await lockConversation(tx, id);
+  if (conversation.status !== 'resolved') moveTo(tx, conversation, 'open');
+  conversation.botSilence = silence;
+  conversation.waitingSince ??= tx.now;
+  if (note !== null) await sendInto(tx, conversation, { type: 'outgoing', content: note, private: true });
+  await saveConversation(tx.em, conversation);
+  return conversation;
+}
+
+/** Opens a conversation whose snooze is over; false when it is not, be it woken or snoozed anew meanwhile. */
+export async function wake(tx: Transaction, id: number): Promise<boolean> {
+  const conversation = await findConversation(tx.em, tx.account.id, id, { lock: true });
+  if (conversation?.status !== 'snoozed' || !conversation.snoozedUntil || conversation.snoozedUntil > tx.now) return false;
+  moveTo(tx, conversation, 'open');
+  await saveConversation(tx.em, conversation);
+  return true;
+}

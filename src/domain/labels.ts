@@ -1,0 +1,60 @@
+import { saveConversation, type Conversation } from '../entities/conversation.ts';
+import { invalid } from '../errors.ts';
+import { record } from '../events/outbox.ts';
+import type { Transaction } from '../events/transaction.ts';
+import { sql } from '../lib/sql.ts';
+import { lockConversation } from './access.ts';
+
+// A bot names the labels it sets, so their number needs a bound that no person has to watch.
+const maxLabelsPerAccount = 1000;
+
+async function ensureLabels(tx: Transaction, titles: readonly string[]): Promise<void> {
+  await sql(
+    tx.em,
+    `INSERT INTO labels (account_id, title, created_at, updated_at)
+     SELECT $1, title, $3, $3 FROM unnest($2::text[]) AS title
+     WHERE (SELECT count(*) FROM labels WHERE account_id = $1) + cardinality($2::text[]) <= ${maxLabelsPerAccount}
+     ORDER BY title ON CONFLICT (account_id, title) DO NOTHING`,
+    [tx.account.id, titles, tx.now],
+  );
+}
+
+async function writeLabels(tx: Transaction, conversation: Conversation, titles: readonly string[]): Promise<void> {
+  const scope = [tx.account.id, conversation.id, titles];
+  await sql(
+    tx.em,
+    `DELETE FROM conversation_labels cl USING labels l WHERE cl.account_id = $1 AND cl.conversation_id = $2
+       AND l.account_id = cl.account_id AND l.id = cl.label_id AND NOT (l.title = ANY ($3))`,
+    scope,
+  );
+  const known = await sql(
+    tx.em,
+    `WITH wanted AS (SELECT id FROM labels WHERE account_id = $1 AND title = ANY ($3)),
+     added AS (INSERT INTO conversation_labels (account_id, conversation_id, label_id)
+       SELECT $1, $2, id FROM wanted ON CONFLICT DO NOTHING)
+     SELECT FROM wanted`,
+    scope,
+  );
+  if (known.length < titles.length) throw invalid('/labels', 'exists', 'A label of this account is meant');
+}
+
+/**
+ * Adds and removes labels of a conversation, by title; a title the account does not have yet becomes a label. Says
+ * conversation_updated when the set changes. Errors: 404, 403, 422 when the account has too many labels.
+ */
+export async function changeLabels(
+  tx: Transaction,
+  conversationId: number,
+  { add, remove }: { add: readonly string[]; remove: readonly string[] },
+): Promise<Conversation> {
+  const conversation = await lockConversation(tx, conversationId);
+  const previous = conversation.labels;
+  const current = [...new Set([...previous, ...add])].filter((title) => !remove.includes(title)).sort();
+  if (current.length === previous.length && current.every((title) => previous.includes(title))) return conversation;
+  await ensureLabels(tx, add);
+  await writeLabels(tx, conversation, current);
+  Object.assign(conversation, { labels: current, updatedAt: tx.now });
+  record(tx, 'conversation_updated', { conversation, changed: { labels: { previous, current } } });
+  await saveConversation(tx.em, conversation);
+  return conversation;
+}

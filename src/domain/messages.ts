@@ -1,0 +1,122 @@
+import { saveConversation, type Conversation } from '../entities/conversation.ts';
+import {
+  countBotMessagesSince,
+  insertMessage,
+  type ContentType,
+  type Message,
+  type Sender,
+} from '../entities/message.ts';
+import { forbidden, invalid } from '../errors.ts';
+import { record } from '../events/outbox.ts';
+import type { Transaction } from '../events/transaction.ts';
+import { lockConversation } from './access.ts';
+import { botWillAnswer, decide, silenceOf } from './arbiter.ts';
+import { moveTo } from './status.ts';
+
+export interface NewMessage {
+  type: Message['type'];
+  content: string;
+  private?: boolean;
+  contentType?: ContentType;
+  contentAttributes?: Record<string, unknown>;
+  sourceId?: string | null;
+}
+
+// Two bounds on a bot that has fallen into a loop with something else.
+const maxBotMessagesPerMinute = 10;
+const maxBotStreak = 20;
+
+function senderOf(tx: Transaction, conversation: Conversation, type: Message['type']): Sender {
+  const { contact } = conversation;
+  if (type === 'incoming') {
+    return { kind: 'contact', id: contact.id, name: contact.name, email: contact.email, avatarUrl: contact.avatarUrl };
+  }
+  const { kind, id, name, email, avatarUrl } = tx.actor;
+  return { kind, id, name, email, avatarUrl };
+}
+
+// What the customer's word does to the conversation before anybody is told of it.
+function hearCustomer(tx: Transaction, conversation: Conversation): void {
+  conversation.unreadCount += 1;
+  conversation.waitingSince ??= tx.now;
+  conversation.botStreak = 0;
+  if (conversation.contact.blocked) return;
+  if (conversation.status === 'snoozed') moveTo(tx, conversation, 'open');
+  if (conversation.status !== 'resolved') return;
+  const afresh = botWillAnswer({ ...conversation, botSilence: null });
+  moveTo(tx, conversation, afresh ? 'pending' : 'open');
+}
+
+function hearAgent(conversation: Conversation): void {
+  conversation.unreadCount = 0;
+  conversation.waitingSince = null;
+  if (conversation.bot) conversation.botSilence ??= 'human_replied';
+}
+
+// The check under the row lock that makes the promise: after a person took over, no bot message commits.
+async function allowBot(tx: Transaction, conversation: Conversation): Promise<void> {
+  const silence = silenceOf(conversation);
+  if (silence) throw forbidden(`The bot is silent in this conversation: ${silence}`, 'bot_suppressed');
+  const minuteAgo = new Date(tx.now.getTime() - 60_000);
+  const lastMinute = await countBotMessagesSince(tx.em, tx.account.id, conversation.id, minuteAgo);
+  if (conversation.botStreak >= maxBotStreak || lastMinute >= maxBotMessagesPerMinute) {
+    throw forbidden('The bot talks too much in this conversation without a word of the customer', 'loop_suspected');
+  }
+  conversation.botStreak += 1;
+  conversation.waitingSince = null;
+}
+
+async function applyToConversation(tx: Transaction, conversation: Conversation, input: NewMessage): Promise<void> {
+  if (input.private) return;
+  if (input.type === 'incoming') return hearCustomer(tx, conversation);
+  if (tx.actor.kind === 'agent_bot') return allowBot(tx, conversation);
+  if (tx.actor.kind === 'user') hearAgent(conversation);
+}
+
+/**
+ * Puts a message into a locked conversation and says message_created; what it does to the conversation is said before
+ * it. The caller saves the conversation.
+ */
+export async function sendInto(tx: Transaction, conversation: Conversation, input: NewMessage): Promise<Message> {
+  if (input.private && input.type === 'incoming') {
+    throw invalid('/private', 'outgoing', 'A private note is written by agents: its message_type is outgoing');
+  }
+  // Messages of a conversation never stand before older ones, whichever process's clock wrote them.
+  const createdAt = tx.now > conversation.lastActivityAt ? tx.now : conversation.lastActivityAt;
+  await applyToConversation(tx, conversation, input);
+  Object.assign(conversation, { lastActivityAt: createdAt, updatedAt: createdAt });
+  const draft: Omit<Message, 'id'> = {
+    conversationId: conversation.id,
+    type: input.type,
+    content: input.content,
+    contentType: input.contentType ?? 'text',
+    contentAttributes: input.contentAttributes ?? {},
+    private: input.private ?? false,
+    status: 'sent',
+    sourceId: input.sourceId ?? null,
+    sender: senderOf(tx, conversation, input.type),
+    createdAt,
+  };
+  const message: Message = { ...draft, id: await insertMessage(tx.em, tx.account.id, draft) };
+  record(tx, 'message_created', { conversation, message }, decide('message_created', conversation, tx.actor, message));
+  return message;
+}
+
+/**
+ * Sends a message as the actor: `incoming` in the contact's name, `outgoing` in the actor's own, private for agents
+ * only. Says message_created and, when it moves the conversation, conversation_status_changed before. Errors: 404, 403
+ * (`bot_suppressed` when a bot speaks where it must be silent, `loop_suspected`), 422.
+ */
+export async function send(
+  tx: Transaction,
+  conversationId: number,
+  input: NewMessage,
+): Promise<{ message: Message; conversation: Conversation }> {
+  const conversation = await lockConversation(tx, conversationId);
+  if (input.type === 'incoming' && tx.actor.kind === 'agent_bot') {
+    throw forbidden('A bot cannot speak in the name of the customer');
+  }
+  const message = await sendInto(tx, conversation, input);
+  await saveConversation(tx.em, conversation);
+  return { message, conversation };
+}

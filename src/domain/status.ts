@@ -1,0 +1,52 @@
+import type { BotSilence, Conversation, ConversationStatus } from '../entities/conversation.ts';
+import { invalid } from '../errors.ts';
+import type { ChangedAttributes } from '../events/catalog.ts';
+import { record } from '../events/outbox.ts';
+import type { Transaction } from '../events/transaction.ts';
+import { unixSecondsOrNull } from '../lib/unix-time.ts';
+import { decide } from './arbiter.ts';
+
+/** Refuses (422) a snooze without a moment, or with one that is not in the future. */
+export function checkSnooze(tx: Transaction, status: ConversationStatus | null, until: Date | null): void {
+  if (status !== 'snoozed') return;
+  if (!until) throw invalid('/snoozed_until', 'required', 'snoozed_until is required when status is snoozed');
+  if (until <= tx.now) throw invalid('/snoozed_until', 'future', 'snoozed_until must lie in the future');
+}
+
+function silenceAfter(tx: Transaction, conversation: Conversation, previous: ConversationStatus): BotSilence | null {
+  if (previous === 'resolved' || conversation.status === 'pending') return null;
+  if (previous !== 'pending' || conversation.status !== 'open' || !conversation.bot) return conversation.botSilence;
+  if (tx.actor.kind === 'agent_bot') return 'handed_off';
+  return tx.actor.kind === 'user' ? 'human_opened' : conversation.botSilence;
+}
+
+/**
+ * Moves a locked conversation to a status and says so: conversation_status_changed, and to its bot conversation_resolved
+ * or, when it was resolved, conversation_opened. Reopening begins a new session of the bot. Nothing is said when
+ * nothing changes. The caller saves the conversation.
+ */
+export function moveTo(tx: Transaction, conversation: Conversation, status: ConversationStatus, until?: Date): void {
+  const previous = conversation.status;
+  const previousUntil = conversation.snoozedUntil;
+  const snoozedUntil = status === 'snoozed' ? (until ?? null) : null;
+  if (status === previous && snoozedUntil?.getTime() === previousUntil?.getTime()) return;
+  Object.assign(conversation, { status, snoozedUntil, updatedAt: tx.now });
+  if (snoozedUntil) tx.snoozes.push(snoozedUntil);
+  const changed: ChangedAttributes = {};
+  if (status !== previous) changed.status = { previous, current: status };
+  if (snoozedUntil?.getTime() !== previousUntil?.getTime()) {
+    changed.snoozed_until = { previous: unixSecondsOrNull(previousUntil), current: unixSecondsOrNull(snoozedUntil) };
+  }
+  if (status === previous) return record(tx, 'conversation_updated', { conversation, changed });
+  conversation.botSilence = silenceAfter(tx, conversation, previous);
+  if (conversation.botSilence === null) conversation.botStreak = 0;
+  if (status === 'resolved') conversation.waitingSince = null;
+  record(tx, 'conversation_status_changed', { conversation, changed });
+  if (status === 'resolved') sayToBot(tx, conversation, 'conversation_resolved');
+  if (previous === 'resolved') sayToBot(tx, conversation, 'conversation_opened');
+}
+
+function sayToBot(tx: Transaction, conversation: Conversation, name: 'conversation_opened' | 'conversation_resolved') {
+  const decision = decide(name, conversation, tx.actor);
+  if (decision) record(tx, name, { conversation }, decision);
+}

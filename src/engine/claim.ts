@@ -1,0 +1,139 @@
+import { sql, type Executor } from '../lib/sql.ts';
+
+export type EndpointKind = 'webhook' | 'bot';
+
+/** A delivery that this process may make now, and nobody else: its lane is leased under `token`. */
+export interface Claimed {
+  deliveryId: number;
+  laneId: number;
+  token: string;
+  /** 1 for the first. */
+  attempt: number;
+  account: { id: number; name: string };
+  event: { id: number; name: string; conversationId: number | null; depth: number };
+  /** The body to deliver, byte for byte. */
+  body: string;
+  endpoint: {
+    kind: EndpointKind;
+    id: number;
+    /** Null for bots that run inside the service, and for endpoints that no longer exist. */
+    url: string | null;
+    sealedSecret: string | null;
+  };
+}
+
+/** What a claim may take. `free` bounds endpoints that are busy already; others may take `perEndpoint`. */
+export interface ClaimBounds {
+  kind: EndpointKind;
+  limit: number;
+  perEndpoint: number;
+  free: ReadonlyMap<number, number>;
+  /** Endpoints up to this id come last, so that no endpoint starves behind another. */
+  afterEndpoint: number;
+  leaseSeconds: number;
+}
+
+export interface LeasedLane {
+  id: number;
+  endpointId: number;
+}
+
+// Steps from endpoint to endpoint over the index instead of reading due lanes in order: an endpoint with a hundred
+// thousand of them costs the others nothing. The lease doubles as the due time, so a lane whose process died becomes
+// due by itself.
+const leaseStatement = `
+  WITH RECURSIVE endpoint AS (
+    (SELECT endpoint_id FROM lanes WHERE endpoint_kind = $1 AND due_at IS NOT NULL AND endpoint_id > $2
+     ORDER BY endpoint_id LIMIT 1)
+    UNION ALL
+    SELECT next.endpoint_id FROM endpoint CROSS JOIN LATERAL (
+      SELECT l.endpoint_id FROM lanes l WHERE l.endpoint_kind = $1 AND l.due_at IS NOT NULL
+        AND l.endpoint_id > endpoint.endpoint_id ORDER BY l.endpoint_id LIMIT 1) next
+  ), candidate AS (
+    SELECT due.id FROM endpoint
+    LEFT JOIN unnest($3::bigint[], $4::int[]) AS busy (endpoint_id, free) USING (endpoint_id)
+    CROSS JOIN LATERAL (
+      SELECT l.id FROM lanes l WHERE l.endpoint_kind = $1 AND l.endpoint_id = endpoint.endpoint_id AND l.due_at <= now()
+      ORDER BY l.due_at LIMIT coalesce(busy.free, $5) FOR UPDATE SKIP LOCKED) due
+    LIMIT $6
+  )
+  UPDATE lanes SET lease_token = $7, due_at = now() + make_interval(secs => $8)
+  FROM candidate WHERE lanes.id = candidate.id RETURNING lanes.id, lanes.endpoint_id`;
+
+/** Leases due lanes under `token`. */
+export async function leaseLanes(executor: Executor, bounds: ClaimBounds, token: string): Promise<LeasedLane[]> {
+  const rows = await sql<{ id: number; endpoint_id: number }>(executor, leaseStatement, [
+    bounds.kind,
+    bounds.afterEndpoint,
+    [...bounds.free.keys()],
+    [...bounds.free.values()],
+    bounds.perEndpoint,
+    bounds.limit,
+    token,
+    bounds.leaseSeconds,
+  ]);
+  return rows.map((row) => ({ id: row.id, endpointId: row.endpoint_id }));
+}
+
+interface HeadRow {
+  id: number;
+  lane_id: number;
+  attempt: number;
+  account_id: number;
+  account_name: string;
+  event_id: number;
+  event_name: string;
+  conversation_id: number | null;
+  depth: number;
+  body: string;
+  endpoint_kind: EndpointKind;
+  endpoint_id: number;
+  url: string | null;
+  secret: string | null;
+}
+
+// The head of a lane is its oldest due delivery, unless an older one that still holds the lane back waits for its
+// retry. A head that is leased already was left behind by a process that died: what became of it is not known, and
+// that is what its attempt is recorded as.
+const headStatement = `
+  WITH head AS (
+    SELECT d.id, d.attempt, d.lease_token AS left_behind FROM lanes l CROSS JOIN LATERAL (
+      SELECT d.id, d.attempt, d.lease_token FROM deliveries d
+      WHERE d.lane_id = l.id AND d.state = 'pending' AND d.next_attempt_at <= now() AND d.event_id <= coalesce(
+        (SELECT h.event_id FROM deliveries h WHERE h.lane_id = l.id AND h.state = 'pending' AND h.attempt < $3
+         ORDER BY h.event_id LIMIT 1), d.event_id)
+      ORDER BY d.event_id LIMIT 1) d
+    WHERE l.id = ANY ($1) AND l.lease_token = $2
+  ), unknown_attempts AS (
+    INSERT INTO attempts (account_id, delivery_id, number, outcome, error_code)
+    SELECT d.account_id, d.id, d.attempt, 'unknown', 'lease_expired'
+    FROM head JOIN deliveries d ON d.id = head.id WHERE head.left_behind IS NOT NULL
+  )
+  UPDATE deliveries d SET attempt = d.attempt + 1, lease_token = $2
+  FROM head, events e, accounts a
+  WHERE d.id = head.id AND e.account_id = d.account_id AND e.id = d.event_id AND a.id = d.account_id
+  RETURNING d.id, d.lane_id, d.attempt, d.account_id, a.name AS account_name, d.event_id, e.name AS event_name,
+    e.conversation_id, e.depth, (CASE d.endpoint_kind WHEN 'bot' THEN e.bot_payload ELSE e.account_payload END)::text AS body,
+    d.endpoint_kind, d.endpoint_id,
+    CASE d.endpoint_kind WHEN 'bot' THEN (SELECT outgoing_url FROM agent_bots WHERE id = d.endpoint_id)
+      ELSE (SELECT url FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id) END AS url,
+    CASE d.endpoint_kind WHEN 'bot' THEN (SELECT secret FROM agent_bots WHERE id = d.endpoint_id)
+      ELSE (SELECT secret FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id) END AS secret`;
+
+/** Takes the head delivery of each leased lane; a lane may have none. Failed attempts below `holdAttempts` hold a lane. */
+export async function takeHeads(
+  executor: Executor,
+  { laneIds, token, holdAttempts }: { laneIds: readonly number[]; token: string; holdAttempts: number },
+): Promise<Claimed[]> {
+  const rows = await sql<HeadRow>(executor, headStatement, [laneIds, token, holdAttempts]);
+  return rows.map((row) => ({
+    deliveryId: row.id,
+    laneId: row.lane_id,
+    token,
+    attempt: row.attempt,
+    account: { id: row.account_id, name: row.account_name },
+    event: { id: row.event_id, name: row.event_name, conversationId: row.conversation_id, depth: row.depth },
+    body: row.body,
+    endpoint: { kind: row.endpoint_kind, id: row.endpoint_id, url: row.url, sealedSecret: row.secret },
+  }));
+}

@@ -1,0 +1,80 @@
+import type { OutboundHttp } from '../lib/outbound-http.ts';
+import type { Clock, Random } from '../lib/ports.ts';
+import type { SecretBox } from '../lib/secret-box.ts';
+import type { Claimed } from './claim.ts';
+import type { Finished } from './finish.ts';
+import { nextStep, type NextStep } from './retry.ts';
+import { signatureHeaders } from './sign.ts';
+
+export interface DelivererPorts {
+  outbound: OutboundHttp;
+  secretBox: SecretBox;
+  clock: Clock;
+  random: Random;
+}
+
+const states = { delivered: 'delivered', retry: 'pending', exhausted: 'exhausted', disable: 'exhausted' } as const;
+const maxRecordedBody = 4096;
+
+/** The same for every attempt and resend of one event to one endpoint, so that its receiver can tell repetitions. */
+export function webhookId({ event, endpoint }: Claimed): string {
+  return `evt_${event.id}_${endpoint.kind}_${endpoint.id}`;
+}
+
+function lost(claimed: Claimed): Finished {
+  const { deliveryId, laneId, token } = claimed;
+  return {
+    deliveryId,
+    laneId,
+    token,
+    state: 'cancelled',
+    delayMs: 0,
+    status: null,
+    errorCode: 'endpoint_deleted',
+    durationMs: 0,
+    responseBody: null,
+  };
+}
+
+/** Makes one attempt: a signed POST. Answers how it ended; `step` says what follows, null for a deleted endpoint. */
+export async function deliverByHttp(
+  claimed: Claimed,
+  ports: DelivererPorts,
+): Promise<{ finished: Finished; step: NextStep | null }> {
+  const { endpoint, body, attempt } = claimed;
+  if (endpoint.url === null || endpoint.sealedSecret === null) return { finished: lost(claimed), step: null };
+  const signature = signatureHeaders({
+    id: webhookId(claimed),
+    timestamp: ports.clock.now(),
+    body,
+    secrets: [ports.secretBox.open(endpoint.sealedSecret)],
+  });
+  const result = await ports.outbound.post(endpoint.url, {
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Switchboard',
+      ...signature,
+      'webhook-attempt': String(attempt),
+    },
+    body,
+  });
+  const step = nextStep({
+    kind: endpoint.kind === 'bot' ? 'bot' : 'account',
+    attempt,
+    result,
+    now: ports.clock.now(),
+    random: ports.random,
+  });
+  const finished: Finished = {
+    deliveryId: claimed.deliveryId,
+    laneId: claimed.laneId,
+    token: claimed.token,
+    state: states[step.step],
+    delayMs: step.step === 'retry' ? step.delayMs : 0,
+    status: result.status,
+    errorCode: result.errorCode ?? (result.ok ? null : 'bad_status'),
+    durationMs: result.durationMs,
+    responseBody: result.body.slice(0, maxRecordedBody),
+  };
+  return { finished, step };
+}

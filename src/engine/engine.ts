@@ -1,0 +1,133 @@
+import type { Database } from '../database.ts';
+import type { Random } from '../lib/ports.ts';
+import { leaseLanes, takeHeads, type Claimed, type EndpointKind } from './claim.ts';
+import { FinishBatch } from './finish-batch.ts';
+import { releaseLanes, type Finished } from './finish.ts';
+
+/** Makes one attempt. Answers how it ended, or null when it has written that itself. */
+export type Deliver = (claimed: Claimed) => Promise<Finished | null>;
+
+export interface EngineOptions {
+  database: Database;
+  random: Random;
+  deliver: Record<EndpointKind, Deliver>;
+  /** Deliveries under way at once, by kind of endpoint, in this process. */
+  inFlight: Record<EndpointKind, number>;
+  /** Deliveries under way at once to one endpoint, in this process. */
+  endpointInFlight: number;
+  leaseSeconds: number;
+  holdAttempts: number;
+  pollMs: number;
+  /** Told of what went wrong in the engine itself, not of receivers that fail. */
+  failed: (error: unknown) => void;
+}
+
+interface Pump {
+  running: boolean;
+  again: boolean;
+  afterEndpoint: number;
+  inFlight: Map<number, number>;
+  total: number;
+}
+
+const kinds: readonly EndpointKind[] = ['webhook', 'bot'];
+
+/**
+ * Makes the deliveries that are due: claims lanes in batches, at most one delivery of a lane at a time, and writes how
+ * each ended. Several processes may do so on one database.
+ */
+export class Engine {
+  readonly #options: EngineOptions;
+  readonly #batch: FinishBatch;
+  readonly #pumps: Record<EndpointKind, Pump>;
+  readonly #underWay = new Set<Promise<void>>();
+  #poll: NodeJS.Timeout | null = null;
+  #stopped = false;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#batch = new FinishBatch(options);
+    const pump = (): Pump => ({ running: false, again: false, afterEndpoint: 0, inFlight: new Map(), total: 0 });
+    this.#pumps = { webhook: pump(), bot: pump() };
+  }
+
+  /** Begins to look for due deliveries: now, whenever poked, and every `pollMs`. */
+  start(): void {
+    this.#poll = setInterval(() => this.poke(), this.#options.pollMs);
+    this.poke();
+  }
+
+  /** Says that something may be due. */
+  poke(): void {
+    for (const kind of kinds) void this.#pump(kind);
+  }
+
+  /** Takes nothing new and resolves when what is under way has ended and is written. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#poll) clearInterval(this.#poll);
+    await Promise.all(this.#underWay);
+  }
+
+  async #pump(kind: EndpointKind): Promise<void> {
+    const pump = this.#pumps[kind];
+    pump.again = true;
+    if (pump.running) return;
+    pump.running = true;
+    try {
+      while (pump.again && !this.#stopped) {
+        pump.again = false;
+        await this.#claim(kind, pump);
+      }
+    } catch (error) {
+      this.#options.failed(error);
+    } finally {
+      pump.running = false;
+    }
+  }
+
+  async #claim(kind: EndpointKind, pump: Pump): Promise<void> {
+    const { database, random, leaseSeconds, endpointInFlight, holdAttempts } = this.#options;
+    const limit = this.#options.inFlight[kind] - pump.total;
+    if (limit <= 0) return;
+    const token = random.uuid();
+    const free = new Map([...pump.inFlight].map(([id, count]) => [id, Math.max(0, endpointInFlight - count)]));
+    const bounds = { kind, limit, perEndpoint: endpointInFlight, free, afterEndpoint: pump.afterEndpoint, leaseSeconds };
+    const leased = await leaseLanes(database.em(), bounds, token);
+    const full = leased.length === limit;
+    if (full || pump.afterEndpoint > 0) pump.again = true;
+    pump.afterEndpoint = full ? Math.max(...leased.map(({ endpointId }) => endpointId)) : 0;
+    if (leased.length === 0) return;
+    const heads = await takeHeads(database.em(), { laneIds: leased.map(({ id }) => id), token, holdAttempts });
+    for (const claimed of heads) this.#begin(kind, claimed);
+    const taken = new Set(heads.map(({ laneId }) => laneId));
+    const empty = leased.filter(({ id }) => !taken.has(id)).map(({ id }) => ({ laneId: id, token }));
+    if (empty.length > 0) await database.em().transactional((em) => releaseLanes(em, empty, holdAttempts));
+  }
+
+  #begin(kind: EndpointKind, claimed: Claimed): void {
+    const pump = this.#pumps[kind];
+    const { id } = claimed.endpoint;
+    pump.total += 1;
+    pump.inFlight.set(id, (pump.inFlight.get(id) ?? 0) + 1);
+    const work = this.#deliver(kind, claimed).finally(() => {
+      this.#underWay.delete(work);
+      pump.total -= 1;
+      const left = (pump.inFlight.get(id) ?? 1) - 1;
+      if (left > 0) pump.inFlight.set(id, left);
+      else pump.inFlight.delete(id);
+      void this.#pump(kind);
+    });
+    this.#underWay.add(work);
+  }
+
+  // A defect in a deliverer must not end the engine: the lease runs out, and the delivery is tried again.
+  async #deliver(kind: EndpointKind, claimed: Claimed): Promise<void> {
+    try {
+      const finished = await this.#options.deliver[kind](claimed);
+      if (finished) await this.#batch.add(finished);
+    } catch (error) {
+      this.#options.failed(error);
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { sql, type Executor } from '../lib/sql.ts';
+
+/** How an attempt ended, and what follows for its delivery. */
+export interface Finished {
+  deliveryId: number;
+  laneId: number;
+  token: string;
+  state: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
+  /** Until the next attempt of a pending delivery. */
+  delayMs: number;
+  status: number | null;
+  errorCode: string | null;
+  durationMs: number;
+  /** The beginning of the answer, for the record. */
+  responseBody: string | null;
+}
+
+// Taken in the order in which transactions that record events take them.
+const lockStatement = `
+  SELECT l.id FROM lanes l JOIN unnest($1::bigint[], $2::uuid[]) AS leased (id, token)
+    ON l.id = leased.id AND l.lease_token = leased.token
+  ORDER BY l.subject_kind, l.subject_id, l.endpoint_kind, l.endpoint_id FOR UPDATE OF l`;
+
+const finishStatement = `
+  WITH finished AS (
+    UPDATE deliveries d SET state = f.state, lease_token = NULL, last_status = f.status, last_error = f.error_code,
+      next_attempt_at = now() + make_interval(secs => f.delay_ms / 1000.0),
+      finished_at = CASE WHEN f.state <> 'pending' THEN now() END
+    FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::float8[], $5::int[], $6::text[], $7::int[], $8::text[])
+      AS f (id, token, state, delay_ms, status, error_code, duration_ms, response_body)
+    WHERE d.id = f.id AND d.lease_token = f.token AND d.state = 'pending'
+    RETURNING d.account_id, d.id, d.attempt, f.state, f.status, f.error_code, f.duration_ms, f.response_body
+  ), logged AS (
+    INSERT INTO attempts (account_id, delivery_id, number, outcome, status, error_code, duration_ms, response_body)
+    SELECT account_id, id, attempt, CASE state WHEN 'delivered' THEN 'delivered' ELSE 'failed' END, status, error_code,
+      duration_ms, response_body
+    FROM finished
+  )
+  SELECT id FROM finished`;
+
+// Due again when its head is: a delivery that still holds the lane back hides all behind it.
+const releaseStatement = `
+  UPDATE lanes l SET lease_token = NULL, due_at = (
+    SELECT min(d.next_attempt_at) FROM deliveries d WHERE d.lane_id = l.id AND d.state = 'pending' AND d.event_id <= coalesce(
+      (SELECT h.event_id FROM deliveries h WHERE h.lane_id = l.id AND h.state = 'pending' AND h.attempt < $2
+       ORDER BY h.event_id LIMIT 1), d.event_id))
+  WHERE l.id = ANY ($1)`;
+
+async function lockLeased(executor: Executor, lanes: readonly { laneId: number; token: string }[]): Promise<number[]> {
+  const rows = await sql<{ id: number }>(executor, lockStatement, [
+    lanes.map(({ laneId }) => laneId),
+    lanes.map(({ token }) => token),
+  ]);
+  return rows.map(({ id }) => id);
+}
+
+/** Gives lanes back that had nothing to deliver. Runs in the caller's transaction. */
+export async function releaseLanes(
+  executor: Executor,
+  lanes: readonly { laneId: number; token: string }[],
+  holdAttempts: number,
+): Promise<void> {
+  const locked = await lockLeased(executor, lanes);
+  if (locked.length > 0) await sql(executor, releaseStatement, [locked, holdAttempts]);
+}
+
+/**
+ * Writes how deliveries ended, with an attempt row each, and gives their lanes back; answers the ids it wrote. One
+ * whose lease somebody else has meanwhile is left alone. Runs in the caller's transaction: the lanes stay locked to its
+ * end, so that no event can slip in unseen between the look at what remains and the commit.
+ */
+export async function finishDeliveries(
+  executor: Executor,
+  results: readonly Finished[],
+  holdAttempts: number,
+): Promise<number[]> {
+  const locked = new Set(await lockLeased(executor, results));
+  const current = results.filter(({ laneId }) => locked.has(laneId));
+  if (current.length === 0) return [];
+  const rows = await sql<{ id: number }>(executor, finishStatement, [
+    current.map(({ deliveryId }) => deliveryId),
+    current.map(({ token }) => token),
+    current.map(({ state }) => state),
+    current.map(({ delayMs }) => delayMs),
+    current.map(({ status }) => status),
+    current.map(({ errorCode }) => errorCode),
+    current.map(({ durationMs }) => Math.round(durationMs)),
+    current.map(({ responseBody }) => responseBody),
+  ]);
+  await sql(executor, releaseStatement, [[...locked], holdAttempts]);
+  return rows.map(({ id }) => id);
+}

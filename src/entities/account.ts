@@ -1,0 +1,16 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+const AccountSchema = defineEntity({
+  name: 'Account',
+  tableName: 'accounts',
+  properties: {
+    id: p.bigint('number').primary(),
+    name: p.text(),
+    createdAt: p.datetime().defaultRaw('now()'),
+    updatedAt: p.datetime().defaultRaw('now()'),
+  },
+});
+
+/** A tenant: everything else but users, system bots and tokens belongs to one. */
+export class Account extends AccountSchema.class {}
+AccountSchema.setClass(Account);

@@ -1,0 +1,31 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+const AgentBotSchema = defineEntity({
+  name: 'AgentBot',
+  tableName: 'agent_bots',
+  properties: {
+    id: p.bigint('number').primary(),
+    accountId: p.bigint('number').nullable(),
+    name: p.text(),
+    description: p.text().nullable(),
+    kind: p.text().$type<'webhook' | 'plugin'>(),
+    avatarUrl: p.text().nullable(),
+    outgoingUrl: p.text().nullable(),
+    secret: p.text().nullable(),
+    pluginId: p.text().nullable(),
+    config: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
+    events: p.array().columnType('text[]').$type<string[]>(),
+    hearsOwn: p.boolean().default(true),
+    hearsNotes: p.boolean().default(true),
+    createdAt: p.datetime().defaultRaw('now()'),
+    updatedAt: p.datetime().defaultRaw('now()'),
+  },
+});
+
+/**
+ * A bot that can serve conversations; without an account it is a system bot. `events` names what it is told of,
+ * `hearsOwn` whether outgoing messages are among it, `hearsNotes` whether private notes are. `secret` is sealed by the
+ * secret box.
+ */
+export class AgentBot extends AgentBotSchema.class {}
+AgentBotSchema.setClass(AgentBot);

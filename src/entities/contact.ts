@@ -1,0 +1,25 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+const ContactSchema = defineEntity({
+  name: 'Contact',
+  tableName: 'contacts',
+  properties: {
+    id: p.bigint('number').primary(),
+    accountId: p.bigint('number'),
+    name: p.text(),
+    email: p.text().nullable(),
+    phoneNumber: p.text().nullable(),
+    identifier: p.text().nullable(),
+    blocked: p.boolean().default(false),
+    avatarUrl: p.text().nullable(),
+    customAttributes: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
+    additionalAttributes: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
+    lastActivityAt: p.datetime().nullable(),
+    createdAt: p.datetime().defaultRaw('now()'),
+    updatedAt: p.datetime().defaultRaw('now()'),
+  },
+});
+
+/** A customer of an account. */
+export class Contact extends ContactSchema.class {}
+ContactSchema.setClass(Contact);

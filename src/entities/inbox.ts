@@ -1,0 +1,26 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+const InboxSchema = defineEntity({
+  name: 'Inbox',
+  tableName: 'inboxes',
+  properties: {
+    id: p.bigint('number').primary(),
+    accountId: p.bigint('number'),
+    name: p.text(),
+    channelType: p.text(),
+    agentBotId: p.bigint('number').nullable(),
+    greetingEnabled: p.boolean().default(false),
+    greetingMessage: p.text().nullable(),
+    enableAutoAssignment: p.boolean().default(false),
+    timezone: p.text().default('UTC'),
+    workingHoursEnabled: p.boolean().default(false),
+    csatSurveyEnabled: p.boolean().default(false),
+    avatarUrl: p.text().nullable(),
+    createdAt: p.datetime().defaultRaw('now()'),
+    updatedAt: p.datetime().defaultRaw('now()'),
+  },
+});
+
+/** A configured channel connection; `agentBotId` is its active bot. */
+export class Inbox extends InboxSchema.class {}
+InboxSchema.setClass(Inbox);

@@ -1,0 +1,23 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+const WebhookSchema = defineEntity({
+  name: 'Webhook',
+  tableName: 'webhooks',
+  properties: {
+    id: p.bigint('number').primary(),
+    accountId: p.bigint('number'),
+    inboxId: p.bigint('number').nullable(),
+    url: p.text(),
+    name: p.text().nullable(),
+    subscriptions: p.array().columnType('text[]').$type<string[]>(),
+    active: p.boolean().default(true),
+    disabledReason: p.text().nullable(),
+    secret: p.text(),
+    createdAt: p.datetime().defaultRaw('now()'),
+    updatedAt: p.datetime().defaultRaw('now()'),
+  },
+});
+
+/** A subscription of an external URL to an account's events; `secret` is sealed by the secret box. */
+export class Webhook extends WebhookSchema.class {}
+WebhookSchema.setClass(Webhook);

@@ -1,0 +1,108 @@
+import { sql } from '../lib/sql.ts';
+import { assertShape } from '../schemas.ts';
+import { buildPayload, payloadSchema, type Audience, type EventName, type Subject } from './catalog.ts';
+import type { Transaction } from './transaction.ts';
+
+/** Which bot serves the conversation and, when it does not get the event, why not. */
+export interface BotDecision {
+  botId: number;
+  chosenBy: 'conversation' | 'inbox';
+  silence: string | null;
+}
+
+/** An event that happened in a transaction: what subscribers will read, fixed and validated. */
+export interface RecordedEvent {
+  name: EventName;
+  conversationId: number | null;
+  contactId: number | null;
+  inboxId: number | null;
+  sequence: number | null;
+  depth: number;
+  accountPayload: string | null;
+  botPayload: string | null;
+  bot: BotDecision | null;
+}
+
+function snapshot(name: EventName, audience: Audience, subject: Subject, sequence: number | null): string | null {
+  const payload = buildPayload(name, audience, subject);
+  if (!payload) return null;
+  if (sequence !== null) payload.sequence = sequence;
+  assertShape(payloadSchema(name, audience), payload);
+  return JSON.stringify(payload);
+}
+
+/**
+ * Says that an event happened. It commits with the transaction, one delivery for each subscriber beside it. The
+ * conversation's `eventSequence` moves on; the caller saves the conversation afterwards.
+ */
+export function record(tx: Transaction, name: EventName, subject: Subject, bot: BotDecision | null = null): void {
+  const { conversation, contact } = subject;
+  const sequence = conversation ? ++conversation.eventSequence : null;
+  tx.recorded.push({
+    name,
+    conversationId: conversation?.id ?? null,
+    contactId: conversation ? null : (contact?.id ?? null),
+    inboxId: conversation?.inbox.id ?? null,
+    sequence,
+    depth: tx.actor.depth,
+    accountPayload: snapshot(name, 'account', subject, sequence),
+    botPayload: bot ? snapshot(name, 'bot', subject, sequence) : null,
+    bot,
+  });
+}
+
+// One statement: the events, a delivery for each of their subscribers, and the lanes those stand in, made due. Lanes
+// are taken in one fixed order, here and where deliveries finish, so that no two transactions can wait for each other.
+const writeOutbox = `
+  WITH new_events AS (
+    INSERT INTO events (account_id, name, conversation_id, contact_id, inbox_id, sequence, depth, account_payload,
+      bot_payload, bot_id, bot_chosen_by, bot_silence)
+    SELECT $1, e.name, e.conversation_id, e.contact_id, e.inbox_id, e.sequence, e.depth, e.account_payload::json,
+      e.bot_payload::json, e.bot_id, e.bot_chosen_by, e.bot_silence
+    FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::int[], $8::text[], $9::text[],
+      $10::bigint[], $11::text[], $12::text[]) WITH ORDINALITY AS e (name, conversation_id, contact_id, inbox_id,
+      sequence, depth, account_payload, bot_payload, bot_id, bot_chosen_by, bot_silence, position)
+    ORDER BY e.position
+    RETURNING id, name, conversation_id, contact_id, inbox_id, account_payload IS NOT NULL AS for_account,
+      CASE WHEN bot_payload IS NOT NULL AND bot_silence IS NULL THEN bot_id END AS for_bot
+  ), subscribers AS (
+    SELECT e.id AS event_id, 'webhook' AS endpoint_kind, w.id AS endpoint_id,
+      CASE WHEN e.conversation_id IS NULL THEN 'contact' ELSE 'conversation' END AS subject_kind,
+      coalesce(e.conversation_id, e.contact_id) AS subject_id
+    FROM new_events e JOIN webhooks w ON w.account_id = $1 AND w.active AND e.name = ANY (w.subscriptions)
+      AND (w.inbox_id IS NULL OR w.inbox_id = e.inbox_id)
+    WHERE e.for_account
+    UNION ALL
+    SELECT e.id, 'bot', e.for_bot, 'conversation', e.conversation_id FROM new_events e WHERE e.for_bot IS NOT NULL
+  ), touched_lanes AS (
+    INSERT INTO lanes AS lane (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
+    SELECT $1, endpoint_kind, endpoint_id, subject_kind, subject_id, now() FROM subscribers
+    GROUP BY subject_kind, subject_id, endpoint_kind, endpoint_id
+    ORDER BY subject_kind, subject_id, endpoint_kind, endpoint_id
+    ON CONFLICT (account_id, subject_kind, subject_id, endpoint_kind, endpoint_id) DO UPDATE
+      SET due_at = CASE WHEN lane.lease_token IS NULL THEN now() ELSE lane.due_at END
+    RETURNING id, endpoint_kind, endpoint_id, subject_kind, subject_id
+  )
+  INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id)
+  SELECT $1, s.event_id, lane.id, s.endpoint_kind, s.endpoint_id
+  FROM subscribers s JOIN touched_lanes lane USING (subject_kind, subject_id, endpoint_kind, endpoint_id)`;
+
+/** Writes what the transaction recorded; part of its commit. */
+export async function flushOutbox(tx: Transaction): Promise<void> {
+  const events = tx.recorded;
+  if (events.length === 0) return;
+  await sql(tx.em, writeOutbox, [
+    tx.account.id,
+    events.map((event) => event.name),
+    events.map((event) => event.conversationId),
+    events.map((event) => event.contactId),
+    events.map((event) => event.inboxId),
+    events.map((event) => event.sequence),
+    events.map((event) => event.depth),
+    events.map((event) => event.accountPayload),
+    events.map((event) => event.botPayload),
+    events.map((event) => event.bot?.botId ?? null),
+    events.map((event) => event.bot?.chosenBy ?? null),
+    events.map((event) => event.bot?.silence ?? null),
+  ]);
+}

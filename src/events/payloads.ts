@@ -1,0 +1,178 @@
+import type { Conversation, Named } from '../entities/conversation.ts';
+import type { Contact } from '../entities/contact.ts';
+import type { Message, SenderKind } from '../entities/message.ts';
+import { unixSeconds, unixSecondsOrNull } from '../lib/unix-time.ts';
+import type { Shape } from '../schemas.ts';
+
+const restSenderType = { contact: 'Contact', user: 'User', agent_bot: 'AgentBot' } as const;
+
+function known(sender: Message['sender']): sender is Message['sender'] & { kind: keyof typeof restSenderType; id: number } {
+  return sender.kind !== 'system' && sender.id !== null;
+}
+
+/** Who wrote a message, as REST answers and account webhooks tell it; null for the service and for lost authors. */
+export function senderRecord(message: Message): Shape<'resources/message'>['sender'] {
+  const { sender } = message;
+  return known(sender) ? { id: sender.id, name: sender.name, type: restSenderType[sender.kind] } : null;
+}
+
+/** A message as the REST API answers it. */
+export function messageRecord(message: Message, conversation: Conversation): Shape<'resources/message'> {
+  return {
+    id: message.id,
+    account_id: conversation.account.id,
+    conversation_id: conversation.id,
+    inbox_id: conversation.inbox.id,
+    content: message.content,
+    message_type: message.type,
+    status: message.status,
+    private: message.private,
+    content_type: message.contentType,
+    content_attributes: message.contentAttributes,
+    source_id: message.sourceId,
+    created_at: unixSeconds(message.createdAt),
+    sender: senderRecord(message),
+    attachments: [],
+  };
+}
+
+type ConversationRecord = Omit<Shape<'resources/conversation'>, 'last_message'>;
+
+function named(value: Named | null): Named | null {
+  return value === null ? null : { id: value.id, name: value.name };
+}
+
+/** A conversation as REST answers and account webhooks tell it, its last message apart. */
+export function conversationRecord(conversation: Conversation): ConversationRecord {
+  const { contact, inbox } = conversation;
+  return {
+    id: conversation.id,
+    account_id: conversation.account.id,
+    inbox_id: inbox.id,
+    status: conversation.status,
+    priority: conversation.priority,
+    unread_count: conversation.unreadCount,
+    source_id: conversation.sourceId,
+    labels: conversation.labels,
+    snoozed_until: unixSecondsOrNull(conversation.snoozedUntil),
+    waiting_since: unixSecondsOrNull(conversation.waitingSince),
+    sla_policy_id: conversation.slaPolicyId,
+    additional_attributes: conversation.additionalAttributes,
+    custom_attributes: conversation.customAttributes,
+    contact: { id: contact.id, name: contact.name, email: contact.email },
+    meta: {
+      sender: {
+        id: contact.id,
+        name: contact.name,
+        email: contact.email,
+        phone_number: contact.phoneNumber,
+        type: 'Contact',
+      },
+      channel: inbox.channelType,
+      assignee: named(conversation.assignee),
+      team: named(conversation.team),
+      agent_bot: named(conversation.bot),
+    },
+    created_at: unixSeconds(conversation.createdAt),
+    updated_at: unixSeconds(conversation.updatedAt),
+    last_activity_at: unixSeconds(conversation.lastActivityAt),
+  };
+}
+
+/** A contact as REST answers and account webhooks tell it. */
+export function contactRecord(contact: Contact): Omit<Shape<'resources/contact'>, 'contact_inboxes'> {
+  return {
+    id: contact.id,
+    account_id: contact.accountId,
+    name: contact.name,
+    email: contact.email ?? null,
+    phone_number: contact.phoneNumber ?? null,
+    identifier: contact.identifier ?? null,
+    blocked: contact.blocked,
+    thumbnail: contact.avatarUrl ?? null,
+    custom_attributes: contact.customAttributes,
+    additional_attributes: contact.additionalAttributes,
+    last_activity_at: unixSecondsOrNull(contact.lastActivityAt ?? null),
+    created_at: unixSeconds(contact.createdAt),
+    updated_at: unixSeconds(contact.updatedAt),
+  };
+}
+
+/** Body of a message event for account webhooks; `sequence` is the event's place in its conversation. */
+export function accountMessage(message: Message, conversation: Conversation) {
+  const { contact } = conversation;
+  return {
+    id: String(message.id),
+    content: message.content,
+    created_at: message.createdAt.toISOString(),
+    message_type: message.type,
+    private: message.private,
+    content_type: message.contentType,
+    content_attributes: message.contentAttributes,
+    status: message.status,
+    source_id: message.sourceId,
+    sender: senderRecord(message),
+    conversation: { id: conversation.id, status: conversation.status, inbox_id: conversation.inbox.id },
+    contact: { id: contact.id, name: contact.name, email: contact.email },
+    account: conversation.account,
+  };
+}
+
+function botMeta({ contact, inbox }: Conversation) {
+  return { sender: { id: contact.id, name: contact.name, type: 'contact' }, channel: inbox.channelType };
+}
+
+function botSender(message: Message, conversation: Conversation) {
+  const { sender } = message;
+  if (!known(sender)) return null;
+  const contact = sender.kind === 'contact' ? conversation.contact : null;
+  const type: Exclude<SenderKind, 'system'> = sender.kind;
+  return {
+    id: sender.id,
+    name: sender.name,
+    email: sender.email,
+    phone_number: contact?.phoneNumber ?? null,
+    avatar: sender.avatarUrl,
+    identifier: contact?.identifier ?? null,
+    type,
+  };
+}
+
+/** Body of a message event for bots. */
+export function botMessage(message: Message, conversation: Conversation) {
+  const { account, inbox } = conversation;
+  return {
+    id: message.id,
+    content: message.content,
+    content_type: message.contentType,
+    message_type: message.type,
+    created_at: unixSeconds(message.createdAt),
+    private: message.private,
+    source_id: message.sourceId,
+    additional_attributes: conversation.additionalAttributes,
+    content_attributes: message.contentAttributes,
+    sender: botSender(message, conversation),
+    inbox: { id: inbox.id, name: inbox.name, channel: inbox.channelType },
+    conversation: {
+      id: conversation.id,
+      account_id: account.id,
+      status: conversation.status,
+      assignee: named(conversation.assignee),
+      meta: botMeta(conversation),
+    },
+    account,
+  };
+}
+
+/** Body of conversation_opened and conversation_resolved for bots. */
+export function botConversation(conversation: Conversation) {
+  const { account, inbox } = conversation;
+  return {
+    id: conversation.id,
+    status: conversation.status,
+    account_id: account.id,
+    inbox_id: inbox.id,
+    meta: botMeta(conversation),
+    account,
+  };
+}

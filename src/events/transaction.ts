@@ -1,0 +1,74 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Database } from '../database.ts';
+import type { Named } from '../entities/conversation.ts';
+import { isRetryable } from '../lib/sql-errors.ts';
+import { flushOutbox, type RecordedEvent } from './outbox.ts';
+
+/**
+ * On whose behalf something is done. `depth` counts how many bot runs stand between a customer's word and this: 0 for
+ * people, one more than that of the event it answers for a bot.
+ */
+export interface Actor {
+  kind: 'user' | 'agent_bot' | 'system';
+  id: number | null;
+  name: string;
+  /** A user's role in the account; null for everybody else. */
+  role: 'administrator' | 'agent' | null;
+  email: string | null;
+  avatarUrl: string | null;
+  depth: number;
+}
+
+/** The service itself: alarms, and the consequences of failures. */
+export const system: Actor = {
+  kind: 'system',
+  id: null,
+  name: 'Switchboard',
+  role: null,
+  email: null,
+  avatarUrl: null,
+  depth: 0,
+};
+
+/** One transaction of one account: rows change through `em`, events are said through `record`. */
+export interface Transaction {
+  em: EntityManager;
+  account: Named;
+  actor: Actor;
+  /** The business time of everything in it. */
+  now: Date;
+  recorded: RecordedEvent[];
+  /** Moments at which a snooze it set ends: told to the alarm clock after the commit. */
+  snoozes: Date[];
+}
+
+const tries = 3;
+
+/**
+ * Runs `work` in one transaction and commits its rows, events and deliveries together; whatever it throws undoes all
+ * of it. Work that met a deadlock is run again, so it must not do anything but talk to the database.
+ */
+export async function transact<Result>(
+  database: Database,
+  scope: { account: Named; actor: Actor },
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    const recorded: RecordedEvent[] = [];
+    const snoozes: Date[] = [];
+    try {
+      const result = await database.em().transactional(async (em) => {
+        const tx: Transaction = { em, ...scope, now: database.clock.now(), recorded, snoozes };
+        const answer = await work(tx);
+        await em.flush();
+        await flushOutbox(tx);
+        return answer;
+      });
+      if (recorded.length > 0) database.announce('deliveries');
+      for (const until of snoozes) database.announce('snooze', until);
+      return result;
+    } catch (error) {
+      if (attempt >= tries || !isRetryable(error)) throw error;
+    }
+  }
+}

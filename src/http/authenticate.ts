@@ -1,0 +1,47 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Context } from 'koa';
+import { findEntry, findPrincipal, type Membership, type Principal } from '../domain/identity.ts';
+import type { Named } from '../entities/conversation.ts';
+import { forbidden, notFound, unauthenticated } from '../errors.ts';
+import type { Actor } from '../events/transaction.ts';
+import { hashToken, looksForged } from '../lib/tokens.ts';
+import type { Role } from './route.ts';
+
+const maxTokenLength = 256;
+
+// Proxies drop headers with underscores unless told otherwise, hence the other two spellings.
+function tokenOf(ctx: Context): string {
+  const bearer = /^Bearer (\S+)$/i.exec(ctx.get('authorization'))?.[1] ?? '';
+  return ctx.get('api_access_token') || ctx.get('api-access-token') || bearer;
+}
+
+/** Whom the request's token belongs to. Errors: 401 without a token or with one that nobody holds. */
+export async function authenticate(ctx: Context, em: EntityManager): Promise<Principal> {
+  const token = tokenOf(ctx);
+  if (token === '' || token.length > maxTokenLength || looksForged(token)) throw unauthenticated();
+  const principal = await findPrincipal(em, hashToken(token));
+  if (!principal) throw unauthenticated();
+  return principal;
+}
+
+function mayCall(role: Role, principal: Principal, membership: Membership['role'] | null): boolean {
+  if (role === 'bot') return true;
+  if (principal.kind === 'agent_bot') return false;
+  return role === 'administrator' ? membership === 'administrator' : true;
+}
+
+/** The account of the path and the caller's part in it. Errors: 404 for an account it does not belong to, 403. */
+export async function enterAccount(
+  em: EntityManager,
+  accountId: number,
+  principal: Principal,
+  role: Role,
+): Promise<{ account: Named; actor: Actor }> {
+  const entry = await findEntry(em, accountId, principal);
+  if (!entry) throw notFound('Account');
+  if (!mayCall(role, principal, entry.role)) {
+    throw forbidden(role === 'administrator' ? 'Only administrators may do this' : 'Bots may not do this');
+  }
+  const { kind, id, name, email, avatarUrl } = principal;
+  return { account: entry.account, actor: { kind, id, name, email, avatarUrl, role: entry.role, depth: 0 } };
+}

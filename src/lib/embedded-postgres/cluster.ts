@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Account } from './account.ts';
+import type { Binaries } from './binaries.ts';
+import { EmbeddedPostgresError } from './error.ts';
+import { clusterFolder, createAccountFolder, type Home } from './home.ts';
+
+/** The role the service logs in as, and the database it owns. */
+export const SERVICE_NAME = 'switchboard';
+
+// Only the service's own role may log in, and never the superuser.
+const HOST_RULES = `host all ${SERVICE_NAME} 127.0.0.1/32 scram-sha-256\n`;
+// Sorts and folds alike on every machine, whatever its locales are.
+const LOCALE = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
+const OUTPUT_TAIL = 2000;
+
+/** What a new cluster is made with. */
+export interface ClusterOptions {
+  home: Home;
+  binaries: Binaries;
+  /** Of the service's role. */
+  password: string;
+  /** For tests: the role may make databases, and nothing waits for the disk. */
+  ephemeral: boolean;
+  timeoutMs: number;
+}
+
+/** Whether the home holds data. Throws when another major version of PostgreSQL made it. */
+export function hasCluster(home: Home, binaries: Binaries): boolean {
+  const folder = clusterFolder(home.path);
+  if (!existsSync(folder)) return false;
+  const found = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim();
+  const own = binaries.version.replace(/\D.*/, '');
+  if (found === own) return true;
+  throw new EmbeddedPostgresError(
+    `The database in ${folder} was made by PostgreSQL ${found}, and this release brings PostgreSQL ${own}. Carry the data ` +
+      'over with a dump from the older release, or choose another DATA_DIR.',
+  );
+}
+
+/** Makes the cluster with the service's role and database: completely, or not at all. */
+export async function createCluster(options: ClusterOptions): Promise<void> {
+  const { home, binaries, ephemeral } = options;
+  const draft = `${clusterFolder(home.path)}.new`;
+  rmSync(draft, { recursive: true, force: true });
+  createAccountFolder(draft, home.account);
+  const flags = ['--username=postgres', '--auth=reject', '--no-instructions', ...(ephemeral ? ['--no-sync'] : [])];
+  await run(binaries.initdb, [`--pgdata=${draft}`, ...flags, ...LOCALE, ...classification()], options);
+  writeFileSync(join(draft, 'pg_hba.conf'), HOST_RULES);
+  await runSql(draft, options, [
+    `CREATE ROLE ${SERVICE_NAME} LOGIN ${ephemeral ? 'CREATEDB' : ''} PASSWORD ${quote(options.password)}`,
+    `CREATE DATABASE ${SERVICE_NAME} OWNER ${SERVICE_NAME}`,
+  ]);
+  renameSync(draft, clusterFolder(home.path));
+}
+
+/** Gives the service's role of a stopped cluster another password. */
+export async function changePassword(options: ClusterOptions): Promise<void> {
+  const sql = `ALTER ROLE ${SERVICE_NAME} PASSWORD ${quote(options.password)}`;
+  await runSql(clusterFolder(options.home.path), options, [sql]);
+}
+
+/** Which characters make a word, for full text search: by Unicode where the machine can tell, as Debian and macOS do. */
+function classification(): string[] {
+  return process.platform === 'linux' && existsSync('/usr/lib/locale/C.utf8') ? ['--lc-ctype=C.UTF-8'] : [];
+}
+
+/** Runs statements on a stopped cluster as its superuser, who needs no password there. */
+async function runSql(folder: string, options: ClusterOptions, statements: string[]): Promise<void> {
+  const flags = options.ephemeral ? ['-F'] : [];
+  const input = statements.map((statement) => `${statement};\n`).join('');
+  const args = ['--single', '-D', folder, ...flags, '-c', 'log_min_messages=error', 'postgres'];
+  const output = await run(options.binaries.postgres, args, options, input);
+  const fault = /\b(?:ERROR|FATAL|PANIC):.*/.exec(output);
+  if (fault) throw new EmbeddedPostgresError(`The embedded PostgreSQL could not be prepared: ${fault[0]}`);
+}
+
+/** Runs a program of PostgreSQL to its end; resolves with what it printed. */
+async function run(file: string, args: string[], options: ClusterOptions, input = ''): Promise<string> {
+  const child = spawn(file, args, {
+    ...(options.home.account satisfies Account),
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin', LC_MESSAGES: 'C' },
+    timeout: options.timeoutMs,
+    killSignal: 'SIGKILL',
+  });
+  let output = '';
+  const collect = (chunk: Buffer): void => {
+    output = (output + chunk.toString()).slice(-OUTPUT_TAIL);
+  };
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+  // A program that ends early tells why in its output; the broken pipe adds nothing.
+  child.stdin.on('error', () => undefined).end(input);
+  const status = await new Promise<number | string | null>((resolve, reject) => {
+    child.on('error', reject).on('close', (code, signal) => resolve(code ?? signal));
+  });
+  if (status === 0) return output;
+  throw new EmbeddedPostgresError(`The embedded PostgreSQL could not be made (${status}): ${output.trim()}`);
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,132 @@
+import { Resolver } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
+
+/** What a name stands for: its addresses, or a word that says why there are none (`ENOTFOUND`, `ETIMEOUT`, …). */
+export type HostAnswer = { readonly addresses: readonly string[] } | { readonly problem: string };
+
+/** Turns host names into addresses. Never rejects. */
+export interface HostResolver {
+  resolve(hostname: string): Promise<HostAnswer>;
+}
+
+/** Where the resolver looks; each has a default that suits production. */
+export interface HostResolverOptions {
+  /** DNS servers as `address:port`; default: those of the machine. */
+  readonly servers?: readonly string[];
+  /** File of fixed names; default `/etc/hosts`. */
+  readonly hostsFile?: string;
+  /** The longest an answer is kept, in milliseconds, whatever its TTL; default 60,000. */
+  readonly maxTtlMs?: number;
+}
+
+interface CachedAnswer {
+  readonly answer: HostAnswer;
+  readonly ttlMs: number;
+}
+
+interface CacheEntry {
+  readonly pending: Promise<CachedAnswer>;
+  expiresAt: number;
+}
+
+const QUERY_TIMEOUT_MS = 1_000;
+const QUERY_TRIES = 2;
+const MAX_TTL_MS = 60_000;
+const MIN_TTL_MS = 1_000;
+const FAILURE_TTL_MS = 5_000;
+const HOSTS_TTL_MS = 10_000;
+const MAX_CACHED_NAMES = 2_000;
+/** Not ::1 too: an operator who allows 127.0.0.1/32 would find `localhost` refused because of its second address. */
+const LOCALHOST: HostAnswer = { addresses: ['127.0.0.1'] };
+
+/**
+ * A resolver that asks DNS itself (c-ares) and not through the system's `getaddrinfo`, whose four threads a few hanging
+ * names would block for everybody. `localhost` is 127.0.0.1, then `/etc/hosts` counts, then A and AAAA records; answers
+ * are kept for their TTL (1 to 60 s), failures for 5 s, for at most 2,000 names.
+ */
+export function createHostResolver(options: HostResolverOptions = {}): HostResolver {
+  const dns = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+  if (options.servers !== undefined) dns.setServers(options.servers);
+  const maxTtlMs = options.maxTtlMs ?? MAX_TTL_MS;
+  const readHosts = keepFor(HOSTS_TTL_MS, () => readHostsFile(options.hostsFile ?? '/etc/hosts'));
+  const cache = new Map<string, CacheEntry>();
+
+  async function resolveAnew(name: string): Promise<CachedAnswer> {
+    const fixed = (await readHosts()).get(name);
+    if (fixed !== undefined) return { answer: { addresses: fixed }, ttlMs: HOSTS_TTL_MS };
+    return queryDns(dns, name, maxTtlMs);
+  }
+
+  function lookUp(name: string): CacheEntry {
+    // c-ares throws at once for a name that cannot be written into a query.
+    const pending = resolveAnew(name).catch(() => ({ answer: { problem: 'EBADNAME' }, ttlMs: FAILURE_TTL_MS }));
+    const entry: CacheEntry = { pending, expiresAt: Number.POSITIVE_INFINITY };
+    cache.delete(name);
+    dropOldest(cache);
+    cache.set(name, entry);
+    return entry;
+  }
+
+  return {
+    async resolve(hostname) {
+      const name = hostname.toLowerCase().replace(/\.$/, '');
+      if (name === 'localhost' || name.endsWith('.localhost')) return LOCALHOST;
+      const known = cache.get(name);
+      const entry = known !== undefined && performance.now() < known.expiresAt ? known : lookUp(name);
+      const { answer, ttlMs } = await entry.pending;
+      if (entry.expiresAt === Number.POSITIVE_INFINITY) entry.expiresAt = performance.now() + ttlMs;
+      return answer;
+    },
+  };
+}
+
+async function queryDns(dns: Resolver, name: string, maxTtlMs: number): Promise<CachedAnswer> {
+  const families = await Promise.allSettled([dns.resolve4(name, { ttl: true }), dns.resolve6(name, { ttl: true })]);
+  const records = families.flatMap((family) => (family.status === 'fulfilled' ? family.value : []));
+  if (records.length === 0) return { answer: { problem: dnsProblem(families) }, ttlMs: FAILURE_TTL_MS };
+  const shortestMs = Math.min(...records.map((record) => record.ttl)) * 1_000;
+  return {
+    answer: { addresses: records.map((record) => record.address) },
+    ttlMs: Math.min(maxTtlMs, Math.max(MIN_TTL_MS, shortestMs)),
+  };
+}
+
+function dnsProblem(families: readonly PromiseSettledResult<unknown>[]): string {
+  const codes = families.flatMap((family) => (family.status === 'rejected' ? [errorCode(family.reason)] : []));
+  // "No such record" for one family says less than whatever befell the other.
+  return codes.find((code) => code !== 'ENODATA') ?? 'ENODATA';
+}
+
+function errorCode(reason: unknown): string {
+  return reason instanceof Error && 'code' in reason ? String(reason.code) : 'EUNKNOWN';
+}
+
+async function readHostsFile(path: string): Promise<ReadonlyMap<string, readonly string[]>> {
+  const names = new Map<string, string[]>();
+  // No such file is the same as an empty one: DNS still answers.
+  const text = await readFile(path, 'utf8').catch(() => '');
+  for (const line of text.split('\n')) {
+    const [address, ...aliases] = line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/);
+    if (address === undefined || address === '') continue;
+    for (const alias of aliases) names.set(alias, [...(names.get(alias) ?? []), address]);
+  }
+  return names;
+}
+
+function keepFor<Value>(ms: number, make: () => Promise<Value>): () => Promise<Value> {
+  let kept: Promise<Value> | null = null;
+  let expiresAt = 0;
+  return () => {
+    if (kept === null || performance.now() >= expiresAt) {
+      kept = make();
+      expiresAt = performance.now() + ms;
+    }
+    return kept;
+  };
+}
+
+function dropOldest(cache: Map<string, CacheEntry>): void {
+  if (cache.size < MAX_CACHED_NAMES) return;
+  const oldest = cache.keys().next();
+  if (!oldest.done) cache.delete(oldest.value);
+}

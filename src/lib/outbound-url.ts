@@ -1,0 +1,50 @@
+import { isIP } from 'node:net';
+
+/** Why a URL is refused as a destination: which rule it breaks, and a sentence for whoever entered it. */
+export interface UrlProblem {
+  readonly rule: 'format' | 'length' | 'scheme' | 'credentials' | 'port' | 'address';
+  readonly message: string;
+}
+
+/** The longest URL that is accepted, in characters. */
+export const MAX_URL_CHARS = 2_048;
+
+/** One message for literals and names alike: which private address a name has is nobody's business. */
+export const ADDRESS_PROBLEM: UrlProblem = {
+  rule: 'address',
+  message: 'This host is not a public address. The operator can open private ranges with OUTBOUND_ALLOW_CIDRS.',
+};
+
+const CONTROL_OR_SPACE = /[\s\p{Cc}]/u;
+
+/**
+ * Reads a destination as WHATWG URL (which turns 0x7f.1, 2130706433 and full-width digits into 127.0.0.1) and checks all
+ * that needs no look at addresses: http or https, no user information, any port but 0.
+ */
+export function readUrl(text: string, { httpsOnly }: { httpsOnly: boolean }): { url: URL } | { problem: UrlProblem } {
+  if (text.length > MAX_URL_CHARS) return refuse('length', `A URL may have ${MAX_URL_CHARS} characters.`);
+  // The WHATWG parser drops these silently, and what is stored should be what is called.
+  if (CONTROL_OR_SPACE.test(text)) return refuse('format', 'A URL may not contain spaces or control characters.');
+  const url = URL.parse(text);
+  if (url === null) return refuse('format', 'This is not an absolute URL.');
+  if (url.protocol !== 'https:' && (httpsOnly || url.protocol !== 'http:')) {
+    return refuse('scheme', `The URL must start with https://${httpsOnly ? '' : ' or http://'}.`);
+  }
+  if (url.username !== '' || url.password !== '') return refuse('credentials', 'A URL may not contain credentials.');
+  if (url.port === '0') return refuse('port', 'Port 0 cannot be called.');
+  return { url };
+}
+
+/** The host as it is resolved or dialled: lower case, IPv6 without brackets. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+/** True when the host is an address and not a name. */
+export function isAddress(host: string): boolean {
+  return isIP(host) !== 0;
+}
+
+function refuse(rule: UrlProblem['rule'], message: string): { problem: UrlProblem } {
+  return { problem: { rule, message } };
+}

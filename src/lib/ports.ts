@@ -1,0 +1,30 @@
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+
+/** Where the present moment comes from; a test passes one that stands still. */
+export interface Clock {
+  now(): Date;
+}
+
+/** Where unpredictability comes from; a replay passes a seeded one. */
+export interface Random {
+  /** `n` unpredictable bytes. */
+  bytes(n: number): Buffer;
+  /** A number in [0, 1). */
+  fraction(): number;
+  /** A random UUID (version 4), lower case. */
+  uuid(): string;
+}
+
+const FRACTION_STEPS = 2 ** 47;
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: () => new Date(),
+};
+
+/** The operating system's cryptographic randomness. */
+export const systemRandom: Random = {
+  bytes: (n) => randomBytes(n),
+  fraction: () => randomInt(FRACTION_STEPS) / FRACTION_STEPS,
+  uuid: () => randomUUID(),
+};

@@ -1,0 +1,14 @@
+import { sql, type Executor } from '../lib/sql.ts';
+import { FirstSchema } from './20261120-first-schema.ts';
+
+/** Every migration in order, under the name it is recorded by. */
+export const migrations = [{ name: '20261120-first-schema', class: FirstSchema }];
+
+/** Whether the database has them all; false while it has no table of migrations. */
+export async function isMigrated(executor: Executor): Promise<boolean> {
+  const [known] = await sql<{ table: string | null }>(executor, `SELECT to_regclass('migrations')::text AS "table"`);
+  if (!known?.table) return false;
+  const names = migrations.map(({ name }) => name);
+  const applied = await sql(executor, 'SELECT FROM migrations WHERE name = ANY ($1)', [names]);
+  return applied.length === names.length;
+}

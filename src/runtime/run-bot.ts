@@ -1,0 +1,203 @@
+import type { Database } from '../database.ts';
+import { silenceOf } from '../domain/arbiter.ts';
+import { recordRun, type BotRun } from '../domain/bot-runs.ts';
+import { handOff } from '../domain/conversations.ts';
+import { AgentBot } from '../entities/agent-bot.ts';
+import { findConversation } from '../entities/conversation.ts';
+import { ApiError } from '../errors.ts';
+import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
+import type { Clock, Random } from '../lib/ports.ts';
+import { applyActions, isPublic } from './apply-actions.ts';
+import { validateConfig } from './manifest.ts';
+import type { PluginPackage, Registry } from './registry.ts';
+import type { RunResult, Runner } from './run-types.ts';
+
+/** One event to be handled by a bot that runs inside the service. */
+export interface BotEvent {
+  account: { id: number; name: string };
+  botId: number;
+  event: { id: number; name: string; conversationId: number; depth: number };
+  /** The event's body as JSON text. */
+  body: string;
+  attempt: number;
+}
+
+/** How the delivery of the event ended. `stale` undoes the run: somebody else has meanwhile taken the delivery over. */
+export interface RunVerdict {
+  state: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
+  delayMs: number;
+  errorCode: string | null;
+  durationMs: number;
+}
+
+/** Writes the verdict in the transaction of the run's effects; false when the delivery is no longer ours. */
+export type Settle = (tx: Transaction, verdict: RunVerdict) => Promise<boolean>;
+
+export interface BotRunnerOptions {
+  database: Database;
+  registry: Registry;
+  runner: Runner;
+  clock: Clock;
+  random: Random;
+}
+
+// Not the bot's fault, or not surely: worth another try before a person is called.
+const transientOutcomes: ReadonlySet<string> = new Set(['crashed', 'queue_full']);
+const maxTransientAttempts = 3;
+const transientDelayMs = 1000;
+
+class StaleDelivery extends Error {}
+
+interface Attempt {
+  input: BotEvent;
+  bot: AgentBot;
+  pack: PluginPackage | null;
+  config: Record<string, unknown>;
+  seed: number;
+  clock: Date;
+  result: RunResult;
+}
+
+function failed(outcome: RunResult['outcome'], error: string): RunResult {
+  return { outcome, error, actions: [], logs: [], wallMs: 0 };
+}
+
+function runRecord({ input, bot, pack, config, seed, clock, result }: Attempt, outcome: string, error?: string): BotRun {
+  return {
+    botId: bot.id,
+    conversationId: input.event.conversationId,
+    eventId: input.event.id,
+    attempt: input.attempt,
+    pluginId: bot.pluginId ?? '',
+    pluginVersion: pack?.manifest.version ?? '',
+    bundleHash: pack?.bundle.hash ?? '',
+    config,
+    seed,
+    clock,
+    outcome,
+    actions: result.actions,
+    logs: result.logs,
+    error: error ?? result.error ?? null,
+    wallMs: result.wallMs,
+  };
+}
+
+function actorOf(bot: AgentBot, depth: number): Actor {
+  const { id, name, avatarUrl } = bot;
+  return { kind: 'agent_bot', id, name, role: null, email: null, avatarUrl: avatarUrl ?? null, depth };
+}
+
+/** Runs bots on their events: in the sandbox first, then, in one transaction, all they decided or none of it. */
+export class BotRunner {
+  readonly #options: BotRunnerOptions;
+
+  constructor(options: BotRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Handles one event; `settle` writes the end of its delivery together with the effects. */
+  async handle(input: BotEvent, settle: Settle): Promise<void> {
+    const em = this.#options.database.em();
+    const bot = await em.findOne(AgentBot, { id: input.botId });
+    const conversation = await findConversation(em, input.account.id, input.event.conversationId);
+    if (!bot || !conversation) return this.#cancel(input, settle, 'gone');
+    const silence = silenceOf(conversation);
+    if (silence && input.event.name.startsWith('message_')) return this.#cancel(input, settle, silence);
+    const attempt = await this.#run(input, bot);
+    try {
+      await this.#settle(attempt, settle);
+    } catch (error) {
+      if (error instanceof StaleDelivery) return;
+      if (!(error instanceof ApiError)) throw error;
+      await this.#fail(attempt, settle, { outcome: error.code, error: error.message });
+    }
+  }
+
+  async #run(input: BotEvent, bot: AgentBot): Promise<Attempt> {
+    const { registry, runner, clock, random } = this.#options;
+    const pack = registry.get(bot.pluginId ?? '') ?? null;
+    const seed = random.bytes(4).readUInt32BE();
+    const now = clock.now();
+    const base = { input, bot, pack, seed, clock: now };
+    if (!pack) return { ...base, config: {}, result: failed('load_failed', `No plugin ${bot.pluginId} is installed`) };
+    const { config, problems } = validateConfig(pack.manifest, bot.config);
+    if (problems.length > 0) return { ...base, config, result: failed('load_failed', problems.join('; ')) };
+    const { limits, permissions } = pack.manifest;
+    const result = await runner.run({
+      bundle: pack.bundle,
+      event: JSON.parse(input.body) as unknown,
+      handler: input.event.name,
+      config,
+      seed,
+      now: now.getTime(),
+      limits,
+      permissions,
+    });
+    return { ...base, config, result };
+  }
+
+  async #settle(attempt: Attempt, settle: Settle): Promise<void> {
+    const { input, result } = attempt;
+    if (result.outcome !== 'ok' && result.outcome !== 'no_handler') {
+      if (transientOutcomes.has(result.outcome) && input.attempt < maxTransientAttempts) {
+        return this.#retry(attempt, settle);
+      }
+      return this.#fail(attempt, settle, { outcome: result.outcome, error: result.error ?? '' });
+    }
+    await this.#commit(attempt, actorOf(attempt.bot, input.event.depth + 1), settle, async (tx) => {
+      const { conversationId } = input.event;
+      const conversation = await findConversation(tx.em, tx.account.id, conversationId, { lock: true });
+      const silent = conversation ? silenceOf(conversation) : 'gone';
+      const superseded = silent !== null && result.actions.some(isPublic);
+      if (!superseded) await applyActions(tx, conversationId, result.actions);
+      await recordRun(tx, runRecord(attempt, superseded ? 'superseded' : result.outcome));
+      return { state: 'delivered', delayMs: 0, errorCode: superseded ? 'superseded' : null };
+    });
+  }
+
+  #retry(attempt: Attempt, settle: Settle): Promise<void> {
+    const { outcome } = attempt.result;
+    return this.#commit(attempt, system, settle, async (tx) => {
+      await recordRun(tx, runRecord(attempt, outcome));
+      return { state: 'pending', delayMs: transientDelayMs, errorCode: outcome };
+    });
+  }
+
+  // The customer never waits for a bot that cannot answer: people get the conversation, with a note that says why.
+  #fail(attempt: Attempt, settle: Settle, { outcome, error }: { outcome: string; error: string }): Promise<void> {
+    const { input, bot } = attempt;
+    return this.#commit(attempt, system, settle, async (tx) => {
+      const { conversationId } = input.event;
+      const conversation = await findConversation(tx.em, tx.account.id, conversationId, { lock: true });
+      if (conversation && silenceOf(conversation) === null) {
+        const silence = outcome === 'loop_suspected' ? 'loop_suspected' : 'bot_failed';
+        const note = `The bot ${bot.name} could not answer (${outcome}). Please take over.`;
+        await handOff(tx, conversationId, { silence, note });
+      }
+      await recordRun(tx, runRecord(attempt, outcome, error));
+      return { state: 'exhausted', delayMs: 0, errorCode: outcome };
+    });
+  }
+
+  #cancel(input: BotEvent, settle: Settle, errorCode: string): Promise<void> {
+    return this.#transact(input, system, async (tx) => {
+      await settle(tx, { state: 'cancelled', delayMs: 0, errorCode, durationMs: 0 });
+    });
+  }
+
+  #commit(
+    { input, result }: Attempt,
+    actor: Actor,
+    settle: Settle,
+    work: (tx: Transaction) => Promise<Omit<RunVerdict, 'durationMs'>>,
+  ): Promise<void> {
+    return this.#transact(input, actor, async (tx) => {
+      const verdict = await work(tx);
+      if (!(await settle(tx, { ...verdict, durationMs: result.wallMs }))) throw new StaleDelivery();
+    });
+  }
+
+  #transact(input: BotEvent, actor: Actor, work: (tx: Transaction) => Promise<void>): Promise<void> {
+    return transact(this.#options.database, { account: input.account, actor }, work);
+  }
+}

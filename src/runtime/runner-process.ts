@@ -1,0 +1,212 @@
+import { residentMb } from './child-process.ts';
+import type { SandboxProcess } from './child-process.ts';
+import { answerCalls } from './host-calls.ts';
+import type { HostCall, LogLine, RunOutcome, RunRequest } from './run-types.ts';
+import { LineReader, keptBundles, maxChildLineBytes, readChildMessage } from './wire.ts';
+import type { CallRequest, ChildMessage, ParentMessage } from './wire.ts';
+
+/** How a run ended, before its actions are looked at. */
+export interface RawResult {
+  outcome: RunOutcome;
+  actions: unknown[];
+  logs: LogLine[];
+  error?: string;
+  handlers?: string[];
+  wallMs: number;
+}
+
+/** What a process tells its pool. */
+export interface ProcessOwner {
+  /** It can take a run. */
+  onIdle(process: RunnerProcess): void;
+  /** It is gone, by whatever cause; `wasReady` = it had been able to take runs. */
+  onExit(process: RunnerProcess, wasReady: boolean): void;
+}
+
+/** How a process is started and bounded; `maxRssMb` in MiB. */
+export interface ProcessOptions {
+  start: () => SandboxProcess;
+  maxRssMb: number;
+  hostCalls: Readonly<Record<string, HostCall>>;
+}
+
+interface ActiveRun {
+  readonly id: number;
+  readonly request: RunRequest;
+  readonly startedAt: number;
+  /** When the child must have spoken; infinite while it is the service's turn. */
+  sliceEndsAt: number;
+  readonly abort: AbortController;
+  readonly resolve: (result: RawResult) => void;
+}
+
+const watchEveryMs = 20;
+/** The isolate stops itself at the end of its slice; a child silent for this much longer cannot. */
+const silenceGraceMs = 200;
+const readyWithinMs = 10_000;
+/** A child that keeps more than this part of its memory allowance between runs is replaced. */
+const keptMemoryPart = 0.6;
+
+/** One child process and the run it is busy with, watched: what does not answer in time, or grows too large, is killed. */
+export class RunnerProcess {
+  readonly #child: SandboxProcess;
+  readonly #options: ProcessOptions;
+  readonly #owner: ProcessOwner;
+  readonly #reader = new LineReader(maxChildLineBytes);
+  readonly #knownBundles = new Set<string>();
+  readonly #startTimer: NodeJS.Timeout;
+  #watch: NodeJS.Timeout | undefined;
+  #active: ActiveRun | null = null;
+  #lastRun = 0;
+  #isReady = false;
+  #isDoomed = false;
+  #isGone = false;
+
+  constructor(options: ProcessOptions, owner: ProcessOwner) {
+    this.#options = options;
+    this.#owner = owner;
+    this.#child = options.start();
+    this.#startTimer = setTimeout(() => this.kill('crashed', 'The sandbox did not start'), readyWithinMs);
+    this.#child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
+    // A write to a child that just died; its exit is what counts.
+    this.#child.stdin.on('error', () => undefined);
+    this.#child.on('error', () => this.#leave('The sandbox process failed'));
+    this.#child.on('exit', (code, signal) => this.#leave(`The sandbox process died (${signal ?? code})`));
+  }
+
+  /** The process id, for those who watch; undefined when it could not be started. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** False once it is dead or about to be. */
+  get isUsable(): boolean {
+    return !this.#isDoomed && !this.#isGone;
+  }
+
+  /** Runs one request; only to be called after onIdle, once each. `input` is the JSON for the isolate. Never rejects. */
+  run(request: RunRequest, input: string): Promise<RawResult> {
+    const { promise, resolve } = Promise.withResolvers<RawResult>();
+    const { bundle, limits } = request;
+    const id = (this.#lastRun += 1);
+    const startedAt = performance.now();
+    this.#active = { id, request, startedAt, sliceEndsAt: 0, abort: new AbortController(), resolve };
+    this.#sendBundle(bundle.hash, bundle.code);
+    this.#giveSlice(this.#active);
+    this.#send({ type: 'run', run: id, hash: bundle.hash, input, limits });
+    this.#watch = setInterval(() => this.#check(), watchEveryMs);
+    return promise;
+  }
+
+  /** Kills the process at once; a run under way ends with this outcome. */
+  kill(outcome: RunOutcome, error: string): void {
+    this.#doom();
+    this.#finish({ outcome, actions: [], logs: [], error });
+  }
+
+  #doom(): void {
+    this.#isDoomed = true;
+    this.#child.kill('SIGKILL');
+  }
+
+  #sendBundle(hash: string, code: string): void {
+    if (this.#knownBundles.has(hash)) return;
+    if (this.#knownBundles.size >= keptBundles) this.#knownBundles.clear();
+    this.#knownBundles.add(hash);
+    this.#send({ type: 'bundle', hash, code });
+  }
+
+  #send(message: ParentMessage): void {
+    this.#child.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  #giveSlice(active: ActiveRun): void {
+    active.sliceEndsAt = performance.now() + active.request.limits.sliceMs + silenceGraceMs;
+  }
+
+  #read(chunk: Buffer): void {
+    if (!this.isUsable) return;
+    const lines = this.#reader.read(chunk);
+    if (!lines) {
+      this.kill('output_too_large', 'The sandbox wrote more than a run may return');
+      return;
+    }
+    for (const line of lines) if (this.isUsable) this.#receive(readChildMessage(line));
+  }
+
+  #receive(message: ChildMessage | null): void {
+    if (message?.type === 'ready' && !this.#isReady) {
+      clearTimeout(this.#startTimer);
+      this.#isReady = true;
+      this.#owner.onIdle(this);
+      return;
+    }
+    const active = this.#active;
+    if (!message || message.type === 'ready' || message.run !== active?.id) {
+      this.kill('crashed', 'The sandbox broke its protocol');
+    } else if (message.type === 'failed') {
+      this.#end(message.outcome, { outcome: message.outcome, actions: [], logs: [], error: message.error });
+    } else if (message.step.state === 'waiting') {
+      void this.#serve(active, message.step.requests);
+    } else if (message.step.state === 'never_settled') {
+      const error = 'The handler waits for something that cannot happen';
+      this.#end('never_settled', { outcome: 'never_settled', actions: [], logs: message.step.logs, error });
+    } else {
+      const { outcome, actions, logs, error, handlers } = message.step;
+      this.#end(outcome, { outcome, actions, logs, ...(error ? { error } : {}), ...(handlers ? { handlers } : {}) });
+    }
+  }
+
+  async #serve(active: ActiveRun, requests: CallRequest[]): Promise<void> {
+    if (requests.length === 0) {
+      this.kill('crashed', 'The sandbox broke its protocol');
+      return;
+    }
+    active.sliceEndsAt = Infinity;
+    const answers = await answerCalls(requests, this.#options.hostCalls, active.request, active.abort.signal);
+    if (this.#active !== active) return;
+    this.#giveSlice(active);
+    this.#send({ type: 'answers', run: active.id, answers });
+  }
+
+  #check(): void {
+    const active = this.#active;
+    if (!active) return;
+    const now = performance.now();
+    const { wallMs } = active.request.limits;
+    if (now > active.sliceEndsAt) this.kill('unresponsive', 'The bot could not be stopped and was killed');
+    else if (now - active.startedAt > wallMs) this.kill('deadline', `The run took longer than ${wallMs} ms`);
+    else if (this.#residentMb() > this.#options.maxRssMb) {
+      this.kill('rss_limit', `The sandbox process took more than ${this.#options.maxRssMb} MiB`);
+    }
+  }
+
+  #residentMb(): number {
+    return (this.pid === undefined ? null : residentMb(this.pid)) ?? 0;
+  }
+
+  /** The isolate gave an answer: the process goes on, unless it is spoilt. */
+  #end(outcome: RunOutcome, result: Omit<RawResult, 'wallMs'>): void {
+    const isSpoilt = outcome === 'memory' || this.#residentMb() > this.#options.maxRssMb * keptMemoryPart;
+    if (isSpoilt) this.#doom();
+    this.#finish(result);
+    if (!isSpoilt) this.#owner.onIdle(this);
+  }
+
+  #finish(result: Omit<RawResult, 'wallMs'>): void {
+    const active = this.#active;
+    if (!active) return;
+    this.#active = null;
+    clearInterval(this.#watch);
+    active.abort.abort();
+    active.resolve({ ...result, wallMs: performance.now() - active.startedAt });
+  }
+
+  #leave(error: string): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    clearTimeout(this.#startTimer);
+    this.#finish({ outcome: 'crashed', actions: [], logs: [], error });
+    this.#owner.onExit(this, this.#isReady);
+  }
+}

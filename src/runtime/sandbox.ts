@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import ivm from 'isolated-vm';
+import type { RunLimits, RunOutcome } from './run-types.ts';
+
+const bootstrapCode = stripTypeScriptTypes(readFileSync(new URL('bootstrap.ts', import.meta.url), 'utf8'));
+const bootstrapName = 'switchboard:bootstrap';
+// Bounds our own code too, should a bot have found a way to make it slow.
+const collectTimeoutMs = 100;
+
+/** A slice that ended inside gives the JSON text of a Step (wire.ts); one that was stopped from outside gives the outcome. */
+export type SliceEnd = { step: string } | { outcome: RunOutcome; error: string };
+
+/** One run in an isolate of its own. Slices must not overlap. */
+export interface SandboxRun {
+  /** Loads the code and calls the handler. */
+  start(code: string, input: string): Promise<SliceEnd>;
+  /** Goes on with answers to the requests of the last step; JSON text. */
+  resume(answers: string): Promise<SliceEnd>;
+  /** Frees the isolate; nothing may be called afterwards. */
+  dispose(): void;
+}
+
+type SliceFunction = ivm.Reference<(...texts: string[]) => void>;
+
+function describeStop(error: unknown): { outcome: RunOutcome; error: string } {
+  const message = error instanceof Error ? error.message : String(error);
+  if (message.includes('Script execution timed out')) return { outcome: 'timeout', error: 'The time for one slice is over' };
+  if (message.includes('disposed during execution due to memory limit') || message.includes('Isolate was disposed')) {
+    return { outcome: 'memory', error: 'The memory limit was reached' };
+  }
+  // isolated-vm rejects a call with whatever promise was left rejected and unhandled during it.
+  return { outcome: 'threw', error: `A rejected promise was not handled: ${message}` };
+}
+
+/**
+ * Prepares an isolate. `onCatastrophe` is told, with V8's reason, when V8 itself gave up: the isolate's thread never ends
+ * then and the process has to be killed.
+ */
+export function openSandbox(limits: RunLimits, onCatastrophe: (reason: string) => void): SandboxRun {
+  const isolate = new ivm.Isolate({ memoryLimit: limits.heapMb, onCatastrophicError: onCatastrophe });
+  const context = isolate.createContextSync();
+  const module = isolate.compileModuleSync(bootstrapCode, { filename: bootstrapName });
+  module.instantiateSync(context, () => {
+    throw new Error('The bootstrap imports nothing');
+  });
+  module.evaluateSync({ timeout: limits.sliceMs });
+  const start = module.namespace.getSync('start', { reference: true }) as SliceFunction;
+  const resume = module.namespace.getSync('resume', { reference: true }) as SliceFunction;
+  const collect = module.namespace.getSync('collect', { reference: true }) as ivm.Reference<() => string>;
+
+  async function runSlice(entry: SliceFunction, ...texts: string[]): Promise<SliceEnd> {
+    try {
+      // The time limit holds for the promise jobs of the call as well, and not later: so everything happens in here.
+      await entry.apply(undefined, texts, { timeout: limits.sliceMs, result: { copy: true } });
+      return { step: await collect.apply(undefined, [], { timeout: collectTimeoutMs, result: { copy: true } }) };
+    } catch (error) {
+      return describeStop(error);
+    }
+  }
+
+  return {
+    start: (code, input) => runSlice(start, code, input),
+    resume: (answers) => runSlice(resume, answers),
+    dispose: () => {
+      if (!isolate.isDisposed) isolate.dispose();
+    },
+  };
+}

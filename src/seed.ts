@@ -1,0 +1,74 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Database } from './database.ts';
+import { addAgent, createAccount, createUser, grantToken, hasAccounts } from './domain/accounts.ts';
+import { createPluginBot, updateHearing, type Hearing } from './domain/agent-bots.ts';
+import { createInbox } from './domain/inboxes.ts';
+import type { Random } from './lib/ports.ts';
+import { newToken } from './lib/tokens.ts';
+import type { PluginPackage, Registry } from './runtime/registry.ts';
+
+export interface SeedOptions {
+  database: Database;
+  registry: Registry;
+  random: Random;
+  /** The first administrator's token; generated when null. */
+  adminToken: string | null;
+  demo: boolean;
+}
+
+/** What the first start created: `generatedToken` is shown once and kept nowhere. */
+export interface Seeded {
+  generatedToken: string | null;
+}
+
+const sampleBot = 'faq';
+// Two processes may start at once on an empty database.
+const lockStatement = 'SELECT pg_advisory_xact_lock(7237002)';
+
+function hearingOf({ manifest }: PluginPackage): Hearing {
+  const { events, permissions } = manifest;
+  return { events, hearsOwn: permissions.receive_own, hearsNotes: permissions.notes_read };
+}
+
+async function seedDemo(em: EntityManager, accountId: number, registry: Registry, now: Date): Promise<void> {
+  const pack = registry.get(sampleBot);
+  const bot = pack
+    ? await createPluginBot(
+        em,
+        {
+          accountId,
+          name: pack.manifest.name,
+          description: pack.manifest.description ?? null,
+          pluginId: pack.id,
+          config: {},
+          hearing: hearingOf(pack),
+        },
+        now,
+      )
+    : null;
+  await createInbox(em, { accountId, name: 'Demo inbox', channelType: 'Channel::Api', agentBotId: bot?.id ?? null, now });
+}
+
+/**
+ * Makes an empty database usable: account 1 with its first administrator, who is platform administrator too, and the
+ * demo inbox with its bot. Answers null when there are accounts already.
+ */
+export async function seed({ database, registry, random, adminToken, demo }: SeedOptions): Promise<Seeded | null> {
+  return database.em().transactional(async (em) => {
+    await em.execute(lockStatement);
+    for (const pack of registry.list()) await updateHearing(em, pack.id, hearingOf(pack));
+    if (await hasAccounts(em)) return null;
+    const now = database.clock.now();
+    const account = await createAccount(em, demo ? 'Demo account' : 'First account', now);
+    const user = await createUser(
+      em,
+      { name: 'Administrator', email: 'administrator@example.com', confirmed: true, platformAdmin: true },
+      now,
+    );
+    await addAgent(em, { accountId: account.id, userId: user.id, role: 'administrator', now });
+    const token = adminToken ?? newToken('user', random);
+    await grantToken(em, user.id, token, now);
+    if (demo) await seedDemo(em, account.id, registry, now);
+    return { generatedToken: adminToken === null ? token : null };
+  });
+}
