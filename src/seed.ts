@@ -30,7 +30,9 @@ function hearingOf({ manifest }: PluginPackage): Hearing {
   return { events, hearsOwn: permissions.receive_own, hearsNotes: permissions.notes_read };
 }
 
-async function seedDemo(em: EntityManager, accountId: number, registry: Registry, now: Date): Promise<void> {
+async function seedDemo(em: EntityManager, accountId: number, options: SeedOptions): Promise<void> {
+  const { registry, random, database } = options;
+  const now = database.clock.now();
   const pack = registry.get(sampleBot);
   const bot = pack
     ? await createPluginBot(
@@ -46,14 +48,15 @@ async function seedDemo(em: EntityManager, accountId: number, registry: Registry
         now,
       )
     : null;
-  await createInbox(em, { accountId, name: 'Demo inbox', channelType: 'Channel::Api', agentBotId: bot?.id ?? null, now });
+  await createInbox(em, { accountId, name: 'Demo inbox', channelType: 'Channel::Api', identifier: random.uuid(), agentBotId: bot?.id ?? null, now });
 }
 
 /**
  * Makes an empty database usable: account 1 with its first administrator, who is platform administrator too, and the
  * demo inbox with its bot. Answers null when there are accounts already.
  */
-export async function seed({ database, registry, random, adminToken, demo }: SeedOptions): Promise<Seeded | null> {
+export async function seed(options: SeedOptions): Promise<Seeded | null> {
+  const { database, registry, random, adminToken, demo } = options;
   return database.em().transactional(async (em) => {
     await em.execute(lockStatement);
     for (const pack of registry.list()) await updateHearing(em, pack.id, hearingOf(pack));
@@ -68,7 +71,7 @@ export async function seed({ database, registry, random, adminToken, demo }: See
     await addAgent(em, { accountId: account.id, userId: user.id, role: 'administrator', now });
     const token = adminToken ?? newToken('user', random);
     await grantToken(em, user.id, token, now);
-    if (demo) await seedDemo(em, account.id, registry, now);
+    if (demo) await seedDemo(em, account.id, options);
     return { generatedToken: adminToken === null ? token : null };
   });
 }

@@ -27,7 +27,7 @@ export async function readInbox(em: EntityManager, accountId: number, actor: Act
 /** Creates an inbox, with the bot that is active in it if any. */
 export async function createInbox(
   em: EntityManager,
-  input: { accountId: number; name: string; channelType: string; agentBotId: number | null; now: Date },
+  input: { accountId: number; name: string; channelType: string; identifier: string; agentBotId: number | null; now: Date },
 ): Promise<Inbox> {
   const { now, ...rest } = input;
   const inbox = em.create(Inbox, { ...rest, createdAt: now, updatedAt: now });

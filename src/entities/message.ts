@@ -77,7 +77,7 @@ function toMessage(row: Row): Message {
   };
 }
 
-/** Stores a message and answers its id. */
+/** Stores a message and answers its id; a contact who wrote it has been active then. */
 export async function insertMessage(
   executor: Executor,
   accountId: number,
@@ -85,7 +85,8 @@ export async function insertMessage(
 ): Promise<number> {
   const rows = await sql<{ id: number }>(
     executor,
-    `INSERT INTO messages (account_id, conversation_id, message_type, content, content_type, content_attributes, private,
+    `WITH active AS (UPDATE contacts SET last_activity_at = $12 WHERE account_id = $1 AND id = $11 AND $10 = 'contact')
+     INSERT INTO messages (account_id, conversation_id, message_type, content, content_type, content_attributes, private,
        status, source_id, sender_kind, sender_id, created_at, updated_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12) RETURNING id`,
     [

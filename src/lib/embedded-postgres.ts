@@ -9,6 +9,7 @@ import { endLeftover, type StopMode } from './embedded-postgres/process.ts';
 import { launchServer, type Log } from './embedded-postgres/server.ts';
 import { Supervisor } from './embedded-postgres/supervisor.ts';
 import { tryLock } from './file-lock.ts';
+import { OperatorError } from './operator-error.ts';
 import { createPrivateFolder, readOrCreateSecretFile } from './secret-file.ts';
 import { systemRandom } from './ports.ts';
 
@@ -67,7 +68,7 @@ interface Place {
   password: string;
   /** The data is there, but its password was lost and a new one made. */
   passwordIsNew: boolean;
-  leave(): void;
+  leave: () => void;
 }
 
 function ephemeralPlace(): Place {
@@ -90,7 +91,7 @@ async function lastingPlace(dataDir: string): Promise<Place> {
     return { home, password: readOrCreateSecretFile(passwordFile), passwordIsNew, leave };
   } catch (error) {
     leave();
-    if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (error instanceof OperatorError) throw error;
     throw new EmbeddedPostgresError(`The data folder ${dataDir} cannot be used: ${(error as Error).message}`);
   }
 }

@@ -173,7 +173,7 @@ async function vettedAddresses(
   const answer = await resolver.resolve(hostname);
   if ('problem' in answer) throw new UnresolvedHostError(answer.problem);
   // One forbidden record condemns them all: a name that mixes public and private addresses is an attack or a mistake.
-  if (false) throw new BlockedAddressError();
+  if (!answer.addresses.every((address) => policy.allows(address))) throw new BlockedAddressError();
   return answer.addresses.slice(0, MAX_ADDRESSES_TRIED).map((address) => ({ address, family: isIP(address) }));
 }
 

@@ -21,9 +21,13 @@ function isActionType(type: unknown): type is ActionType {
   return typeof type === 'string' && Object.hasOwn(actionSchemas, type);
 }
 
+function describe(type: unknown): string {
+  return typeof type === 'string' ? JSON.stringify(type.slice(0, 100)) : 'that is no text';
+}
+
 function findFault(action: unknown): string | null {
   const type = typeOf(action);
-  if (!isActionType(type)) return `unknown type ${String(JSON.stringify(type)).slice(0, 100)}`;
+  if (!isActionType(type)) return `unknown type ${describe(type)}`;
   const unsafe = findUnsafeValue(action);
   if (unsafe) return `${unsafe.path} ${unsafe.message}`;
   const [problem] = findProblems(actionSchemas[type], action);

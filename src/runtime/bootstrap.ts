@@ -1,8 +1,13 @@
-// The text of this file, stripped of types, runs inside every isolate before the bot does and stays beside it; it imports
-// nothing at run time. The bot can change every object it can reach. Therefore: whatever is needed later is taken here,
+// The text of this file and of isolate-*.ts, stripped of types, runs inside every isolate before the bot does. The bot can change every object it can reach. Therefore: whatever is needed later is taken here,
 // before the bot exists; lists are texts, because an index assignment may meet a setter the bot put on Array.prototype;
 // JSON is put together from pieces, because a toJSON on Object.prototype may answer for our objects.
 
+// Methods are taken from their prototypes on purpose: they are called with Reflect.apply.
+/* oxlint-disable typescript/unbound-method */
+
+import { harden } from './isolate-harden.ts';
+import { deepFreeze, viewOf } from './isolate-view.ts';
+import type { Fields } from './isolate-view.ts';
 import type { RunOutcome } from './run-types.ts';
 
 interface Start {
@@ -39,25 +44,21 @@ interface Answer {
   error?: { code: string; message: string };
 }
 
-type Fields = Record<string, unknown>;
-
 const { parse, stringify } = JSON;
-const { create, defineProperty, freeze, getOwnPropertyDescriptor, hasOwn, keys } = Object;
-const { apply, construct } = Reflect;
+const { create, defineProperty, freeze, hasOwn, keys } = Object;
+const { apply } = Reflect;
 const { isArray } = Array;
 const SafeDate = Date;
 const SafeError = Error;
 const SafePromise = Promise;
-const SafeProxy = Proxy;
 const SafeString = String;
 const SafeSyntaxError = SyntaxError;
 const SafeTypeError = TypeError;
-const dateToString = Date.prototype.toString;
 const symbolToString = Symbol.prototype.toString;
 const textSlice = String.prototype.slice;
 const textToWellFormed = String.prototype.toWellFormed;
 // Called by another name, eval runs its text as a script of its own: nothing of this file is in its scope, and there is no wrapper to break out of.
-const evaluateScript = globalThis.eval;
+const { eval: evaluateScript } = globalThis;
 
 const progress = { isDone: false, outcome: 'ok' as RunOutcome, error: '', handlers: '' };
 const actions = { text: '', count: 0, replies: 0 };
@@ -127,7 +128,9 @@ function writeLog(level: string, message: unknown, fields: unknown): void {
   logs.chars += line.length;
   const isFull = logs.count > bounds.logLines || logs.chars > bounds.logChars;
   if (isFull) logs.count = bounds.logLines + 1;
-  const text = isFull ? '{"level":"warn","message":"… the rest of the log is left out"}' : `{"level":"${level}","message":${stringify(line)}}`;
+  const text = isFull
+    ? '{"level":"warn","message":"… the rest of the log is left out"}'
+    : `{"level":"${level}","message":${stringify(line)}}`;
   logs.text += logs.text === '' ? text : `,${text}`;
 }
 
@@ -150,48 +153,7 @@ function callHost(name: unknown, input: unknown): Promise<unknown> {
   });
 }
 
-function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value;
-  for (const key of keys(value)) deepFreeze((value as Fields)[key]);
-  return freeze(value);
-}
-
-function fieldsAt(fields: Fields | undefined | null, name: string): Fields | null {
-  const value = fields?.[name];
-  return typeof value === 'object' && value !== null ? (value as Fields) : null;
-}
-
-function pick(from: Fields, names: readonly string[]): Fields {
-  const picked: Fields = {};
-  for (const name of names) if (name in from) picked[name] = from[name];
-  return picked;
-}
-
-const messageFields = ['id', 'content', 'content_type', 'content_attributes', 'message_type', 'private', 'created_at', 'sender', 'source_id', 'additional_attributes'];
-const conversationFields = ['id', 'status', 'account_id', 'inbox_id'];
-
-/** What `ctx` shows of an event, whichever of the five it is. */
-function viewOf(event: Fields, handler: string): Fields {
-  const isMessage = handler === 'message_created' || handler === 'message_updated';
-  const isConversation = handler === 'conversation_opened' || handler === 'conversation_resolved';
-  const given = fieldsAt(event, 'conversation') ?? fieldsAt(event, 'current_conversation');
-  const conversation = isConversation ? pick(event, conversationFields) : given;
-  const sender = fieldsAt(event, 'sender');
-  const inboxId = conversation?.inbox_id;
-  return {
-    event,
-    message: isMessage ? pick(event, messageFields) : null,
-    conversation,
-    contact:
-      fieldsAt(event, 'contact') ??
-      (sender?.type === 'contact' ? sender : null) ??
-      fieldsAt(fieldsAt(given ?? event, 'meta'), 'sender'),
-    inbox: fieldsAt(event, 'inbox') ?? (inboxId === undefined ? null : { id: inboxId }),
-    account: fieldsAt(event, 'account'),
-  };
-}
-
-function createContext(start: Start): Fields {
+function createContext(request: Start): Fields {
   const label = {
     add: (...titles: unknown[]) => queueAction('label', { add: titles }),
     remove: (...titles: unknown[]) => queueAction('label', { remove: titles }),
@@ -202,73 +164,16 @@ function createContext(start: Start): Fields {
     error: (message: unknown, fields?: unknown) => writeLog('error', message, fields),
   };
   return freeze({
-    ...deepFreeze(viewOf(start.event, start.handler)),
-    config: deepFreeze(start.config),
-    now: freeze(new SafeDate(start.now)),
-    run: freeze({ id: start.run, seed: start.seed }),
+    ...deepFreeze(viewOf(request.event, request.handler)),
+    config: deepFreeze(request.config),
+    now: freeze(new SafeDate(request.now)),
+    run: freeze({ id: request.run, seed: request.seed }),
     reply: (value: unknown) => queueAction('reply', fieldsOf(value, 'content', 'ctx.reply')),
     note: (value: unknown) => queueAction('note', fieldsOf(value, 'content', 'ctx.note')),
     handoff: (value: unknown) => queueAction('handoff', fieldsOf(value, 'reason', 'ctx.handoff')),
     label: freeze(label),
     log: freeze(log),
     call: callHost,
-  });
-}
-
-/** Puts a value where the bot can neither replace nor remove it. */
-function fix(target: object, name: string, value: unknown): void {
-  defineProperty(target, name, { value, writable: false, enumerable: false, configurable: false });
-}
-
-function removeGlobals(): void {
-  // Memory and threads that no limit counts, clocks by another name, and a console that leads nowhere.
-  for (const name of ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry', 'console']) {
-    delete (globalThis as unknown as Fields)[name];
-  }
-}
-
-/** V8 counts the memory of a resizable buffer only once it is used; without the option there is none. */
-function forbidResizableBuffers(): void {
-  const FixedBuffer = new SafeProxy(ArrayBuffer, {
-    construct: (target, given: unknown[], newTarget) => construct(target, [given[0]], newTarget) as object,
-  });
-  fix(ArrayBuffer.prototype, 'constructor', FixedBuffer);
-  fix(globalThis, 'ArrayBuffer', FixedBuffer);
-}
-
-function stopClock(now: number): void {
-  const StoppedDate = new SafeProxy(SafeDate, {
-    construct: (target, given: unknown[], newTarget) =>
-      construct(target, given.length === 0 ? [now] : given, newTarget) as object,
-    apply: () => apply(dateToString, new SafeDate(now), []),
-  });
-  fix(SafeDate, 'now', () => now);
-  fix(SafeDate.prototype, 'constructor', StoppedDate);
-  fix(globalThis, 'Date', StoppedDate);
-  const formatter = Intl.DateTimeFormat.prototype;
-  const getFormat = getOwnPropertyDescriptor(formatter, 'format')?.get as () => (date: unknown) => string;
-  const { formatToParts } = formatter;
-  defineProperty(formatter, 'format', {
-    configurable: false,
-    get(this: unknown) {
-      const format = apply(getFormat, this, []);
-      return (date?: unknown) => format(date === undefined ? now : date);
-    },
-  });
-  fix(formatter, 'formatToParts', function partsAt(this: unknown, date?: unknown) {
-    return apply(formatToParts, this as Intl.DateTimeFormat, [(date === undefined ? now : date) as number]);
-  });
-}
-
-/** mulberry32: small, and the same on every machine. */
-function seedRandom(seed: number): void {
-  const { imul } = Math;
-  let state = seed >>> 0;
-  fix(Math, 'random', () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   });
 }
 
@@ -291,7 +196,8 @@ function listHandlers(on: Fields): string {
   let text = '';
   for (let index = 0; index < names.length && index < bounds.handlers; index += 1) {
     const name = names[index];
-    if (name !== undefined && typeof on[name] === 'function') text += `${text === '' ? '' : ','}${stringify(cut(name, 255))}`;
+    if (name !== undefined && typeof on[name] === 'function')
+      text += `${text === '' ? '' : ','}${stringify(cut(name, 255))}`;
   }
   return text;
 }
@@ -318,11 +224,7 @@ async function runHandler(request: Start, code: string): Promise<void> {
 export function start(code: string, input: string): void {
   const request = parse(input) as Start;
   ({ bounds } = request);
-  removeGlobals();
-  forbidResizableBuffers();
-  stopClock(request.now);
-  seedRandom(request.seed);
-  fix(SafeError, 'prepareStackTrace', undefined);
+  harden(request.now, request.seed);
   void runHandler(request, code);
 }
 

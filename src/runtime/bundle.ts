@@ -44,6 +44,21 @@ async function loadFile(path: string): Promise<OnLoadResult> {
   return { contents: await readFile(path, 'utf8'), loader: loaders[extname(path)] ?? 'default' };
 }
 
+// The script's value is the namespace of the main file.
+const scriptOptions = {
+  bundle: true,
+  write: false,
+  format: 'iife',
+  globalName: 'bot',
+  footer: { js: 'bot;' },
+  platform: 'neutral',
+  target: 'es2024',
+  charset: 'utf8',
+  legalComments: 'none',
+  logLevel: 'silent',
+  tsconfigRaw: '{}',
+} as const;
+
 /** Lets the bundler see the package directory and the bot API, and nothing else. */
 function confine(directory: string): Plugin {
   return {
@@ -73,9 +88,10 @@ function problemsOf(error: unknown): string[] {
 async function buildCode(directory: string, main: string): Promise<string> {
   try {
     const { outputFiles } = await build({
-      ...{ entryPoints: [main], absWorkingDir: directory, plugins: [confine(directory)], bundle: true, write: false },
-      ...{ format: 'iife', globalName: 'bot', footer: { js: 'bot;' }, platform: 'neutral', target: 'es2024' },
-      ...{ charset: 'utf8', legalComments: 'none', logLevel: 'silent', tsconfigRaw: '{}' },
+      entryPoints: [main],
+      absWorkingDir: directory,
+      plugins: [confine(directory)],
+      ...scriptOptions,
     });
     return outputFiles[0]?.text ?? '';
   } catch (error) {

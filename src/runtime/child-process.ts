@@ -11,7 +11,15 @@ export type SandboxProcess = ChildProcessByStdio<Writable, Readable, null>;
 // The permission model compares real paths, so everything is named by its real path.
 const folder = realpathSync(import.meta.dirname);
 const projectRoot = join(folder, '..', '..');
-const codeFiles = ['runner-child.ts', 'sandbox.ts', 'bootstrap.ts', 'wire.ts', 'run-types.ts'];
+const codeFiles = [
+  'runner-child.ts',
+  'sandbox.ts',
+  'bootstrap.ts',
+  'isolate-harden.ts',
+  'isolate-view.ts',
+  'wire.ts',
+  'run-types.ts',
+];
 // node-gyp-build looks for this file to tell the C library.
 const alpineMark = '/etc/alpine-release';
 const childHeapMb = 64;

@@ -14,7 +14,12 @@ function describe(error: unknown): { code: string; message: string } {
   return { code: code.slice(0, 100), message: message.slice(0, maxMessageChars) };
 }
 
-async function answerCall(request: CallRequest, call: HostCall | undefined, run: RunRequest, signal: AbortSignal): Promise<CallAnswer> {
+async function answerCall(
+  request: CallRequest,
+  call: HostCall | undefined,
+  run: RunRequest,
+  signal: AbortSignal,
+): Promise<CallAnswer> {
   const { id, name, input } = request;
   if (!call) return refusal(id, 'unknown_call', `The service offers no call named ${name.slice(0, 100)}`);
   try {

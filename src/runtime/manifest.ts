@@ -77,7 +77,14 @@ export function parseManifest(value: unknown): Manifest {
   const { id, name, version, apiVersion, description = '', main, events, permissions = {}, limits = {} } = file;
   const { conversation = [], contact = [], notes_read = false, receive_own = false } = permissions;
   return {
-    ...{ id, name, version, apiVersion, description, main, events, config },
+    id,
+    name,
+    version,
+    apiVersion,
+    description,
+    main,
+    events,
+    config,
     permissions: { conversation, contact, notes_read, receive_own },
     limits: { ...defaultLimits, ...limits },
   };
@@ -103,15 +110,21 @@ export async function readManifest(directory: string): Promise<Manifest> {
 }
 
 /** A copy of an account's settings with the manifest's defaults filled in, and what is wrong with it; empty when nothing is. */
-export function validateConfig(manifest: Manifest, settings: unknown): { config: Record<string, unknown>; problems: string[] } {
+export function validateConfig(
+  manifest: Manifest,
+  settings: unknown,
+): { config: Record<string, unknown>; problems: string[] } {
   const unsafe = findUnsafeValue(settings);
   if (unsafe) return { config: {}, problems: [`${unsafe.path} ${unsafe.message}`] };
   const config = structuredClone(settings) as Record<string, unknown>;
   const validate = compileConfig(manifest.config);
-  const problems = validate(config) ? [] : (validate.errors ?? []).map((error) => {
-    const extra = error.keyword === 'additionalProperties' ? `: ${String(error.params.additionalProperty)}` : '';
-    return `${error.instancePath || 'The settings'} ${error.message ?? 'is invalid'}${extra}`;
-  });
-  if (JSON.stringify(config).length > maxConfigChars) problems.push(`The settings are longer than ${maxConfigChars} characters`);
+  const problems = validate(config)
+    ? []
+    : (validate.errors ?? []).map((error) => {
+        const extra = error.keyword === 'additionalProperties' ? `: ${String(error.params.additionalProperty)}` : '';
+        return `${error.instancePath || 'The settings'} ${error.message ?? 'is invalid'}${extra}`;
+      });
+  if (JSON.stringify(config).length > maxConfigChars)
+    problems.push(`The settings are longer than ${maxConfigChars} characters`);
   return { config, problems };
 }

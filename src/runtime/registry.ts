@@ -39,7 +39,10 @@ async function isPackage(path: string): Promise<boolean> {
 async function findPackages(root: string, source: string): Promise<string[]> {
   const names = await readdir(join(root, source)).catch(() => []);
   const found = await Promise.all(names.map((name) => isPackage(join(root, source, name))));
-  return names.filter((_, index) => found[index]).sort().map((name) => `${source}/${name}`);
+  return names
+    .filter((_, index) => found[index])
+    .sort()
+    .map((name) => `${source}/${name}`);
 }
 
 /** Reads one package directory. Throws a PluginError that names every problem. */

@@ -3,7 +3,7 @@ import type { SandboxProcess } from './child-process.ts';
 import { answerCalls } from './host-calls.ts';
 import type { HostCall, LogLine, RunOutcome, RunRequest } from './run-types.ts';
 import { LineReader, keptBundles, maxChildLineBytes, readChildMessage } from './wire.ts';
-import type { CallRequest, ChildMessage, ParentMessage } from './wire.ts';
+import type { CallRequest, ChildMessage, ParentMessage, Step } from './wire.ts';
 
 /** How a run ended, before its actions are looked at. */
 export interface RawResult {
@@ -135,25 +135,29 @@ export class RunnerProcess {
   }
 
   #receive(message: ChildMessage | null): void {
+    const active = this.#active;
     if (message?.type === 'ready' && !this.#isReady) {
       clearTimeout(this.#startTimer);
       this.#isReady = true;
       this.#owner.onIdle(this);
-      return;
-    }
-    const active = this.#active;
-    if (!message || message.type === 'ready' || message.run !== active?.id) {
+    } else if (!message || message.type === 'ready' || message.run !== active?.id) {
       this.kill('crashed', 'The sandbox broke its protocol');
     } else if (message.type === 'failed') {
-      this.#end(message.outcome, { outcome: message.outcome, actions: [], logs: [], error: message.error });
-    } else if (message.step.state === 'waiting') {
-      void this.#serve(active, message.step.requests);
-    } else if (message.step.state === 'never_settled') {
-      const error = 'The handler waits for something that cannot happen';
-      this.#end('never_settled', { outcome: 'never_settled', actions: [], logs: message.step.logs, error });
+      this.#end({ outcome: message.outcome, actions: [], logs: [], error: message.error });
     } else {
-      const { outcome, actions, logs, error, handlers } = message.step;
-      this.#end(outcome, { outcome, actions, logs, ...(error ? { error } : {}), ...(handlers ? { handlers } : {}) });
+      this.#advance(active, message.step);
+    }
+  }
+
+  #advance(active: ActiveRun, step: Step): void {
+    if (step.state === 'waiting') {
+      void this.#serve(active, step.requests);
+    } else if (step.state === 'never_settled') {
+      const error = 'The handler waits for something that cannot happen';
+      this.#end({ outcome: 'never_settled', actions: [], logs: step.logs, error });
+    } else {
+      const { outcome, actions, logs, error, handlers } = step;
+      this.#end({ outcome, actions, logs, ...(error ? { error } : {}), ...(handlers ? { handlers } : {}) });
     }
   }
 
@@ -186,8 +190,8 @@ export class RunnerProcess {
   }
 
   /** The isolate gave an answer: the process goes on, unless it is spoilt. */
-  #end(outcome: RunOutcome, result: Omit<RawResult, 'wallMs'>): void {
-    const isSpoilt = outcome === 'memory' || this.#residentMb() > this.#options.maxRssMb * keptMemoryPart;
+  #end(result: Omit<RawResult, 'wallMs'>): void {
+    const isSpoilt = result.outcome === 'memory' || this.#residentMb() > this.#options.maxRssMb * keptMemoryPart;
     if (isSpoilt) this.#doom();
     this.#finish(result);
     if (!isSpoilt) this.#owner.onIdle(this);

@@ -3,8 +3,13 @@ import { stripTypeScriptTypes } from 'node:module';
 import ivm from 'isolated-vm';
 import type { RunLimits, RunOutcome } from './run-types.ts';
 
-const bootstrapCode = stripTypeScriptTypes(readFileSync(new URL('bootstrap.ts', import.meta.url), 'utf8'));
-const bootstrapName = 'switchboard:bootstrap';
+const bootstrapName = './bootstrap.ts';
+const isolateCode = new Map(
+  [bootstrapName, './isolate-harden.ts', './isolate-view.ts'].map((name) => [
+    name,
+    stripTypeScriptTypes(readFileSync(new URL(name, import.meta.url), 'utf8')),
+  ]),
+);
 // Bounds our own code too, should a bot have found a way to make it slow.
 const collectTimeoutMs = 100;
 
@@ -25,12 +30,19 @@ type SliceFunction = ivm.Reference<(...texts: string[]) => void>;
 
 function describeStop(error: unknown): { outcome: RunOutcome; error: string } {
   const message = error instanceof Error ? error.message : String(error);
-  if (message.includes('Script execution timed out')) return { outcome: 'timeout', error: 'The time for one slice is over' };
+  if (message.includes('Script execution timed out'))
+    return { outcome: 'timeout', error: 'The time for one slice is over' };
   if (message.includes('disposed during execution due to memory limit') || message.includes('Isolate was disposed')) {
     return { outcome: 'memory', error: 'The memory limit was reached' };
   }
   // isolated-vm rejects a call with whatever promise was left rejected and unhandled during it.
   return { outcome: 'threw', error: `A rejected promise was not handled: ${message}` };
+}
+
+function compileOwn(isolate: ivm.Isolate, name: string): ivm.Module {
+  const code = isolateCode.get(name);
+  if (code === undefined) throw new Error(`${name} is not part of the bootstrap`);
+  return isolate.compileModuleSync(code, { filename: `switchboard:${name.slice(2)}` });
 }
 
 /**
@@ -40,10 +52,8 @@ function describeStop(error: unknown): { outcome: RunOutcome; error: string } {
 export function openSandbox(limits: RunLimits, onCatastrophe: (reason: string) => void): SandboxRun {
   const isolate = new ivm.Isolate({ memoryLimit: limits.heapMb, onCatastrophicError: onCatastrophe });
   const context = isolate.createContextSync();
-  const module = isolate.compileModuleSync(bootstrapCode, { filename: bootstrapName });
-  module.instantiateSync(context, () => {
-    throw new Error('The bootstrap imports nothing');
-  });
+  const module = compileOwn(isolate, bootstrapName);
+  module.instantiateSync(context, (name) => compileOwn(isolate, name));
   module.evaluateSync({ timeout: limits.sliceMs });
   const start = module.namespace.getSync('start', { reference: true }) as SliceFunction;
   const resume = module.namespace.getSync('resume', { reference: true }) as SliceFunction;

@@ -73,7 +73,15 @@ export class LineReader {
   }
 }
 
-const isolateOutcomes = new Set(['ok', 'no_handler', 'threw', 'load_failed', 'too_many_calls', 'too_many_actions', 'output_too_large']);
+const isolateOutcomes = new Set([
+  'ok',
+  'no_handler',
+  'threw',
+  'load_failed',
+  'too_many_calls',
+  'too_many_actions',
+  'output_too_large',
+]);
 const outerOutcomes = new Set(['timeout', 'memory', 'threw', 'crashed', 'load_failed']);
 const logLevels = new Set(['info', 'warn', 'error']);
 
@@ -96,7 +104,12 @@ function isLogLine(value: unknown): boolean {
 }
 
 function isCallRequest(value: unknown): boolean {
-  return isFields(value) && Number.isSafeInteger(value.id) && isText(value.name, runBounds.callInputChars) && 'input' in value;
+  return (
+    isFields(value) &&
+    Number.isSafeInteger(value.id) &&
+    isText(value.name, runBounds.callInputChars) &&
+    'input' in value
+  );
 }
 
 function isStep(step: unknown): boolean {

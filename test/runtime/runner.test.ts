@@ -68,15 +68,24 @@ describe('runtime: runner', () => {
         [ctx, ctx.event, ctx.message, ctx.conversation.meta, ctx.config, ctx.label, ctx.log, ctx.run].every(Object.isFrozen)]))`,
       { config: { x: 5 } },
     );
-    const [note] = actions as [{ content: string }];
+    const [note] = actions as unknown as [{ content: string }];
     expect(JSON.parse(note.content)).to.deep.equal([
-      ...['Hello, what are your opening hours?', 2, 3, 4, 1, 5],
-      ...['2025-06-15T15:06:40.000Z', 7, 'message_created', true],
+      'Hello, what are your opening hours?',
+      2,
+      3,
+      4,
+      1,
+      5,
+      '2025-06-15T15:06:40.000Z',
+      7,
+      'message_created',
+      true,
     ]);
   });
 
   it('shows what each event has', async () => {
-    const bundle = bundleOf(`const show = (ctx) => ctx.note(JSON.stringify([ctx.message?.id ?? null, ctx.conversation?.id ?? null,
+    const bundle =
+      bundleOf(`const show = (ctx) => ctx.note(JSON.stringify([ctx.message?.id ?? null, ctx.conversation?.id ?? null,
       ctx.conversation?.status ?? null, ctx.contact?.id ?? null, ctx.inbox?.id ?? null]));
       ({ default: { on: { message_updated: show, conversation_opened: show, conversation_resolved: show, webwidget_triggered: show } } })`);
     const shown: Record<string, unknown> = {};
@@ -87,7 +96,7 @@ describe('runtime: runner', () => {
       'webwidget_triggered',
     ] as const) {
       const { actions } = await runner.run(requestOf(bundle, { handler, event: sampleEvents[handler] }));
-      shown[handler] = JSON.parse((actions as [{ content: string }])[0].content);
+      shown[handler] = JSON.parse((actions as unknown as [{ content: string }])[0].content);
     }
     expect(shown).to.deep.equal({
       message_updated: [5, 2, 'pending', 3, 4],
@@ -101,8 +110,8 @@ describe('runtime: runner', () => {
     const { actions } = await run('ctx.note(JSON.stringify(ctx.event)); ctx.note(JSON.stringify(ctx.contact))', {
       permissions: { ...allPermissions, contact: ['email'] },
     });
-    const [event, contact] = actions as [{ content: string }, { content: string }];
-    expect(event.content).not.to.match(/Sam|14155552671|sample-3/);
+    const [event, contact] = actions as unknown as [{ content: string }, { content: string }];
+    expect(event.content).not.to.match(/Sam Sample|14155552671|sample-3/);
     expect(JSON.parse(contact.content)).to.deep.equal({ id: 3, type: 'contact', email: 'sam@example.com' });
   });
 
@@ -149,14 +158,23 @@ describe('runtime: runner', () => {
   });
 
   it('reports code that cannot be loaded', async () => {
-    const codes = ['({', '})();(function(){', 'throw new Error("at load")', '1', '({ default: { on: 5 } })', 'with ({}) {}'];
+    const codes = [
+      '({',
+      '})();(function(){',
+      'throw new Error("at load")',
+      '1',
+      '({ default: { on: 5 } })',
+      'with ({}) {}',
+    ];
     for (const code of codes) {
       expect(await runner.run(requestOf(bundleOf(code))), code).to.include({ outcome: 'load_failed' });
     }
   });
 
   it('reports what a handler throws, without paths of the host', async () => {
-    const result = await run(`throw new Error('broken ' + '${import.meta.dirname.replace('/test/runtime', '')}/src/x.ts')`);
+    const result = await run(
+      `throw new Error('broken ' + '${import.meta.dirname.replace('/test/runtime', '')}/src/x.ts')`,
+    );
     expect(result.outcome).to.equal('threw');
     expect(result.error).to.match(/^Error: broken src\/x\.ts\n\s+at Object\.message_created \(bot\.js:1:\d+\)/);
   });
@@ -204,6 +222,7 @@ describe('runtime: runner', () => {
   });
 
   it('refuses runs beyond the queue, and counts those that wait', async () => {
+    await run('');
     const slow = { limits: { ...defaultLimits, wallMs: 100 } };
     const runs = Array.from({ length: 6 }, () => run(`await ctx.call('hang')`, slow));
     expect(runner.queued).to.equal(3);
@@ -214,7 +233,9 @@ describe('runtime: runner', () => {
   });
 
   it('cuts the log', async () => {
-    const { outcome, logs } = await run(`ctx.log.info('y'.repeat(1e7)); for (let i = 0; i < 1e4; i++) ctx.log.warn('x'.repeat(1000));`);
+    const { outcome, logs } = await run(
+      `ctx.log.info('y'.repeat(1e7)); for (let i = 0; i < 1e4; i++) ctx.log.warn('x'.repeat(1000));`,
+    );
     expect(outcome).to.equal('ok');
     expect(logs[0]?.message).to.have.length(1024);
     expect(logs.length).to.be.below(20);
@@ -225,7 +246,7 @@ describe('runtime: runner', () => {
     await run('');
     const [pid] = sandboxPids();
     process.kill(pid!, 'SIGKILL');
-    await until(() => !sandboxPids().includes(pid!));
+    await until(() => sandboxPids().some((other) => other !== pid));
     expect(await run(`ctx.reply('again')`)).to.include({ outcome: 'ok' });
     expect(sandboxPids()).not.to.include(pid);
   });

@@ -1,0 +1,8 @@
+import { checkPlugin } from './plugin-check.ts';
+
+/** Prints what the check of a plugin folder found; the exit code is 1 when the plugin cannot be used. */
+export async function printPluginCheck(directory: string): Promise<void> {
+  const { ok, report } = await checkPlugin(directory);
+  for (const line of report) console.log(line);
+  if (!ok) process.exitCode = 1;
+}

@@ -1,0 +1,64 @@
+// Runs inside the isolate, before the bot exists (see bootstrap.ts).
+
+/** JSON as an object. */
+export type Fields = Record<string, unknown>;
+
+const { freeze, keys } = Object;
+
+/** Freezes a value and everything in it; as deep as the stack allows. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const key of keys(value)) deepFreeze((value as Fields)[key]);
+  return freeze(value);
+}
+
+function fieldsAt(fields: Fields | undefined | null, name: string): Fields | null {
+  const value = fields?.[name];
+  return typeof value === 'object' && value !== null ? (value as Fields) : null;
+}
+
+function pick(from: Fields, names: readonly string[]): Fields {
+  const picked: Fields = {};
+  for (const name of names) if (name in from) picked[name] = from[name];
+  return picked;
+}
+
+const messageFields = [
+  'id',
+  'content',
+  'content_type',
+  'content_attributes',
+  'message_type',
+  'private',
+  'created_at',
+  'sender',
+  'source_id',
+  'additional_attributes',
+];
+const conversationFields = ['id', 'status', 'account_id', 'inbox_id'];
+
+function contactOf(event: Fields, conversation: Fields | null): Fields | null {
+  const sender = fieldsAt(event, 'sender');
+  return (
+    fieldsAt(event, 'contact') ??
+    (sender?.type === 'contact' ? sender : null) ??
+    fieldsAt(fieldsAt(conversation ?? event, 'meta'), 'sender')
+  );
+}
+
+/** What `ctx` shows of an event, whichever of the five it is. */
+export function viewOf(event: Fields, handler: string): Fields {
+  const isMessage = handler === 'message_created' || handler === 'message_updated';
+  const isConversation = handler === 'conversation_opened' || handler === 'conversation_resolved';
+  const given = fieldsAt(event, 'conversation') ?? fieldsAt(event, 'current_conversation');
+  const conversation = isConversation ? pick(event, conversationFields) : given;
+  const inboxId = conversation?.inbox_id;
+  return {
+    event,
+    message: isMessage ? pick(event, messageFields) : null,
+    conversation,
+    contact: contactOf(event, given),
+    inbox: fieldsAt(event, 'inbox') ?? (inboxId === undefined ? null : { id: inboxId }),
+    account: fieldsAt(event, 'account'),
+  };
+}

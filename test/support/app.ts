@@ -1,0 +1,146 @@
+import { pino } from 'pino';
+import { App } from '../../src/app.ts';
+import { loadConfig, type Config } from '../../src/config.ts';
+import type { Clock } from '../../src/lib/ports.ts';
+import { sql } from '../../src/lib/sql.ts';
+import { migrate } from '../../src/migrate.ts';
+import { createDatabase, dropDatabase } from './postgres.ts';
+
+/** The administrator's token of account 1 in every test service. */
+export const adminToken = 'administrator-of-the-tests';
+
+/** An answer: status, headers, and the body as JSON where there is one. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // Tests read whatever the contract says is there; the replies are checked against their schemas on the way out.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  body: any;
+}
+
+/** An event as it was recorded, in order. */
+export interface EventRow {
+  id: number;
+  name: string;
+  account_id: number;
+  conversation_id: number | null;
+  contact_id: number | null;
+  sequence: number | null;
+  account_payload: Record<string, unknown> | null;
+  bot_payload: Record<string, unknown> | null;
+  bot_id: number | null;
+  bot_silence: string | null;
+}
+
+export interface TestAppOptions {
+  config?: Partial<Config>;
+  clock?: Clock;
+  /** False leaves the engine and the alarms off: events and deliveries stay as they were written. */
+  engine?: boolean;
+  pluginRoot?: string;
+}
+
+/** A whole service on a database of its own, spoken to over HTTP. */
+export class TestApp {
+  readonly app: App;
+  readonly databaseUrl: string;
+  readonly url: string;
+  #lastEvent = 0;
+
+  private constructor(app: App, databaseUrl: string, url: string) {
+    this.app = app;
+    this.databaseUrl = databaseUrl;
+    this.url = url;
+  }
+
+  static async start(options: TestAppOptions = {}): Promise<TestApp> {
+    const databaseUrl = await createDatabase(migrate);
+    const defaults = loadConfig({
+      DATABASE_URL: databaseUrl,
+      SECRET_KEY: 'a key that only the tests use, long enough',
+      PORT: '0',
+      DEMO: 'true',
+      BOOTSTRAP_ADMIN_TOKEN: adminToken,
+      OUTBOUND_ALLOW_CIDRS: '127.0.0.1/32',
+      RATE_LIMIT_PER_MINUTE: '0',
+      LOG_LEVEL: 'fatal',
+      ROLE: options.engine === false ? 'web' : 'all',
+    });
+    const config = { ...defaults, ...options.config };
+    const app = await App.create({
+      config,
+      databaseUrl,
+      log: pino({ level: config.logLevel }),
+      checkReplies: true,
+      ...(options.clock ? { clock: options.clock } : {}),
+      ...(options.pluginRoot ? { pluginRoot: options.pluginRoot } : {}),
+    });
+    const { port } = await app.listen();
+    await app.start();
+    return new TestApp(app, databaseUrl, `http://127.0.0.1:${port}`);
+  }
+
+  /** Calls an operation; the path is meant below the service's root, or below account 1 when it begins without a slash. */
+  async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const full = path.startsWith('/') ? path : `/api/v1/accounts/1/${path}`;
+    const response = await fetch(this.url + full, {
+      method,
+      headers: { api_access_token: adminToken, 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+  }
+
+  get(path: string, headers?: Record<string, string>): Promise<Answer> {
+    return this.call('GET', path, undefined, headers);
+  }
+
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
+    return this.call('POST', path, body ?? {}, headers);
+  }
+
+  patch(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
+    return this.call('PATCH', path, body ?? {}, headers);
+  }
+
+  delete(path: string, headers?: Record<string, string>): Promise<Answer> {
+    return this.call('DELETE', path, undefined, headers);
+  }
+
+  /** Statements on the service's database. */
+  query<Row>(text: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    return sql<Row>(this.app.database.em(), text, parameters);
+  }
+
+  /** The events recorded since the last call. */
+  async events(): Promise<EventRow[]> {
+    const rows = await this.query<EventRow>('SELECT * FROM events WHERE id > $1 ORDER BY id', [this.#lastEvent]);
+    this.#lastEvent = rows.at(-1)?.id ?? this.#lastEvent;
+    return rows;
+  }
+
+  /** The names of the events recorded since the last call. */
+  async eventNames(): Promise<string[]> {
+    return (await this.events()).map(({ name }) => name);
+  }
+
+  /** Asks until `probe` answers something, or fails after `timeoutMs`. */
+  async eventually<Result>(
+    probe: () => Promise<Result | undefined | false>,
+    timeoutMs = 10_000,
+  ): Promise<Result> {
+    const until = Date.now() + timeoutMs;
+    for (;;) {
+      const result = await probe();
+      if (result) return result;
+      if (Date.now() > until) throw new Error(`Not within ${timeoutMs} ms`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.app.stop();
+    await dropDatabase(this.databaseUrl);
+  }
+}

@@ -1,0 +1,12 @@
+import { findLeaks } from './leaks.ts';
+import { stopPostgres } from './postgres.ts';
+
+/** Hooks around the whole run: it ends its Postgres, and fails when a test left something open. */
+export const mochaHooks = {
+  async afterAll(this: Mocha.Context): Promise<void> {
+    this.timeout(30_000);
+    await stopPostgres();
+    const leaks = await findLeaks();
+    if (leaks.length > 0) throw new Error(`The tests left open: ${leaks.join(', ')}`);
+  },
+};

@@ -1,0 +1,74 @@
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+
+/** One POST as the receiver got it. */
+export interface Received {
+  headers: IncomingHttpHeaders;
+  /** The body as text and as JSON. */
+  text: string;
+  body: Record<string, unknown>;
+  at: number;
+}
+
+export type Answer = (received: Received, response: ServerResponse) => void;
+
+/** A receiver of webhooks on loopback: it keeps what comes and answers as told, 200 by default. */
+export class Receiver {
+  readonly received: Received[] = [];
+  readonly #server: Server;
+  #answer: Answer = (_, response) => response.end();
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const body = JSON.parse(text) as Record<string, unknown>;
+        const received: Received = { headers: request.headers, text, body, at: Date.now() };
+        this.received.push(received);
+        this.#answer(received, response);
+      });
+    });
+  }
+
+  static async start(): Promise<Receiver> {
+    const receiver = new Receiver();
+    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hook`;
+  }
+
+  /** Answers from now on as `answer` says. */
+  answerWith(answer: Answer): void {
+    this.#answer = answer;
+  }
+
+  /** Waits until `count` posts have come, or fails after `timeoutMs`. */
+  async waitFor(count: number, timeoutMs = 10_000): Promise<Received[]> {
+    const until = Date.now() + timeoutMs;
+    while (this.received.length < count) {
+      if (Date.now() > until) throw new Error(`${this.received.length} of ${count} posts came in ${timeoutMs} ms`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    return this.received;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+/** Throws unless the post carries a valid Standard Webhooks signature by the secret. */
+export function verify(secret: string, { headers, text }: Received): void {
+  new Webhook(secret).verify(text, {
+    'webhook-id': String(headers['webhook-id']),
+    'webhook-timestamp': String(headers['webhook-timestamp']),
+    'webhook-signature': String(headers['webhook-signature']),
+  });
+}
