@@ -108,6 +108,7 @@ describe('the way of a message', () => {
 
   it('a snoozed conversation is open again within a second of its time', async () => {
     receiver.received.length = 0;
+    receiver.answerWith((_, response) => response.end());
     const until = Math.floor(Date.now() / 1000) + 2;
     const { status, body } = await app.post(`conversations/${conversationId}/toggle_status`, {
       status: 'snoozed',

@@ -75,7 +75,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
 
   async function request(target: string, message: OutboundRequest): Promise<OutboundResult> {
     if (closed) return refusedResult({ errorCode: 'aborted', errorDetail: null });
-    const vetted = vetRequest(target, message, policy);
+    const vetted = vetRequest(target, message);
     if ('refusal' in vetted) return refusedResult(vetted.refusal);
 
     const exchange = new Exchange(options, message.signal);
@@ -100,17 +100,9 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   };
 }
 
-function vetRequest(
-  target: string,
-  message: OutboundRequest,
-  policy: AddressPolicy,
-): { url: URL } | { refusal: OutboundFailure } {
+function vetRequest(target: string, message: OutboundRequest): { url: URL } | { refusal: OutboundFailure } {
   const read = readUrl(target, { httpsOnly: false });
   if ('problem' in read) return { refusal: { errorCode: 'bad_url', errorDetail: read.problem.rule } };
-  const host = hostOf(read.url);
-  if (isAddress(host) && !policy.allows(host)) {
-    return { refusal: { errorCode: 'blocked_address', errorDetail: null } };
-  }
   const reserved = Object.keys(message.headers).find((name) => RESERVED_HEADERS.has(name.toLowerCase()));
   if (reserved !== undefined) return { refusal: { errorCode: 'bad_request', errorDetail: reserved } };
   return read;

@@ -3,29 +3,33 @@ import type { HostCall, RunRequest } from './run-types.ts';
 import type { CallAnswer, CallRequest } from './wire.ts';
 
 const maxMessageChars = 500;
+const maxNameChars = 100;
 
-function refusal(id: number, code: string, message: string): CallAnswer {
-  return { id, error: { code, message } };
+/** What the calls of a run are answered with; `signal` is aborted when the run ends early. */
+export interface CallService {
+  hostCalls: Readonly<Record<string, HostCall>>;
+  run: RunRequest;
+  signal: AbortSignal;
 }
 
-function describe(error: unknown): { code: string; message: string } {
+function refuse(id: number, code: string, message: string): string {
+  const error = { code: code.slice(0, maxNameChars), message: message.slice(0, maxMessageChars) };
+  return JSON.stringify({ id, error } satisfies CallAnswer);
+}
+
+function refuseFor(id: number, error: unknown): string {
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'call_failed';
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: code.slice(0, 100), message: message.slice(0, maxMessageChars) };
+  return refuse(id, code, error instanceof Error ? error.message : String(error));
 }
 
-async function answerCall(
-  request: CallRequest,
-  call: HostCall | undefined,
-  run: RunRequest,
-  signal: AbortSignal,
-): Promise<CallAnswer> {
-  const { id, name, input } = request;
-  if (!call) return refusal(id, 'unknown_call', `The service offers no call named ${name.slice(0, 100)}`);
+async function answerCall({ id, name, input }: CallRequest, service: CallService): Promise<string> {
+  const call = Object.hasOwn(service.hostCalls, name) ? service.hostCalls[name] : undefined;
+  if (!call) return refuse(id, 'unknown_call', `The service offers no call named ${name.slice(0, maxNameChars)}`);
   try {
-    return { id, value: (await call(input, run, signal)) ?? null };
+    const value = (await call(input, service.run, service.signal)) ?? null;
+    return JSON.stringify({ id, value } satisfies CallAnswer);
   } catch (error) {
-    return { id, error: describe(error) };
+    return refuseFor(id, error);
   }
 }
 
@@ -33,20 +37,10 @@ async function answerCall(
  * Performs one round of a bot's calls side by side and gives the JSON text of their CallAnswers. All are answered
  * together and in order, which makes a run repeatable from its recorded answers. Never rejects.
  */
-export async function answerCalls(
-  requests: readonly CallRequest[],
-  hostCalls: Readonly<Record<string, HostCall>>,
-  run: RunRequest,
-  signal: AbortSignal,
-): Promise<string> {
-  const answers = await Promise.all(
-    requests.map((request) => {
-      const call = Object.hasOwn(hostCalls, request.name) ? hostCalls[request.name] : undefined;
-      return answerCall(request, call, run, signal);
-    }),
-  );
-  const text = JSON.stringify(answers);
-  if (text.length <= runBounds.callOutputChars) return text;
+export async function answerCalls(requests: readonly CallRequest[], service: CallService): Promise<string> {
+  const answers = await Promise.all(requests.map((request) => answerCall(request, service)));
+  const chars = answers.reduce((sum, { length }) => sum + length, 0);
+  if (chars <= runBounds.callOutputChars) return `[${answers.join()}]`;
   const message = `The answers are longer than ${runBounds.callOutputChars} characters as JSON`;
-  return JSON.stringify(requests.map(({ id }) => refusal(id, 'answer_too_large', message)));
+  return `[${requests.map(({ id }) => refuse(id, 'answer_too_large', message)).join()}]`;
 }

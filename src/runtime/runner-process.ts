@@ -167,7 +167,9 @@ export class RunnerProcess {
       return;
     }
     active.sliceEndsAt = Infinity;
-    const answers = await answerCalls(requests, this.#options.hostCalls, active.request, active.abort.signal);
+    const { request: run, abort } = active;
+    const { hostCalls } = this.#options;
+    const answers = await answerCalls(requests, { hostCalls, run, signal: abort.signal });
     if (this.#active !== active) return;
     this.#giveSlice(active);
     this.#send({ type: 'answers', run: active.id, answers });

@@ -11,7 +11,7 @@ export interface CallRequest {
   input: unknown;
 }
 
-/** The service's answer to one call. */
+/** The service's answer to one call; a list of them reaches the isolate as JSON. */
 export type CallAnswer = { id: number; value: unknown } | { id: number; error: { code: string; message: string } };
 
 /** Parent to child. `input` is the JSON text that the isolate reads, so that the child need not. */
@@ -91,6 +91,10 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+function isOneOf(values: ReadonlySet<string>, value: unknown): boolean {
+  return typeof value === 'string' && values.has(value);
+}
+
 function isText(value: unknown, maxChars: number): value is string {
   return typeof value === 'string' && value.length <= maxChars;
 }
@@ -100,7 +104,7 @@ function isListOf(value: unknown, max: number, accepts: (item: unknown) => boole
 }
 
 function isLogLine(value: unknown): boolean {
-  return isFields(value) && logLevels.has(String(value.level)) && isText(value.message, runBounds.logLineChars);
+  return isFields(value) && isOneOf(logLevels, value.level) && isText(value.message, runBounds.logLineChars);
 }
 
 function isCallRequest(value: unknown): boolean {
@@ -119,7 +123,7 @@ function isStep(step: unknown): boolean {
   if (step.state === 'never_settled') return true;
   return (
     step.state === 'done' &&
-    isolateOutcomes.has(String(step.outcome)) &&
+    isOneOf(isolateOutcomes, step.outcome) &&
     isListOf(step.actions, runBounds.actions, () => true) &&
     (step.error === undefined || isText(step.error, runBounds.errorChars)) &&
     (step.handlers === undefined || isListOf(step.handlers, runBounds.handlers, (name) => isText(name, 255)))
@@ -140,7 +144,7 @@ export function readChildMessage(line: string): ChildMessage | null {
   const isGood =
     (message.type === 'step' && isStep(message.step)) ||
     (message.type === 'failed' &&
-      outerOutcomes.has(String(message.outcome)) &&
+      isOneOf(outerOutcomes, message.outcome) &&
       isText(message.error, runBounds.errorChars));
   return isGood ? (message as unknown as ChildMessage) : null;
 }

@@ -124,6 +124,12 @@ describe('outbound HTTP', () => {
     expect(await way().post(`http://127.0.0.1:${listener.port}/`, message)).to.include({ status: 200, body: 'ok' });
   });
 
+  it('does not take an announcement for the answer', async () => {
+    const listener = await raw((socket) => socket.write('HTTP/1.1 103 Early Hints\r\nretry-after: 9\r\n\r\n'));
+    const result = await way({ timeoutMs: 300 }).post(`http://127.0.0.1:${listener.port}/`, message);
+    expect(result).to.deep.include({ ok: false, status: null, errorCode: 'timeout', headers: {} });
+  });
+
   it('refuses 30 KB of headers', async () => {
     const listener = await raw((socket) => socket.end(`HTTP/1.1 200 OK\r\nx-big: ${'b'.repeat(30_000)}\r\n\r\n`));
     const result = await way().post(`http://127.0.0.1:${listener.port}/`, message);

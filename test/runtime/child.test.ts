@@ -123,6 +123,7 @@ describe('runtime: wire', () => {
       { state: 'other' },
       { outcome: 'timeout' },
       { outcome: 5 },
+      { outcome: ['ok'] },
       { actions: {} },
       { actions: Array.from({ length: 21 }, () => ({})) },
       { logs: [{ level: 'fatal', message: 'x' }] },

@@ -16,6 +16,7 @@ describe('runtime: runner', () => {
       hostCalls: {
         double: (input) => Promise.resolve((input as number) * 2),
         fail: () => Promise.reject(Object.assign(new Error('no such thing'), { code: 'not_there' })),
+        bigint: () => Promise.resolve(5n),
         huge: () => Promise.resolve('x'.repeat(300_000)),
         hang: (_, __, signal) =>
           new Promise((resolve) => {
@@ -207,11 +208,12 @@ describe('runtime: runner', () => {
       const c = await ctx.call('double', a + b);
       const failed = await ctx.call('fail').catch((error) => error.code + ': ' + error.message);
       const unknown = await ctx.call('fetch', 'https://example.com').catch((error) => error.code);
+      const bigint = await ctx.call('bigint').catch((error) => error.code);
       const huge = await ctx.call('huge').catch((error) => error.code);
-      ctx.note([a, b, c, failed, unknown, huge].join());`);
+      ctx.note([a, b, c, failed, unknown, bigint, huge].join());`);
     expect(result.error).to.equal(undefined);
     expect(result.actions).to.deep.equal([
-      { type: 'note', content: '8,10,36,not_there: no such thing,unknown_call,answer_too_large' },
+      { type: 'note', content: '8,10,36,not_there: no such thing,unknown_call,call_failed,answer_too_large' },
     ]);
   });
 
@@ -265,6 +267,7 @@ describe('runtime: runner', () => {
   it('refuses what is too large to run', async () => {
     expect(await runner.run(requestOf(bundleOf(' '.repeat(600_000))))).to.include({ outcome: 'load_failed' });
     expect(await run('', { event: { text: 'x'.repeat(3_000_000) } })).to.include({ outcome: 'load_failed' });
+    expect(await run('', { event: { text: 'é\n'.repeat(600_000) } })).to.include({ outcome: 'ok' });
   });
 
   it('gives way to another bundle of more than a child keeps', async () => {
