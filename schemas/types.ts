@@ -1,6 +1,43 @@
 // Generated from schemas/**/*.json by `npm run schemas`. Change the schemas, never this file.
 
 /**
+ * Every day of the week once.
+ * 
+ * @minItems 7
+ * @maxItems 7
+ */
+export type WorkingHours = {
+/**
+ * 0 is Sunday, 6 Saturday.
+ */
+day_of_week: number
+closed_all_day?: boolean
+open_all_day?: boolean
+/**
+ * Null on a day that is closed or open all day.
+ */
+open_hour?: (number | null)
+/**
+ * 0 unless said otherwise.
+ */
+open_minutes?: (number | null)
+/**
+ * 24 with 0 minutes is the end of the day.
+ */
+close_hour?: (number | null)
+/**
+ * 0 unless said otherwise.
+ */
+close_minutes?: (number | null)
+[k: string]: unknown
+}[]
+/**
+ * Exact web origins, for example https://www.example.com.
+ * 
+ * @maxItems 100
+ */
+export type AllowedOrigins = string[]
+/**
  * @minItems 1
  * @maxItems 50
  */
@@ -32,22 +69,34 @@ export interface Schemas {
 "events/bot/conversation_resolved": BotConversationResolved
 "events/bot/message_created": BotMessageCreated
 "events/bot/message_updated": BotMessageUpdated
+"requests/agent-bot.create": CreateAgentBot
+"requests/agent-bot.update": UpdateAgentBot
 "requests/contact.create": CreateContact
 "requests/contact.list.query": ListContactsQuery
 "requests/conversation.create": CreateConversation
 "requests/conversation.list.query": ListConversationsQuery
+"requests/conversation.set-agent-bot": SetAgentBotOfAConversation
 "requests/conversation.toggle-status": ToggleStatus
+"requests/inbox.create": CreateInbox
+"requests/inbox.members": InboxMembers
+"requests/inbox.set-agent-bot": SetAgentBot
+"requests/inbox.update": UpdateInbox
 "requests/message.create": SendMessage
 "requests/message.list.query": ListMessagesQuery
 "requests/page.query": PageQuery
 "requests/webhook.create": CreateWebhook
+"resources/agent-bot-list": AgentBotList
+"resources/agent-bot-with-secrets": AgentBotWithSecrets
+"resources/agent-bot": AgentBot
 "resources/contact-list": ContactList
 "resources/contact": Contact
+"resources/conversation-agent-bot": AgentBotOfAConversation
 "resources/conversation-list": ConversationList
 "resources/conversation": Conversation
 "resources/empty": Empty
 "resources/error": Error
 "resources/health": Health
+"resources/inbox-agent-bot": AgentBotOfAnInbox
 "resources/inbox-list": InboxList
 "resources/inbox": Inbox
 "resources/message-list": MessageList
@@ -56,6 +105,7 @@ export interface Schemas {
 "resources/webhook-list": WebhookList
 "resources/webhook-with-secret": WebhookWithSecret
 "resources/webhook": Webhook
+"resources/working-day": WorkingDay
 "runtime/action.handoff": HandoffAction
 "runtime/action.label": LabelAction
 "runtime/action.note": NoteAction
@@ -725,6 +775,52 @@ sequence: number
 changed_attributes: ChangedAttributes
 }
 /**
+ * A webhook bot, on a server of its own, or a bot that runs a plugin inside the service.
+ */
+export interface CreateAgentBot {
+/**
+ * webhook unless said otherwise.
+ */
+kind?: ("webhook" | "plugin")
+name: string
+description?: (string | null)
+avatar_url?: (string | null)
+/**
+ * Where a webhook bot is sent its events: https.
+ */
+outgoing_url?: string
+/**
+ * Settings of a plugin, as its manifest says.
+ */
+config?: {
+[k: string]: unknown
+}
+/**
+ * An installed plugin.
+ */
+plugin_id?: string
+[k: string]: unknown
+}
+/**
+ * What to change on a bot; its kind and its plugin stay.
+ */
+export interface UpdateAgentBot {
+name?: string
+description?: (string | null)
+avatar_url?: (string | null)
+/**
+ * Where a webhook bot is sent its events: https.
+ */
+outgoing_url?: string
+/**
+ * Settings of a plugin, as its manifest says.
+ */
+config?: {
+[k: string]: unknown
+}
+[k: string]: unknown
+}
+/**
  * What makes a contact.
  */
 export interface CreateContact {
@@ -804,6 +900,16 @@ labels?: string[]
 [k: string]: unknown
 }
 /**
+ * The bot that serves one conversation instead of its inbox's bot, or null for that one.
+ */
+export interface SetAgentBotOfAConversation {
+/**
+ * Identifier, or null for none.
+ */
+agent_bot_id: (number | null)
+[k: string]: unknown
+}
+/**
  * The status to move to.
  */
 export interface ToggleStatus {
@@ -815,6 +921,84 @@ status: ("open" | "resolved" | "pending" | "snoozed")
  * Unix timestamp in seconds, or null.
  */
 snoozed_until?: (number | null)
+[k: string]: unknown
+}
+/**
+ * What makes an inbox.
+ */
+export interface CreateInbox {
+name: string
+/**
+ * Channel::Api unless said otherwise.
+ */
+channel_type?: ("Channel::WebWidget" | "Channel::Api" | "Channel::Email" | "Channel::FacebookPage" | "Channel::Instagram" | "Channel::Tiktok" | "Channel::Whatsapp" | "Channel::TwilioSms" | "Channel::Sms" | "Channel::Telegram" | "Channel::Line" | "Channel::TwitterProfile")
+greeting_enabled?: boolean
+/**
+ * Answers the first message of a conversation; blank = nothing is said.
+ */
+greeting_message?: (string | null)
+enable_auto_assignment?: boolean
+/**
+ * IANA name, for example Europe/Berlin.
+ */
+timezone?: string
+working_hours_enabled?: boolean
+working_hours?: WorkingHours
+/**
+ * Said instead of the greeting outside of working hours; blank = nothing is said.
+ */
+out_of_office_message?: (string | null)
+csat_survey_enabled?: boolean
+avatar_url?: (string | null)
+allowed_origins?: AllowedOrigins
+[k: string]: unknown
+}
+/**
+ * Agents of the account, by their ids.
+ */
+export interface InboxMembers {
+/**
+ * @maxItems 1000
+ * 
+ * Items: Identifier: a positive integer below 2^53.
+ */
+user_ids: number[]
+[k: string]: unknown
+}
+/**
+ * The bot that is active in an inbox from now on, or null for none.
+ */
+export interface SetAgentBot {
+/**
+ * Identifier, or null for none.
+ */
+agent_bot: (number | null)
+[k: string]: unknown
+}
+/**
+ * The settings of an inbox to change.
+ */
+export interface UpdateInbox {
+name?: string
+greeting_enabled?: boolean
+/**
+ * Answers the first message of a conversation; blank = nothing is said.
+ */
+greeting_message?: (string | null)
+enable_auto_assignment?: boolean
+/**
+ * IANA name, for example Europe/Berlin.
+ */
+timezone?: string
+working_hours_enabled?: boolean
+working_hours?: WorkingHours
+/**
+ * Said instead of the greeting outside of working hours; blank = nothing is said.
+ */
+out_of_office_message?: (string | null)
+csat_survey_enabled?: boolean
+avatar_url?: (string | null)
+allowed_origins?: AllowedOrigins
 [k: string]: unknown
 }
 /**
@@ -863,6 +1047,110 @@ name?: (string | null)
 inbox_id?: (number | null)
 active?: boolean
 [k: string]: unknown
+}
+/**
+ * The account's bots and the system bots.
+ */
+export interface AgentBotList {
+payload: AgentBot[]
+meta: PageMeta
+}
+/**
+ * A bot that can serve conversations.
+ */
+export interface AgentBot {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier, or null for none.
+ */
+account_id: (number | null)
+name: string
+description: (string | null)
+kind: ("webhook" | "plugin")
+avatar_url: (string | null)
+/**
+ * Where a webhook bot is sent its events; null for plugins and system bots.
+ */
+outgoing_url: (string | null)
+/**
+ * The plugin that a bot inside the service runs; null for webhook bots.
+ */
+plugin_id: (string | null)
+config: Attributes
+/**
+ * What the bot is told of.
+ */
+events: string[]
+/**
+ * Whether it is there for every account, and not for accounts to change.
+ */
+system: boolean
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+}
+export interface PageMeta {
+count: number
+current_page: number
+total_pages: number
+}
+/**
+ * A bot with what was just made for it: the only answer that carries it.
+ */
+export interface AgentBotWithSecrets {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier, or null for none.
+ */
+account_id: (number | null)
+name: string
+description: (string | null)
+kind: ("webhook" | "plugin")
+avatar_url: (string | null)
+/**
+ * Where a webhook bot is sent its events; null for plugins and system bots.
+ */
+outgoing_url: (string | null)
+/**
+ * The plugin that a bot inside the service runs; null for webhook bots.
+ */
+plugin_id: (string | null)
+config: Attributes
+/**
+ * What the bot is told of.
+ */
+events: string[]
+/**
+ * Whether it is there for every account, and not for accounts to change.
+ */
+system: boolean
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+/**
+ * What the bot proves itself with to the REST API.
+ */
+access_token?: string
+/**
+ * Standard Webhooks signing secret of a webhook bot, whsec_… .
+ */
+secret?: string
 }
 /**
  * A page of contacts.
@@ -915,10 +1203,26 @@ channel_type: string
 }
 }[]
 }
-export interface PageMeta {
-count: number
-current_page: number
-total_pages: number
+/**
+ * Who answers the customer of a conversation, and why.
+ */
+export interface AgentBotOfAConversation {
+/**
+ * The one bot that serves the conversation.
+ */
+agent_bot: (Named | null)
+/**
+ * What names the bot.
+ */
+chosen_by: ("conversation" | "inbox" | null)
+/**
+ * Whether the bot will answer the customer's next message.
+ */
+answers: boolean
+/**
+ * Why it will not; null when it will.
+ */
+reason: ("no_bot" | "human_assigned" | "contact_blocked" | "handed_off" | "human_replied" | "human_opened" | "loop_suspected" | "bot_failed" | null)
 }
 /**
  * A page of conversations with the four counts.
@@ -1088,6 +1392,12 @@ export interface Health {
 status: ("ok" | "ready")
 }
 /**
+ * The bot that is active in an inbox.
+ */
+export interface AgentBotOfAnInbox {
+agent_bot: (AgentBot | null)
+}
+/**
  * The inboxes the caller may see.
  */
 export interface InboxList {
@@ -1108,11 +1418,27 @@ id: number
 account_id: number
 name: string
 channel_type: string
+/**
+ * Public name of the inbox in the paths of its widget.
+ */
+identifier: string
+/**
+ * Web origins whose pages may show the widget.
+ */
+allowed_origins: string[]
 greeting_enabled: boolean
 greeting_message: (string | null)
 enable_auto_assignment: boolean
 timezone: string
 working_hours_enabled: boolean
+/**
+ * The seven days of the week.
+ * 
+ * @minItems 7
+ * @maxItems 7
+ */
+working_hours: WorkingDay[]
+out_of_office_message: (string | null)
 csat_survey_enabled: boolean
 avatar_url: (string | null)
 /**
@@ -1123,6 +1449,27 @@ created_at: number
  * Unix timestamp in seconds.
  */
 updated_at: number
+}
+/**
+ * The hours of one day of the week, in the timezone of the inbox.
+ */
+export interface WorkingDay {
+/**
+ * 0 is Sunday, 6 Saturday.
+ */
+day_of_week: number
+closed_all_day: boolean
+open_all_day: boolean
+/**
+ * Null on a day that is closed or open all day.
+ */
+open_hour: (number | null)
+open_minutes: (number | null)
+/**
+ * 24 with 0 minutes is the end of the day.
+ */
+close_hour: (number | null)
+close_minutes: (number | null)
 }
 /**
  * Messages of a conversation, oldest first.

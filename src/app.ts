@@ -9,6 +9,7 @@ import { Database } from './database.ts';
 import { deleteOldEvents } from './domain/retention.ts';
 import { wakeDueSnoozes } from './domain/snoozes.ts';
 import { createDeliverers } from './deliverers.ts';
+import { demoEndpoint } from './demo-endpoint.ts';
 import { Engine } from './engine/engine.ts';
 import { RateLimit } from './http/rate-limit.ts';
 import { createHttpServer } from './http/server.ts';
@@ -76,6 +77,7 @@ export class App {
     });
     this.#outbound = createOutboundHttp({
       allowCidrs: config.outboundAllowCidrs,
+      openEndpoints: config.demo ? [demoEndpoint] : [],
       timeoutMs: config.webhookTimeoutMs,
       maxResponseBytes,
       connectionsPerOrigin,

@@ -1,15 +1,23 @@
 import closeWithGrace from 'close-with-grace';
 import { pino } from 'pino';
 import { App } from './app.ts';
-import { loadConfig } from './config.ts';
+import { loadConfig, type Config } from './config.ts';
+import { readDemoPass, writeDemoPass } from './demo-pass.ts';
 import { startEmbeddedPostgres } from './lib/embedded-postgres.ts';
-import { welcome } from './welcome.ts';
+import type { Seeded } from './seed.ts';
+import { serviceUrl, welcome } from './welcome.ts';
+
+async function leaveDemoPass(config: Config, url: string, seeded: Seeded | null): Promise<void> {
+  const token = seeded?.demoToken ?? readDemoPass(config.dataDir)?.token;
+  if (config.demo && token) await writeDemoPass(config.dataDir, { url, token });
+}
 
 /** Starts the service as the environment configures it, and ends it in order when told to. */
 export async function start(): Promise<void> {
   const config = loadConfig();
   const log = pino({ level: config.logLevel });
-  const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir: config.dataDir, log }) : null;
+  const { dataDir, databaseStartTimeoutMs: timeoutMs } = config;
+  const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir, timeoutMs, log }) : null;
   const app = await App.create({ config, databaseUrl: config.databaseUrl ?? embedded?.url ?? '', log });
   closeWithGrace({ delay: config.shutdownTimeoutMs, logger: false }, async ({ err }) => {
     if (err) log.fatal({ err }, 'unexpected failure');
@@ -17,7 +25,8 @@ export async function start(): Promise<void> {
     await embedded?.stop();
   });
   for (const { directory, problems } of app.registry.broken) log.warn({ directory, problems }, 'plugin left out');
-  const address = await app.listen();
+  const url = serviceUrl(await app.listen());
   const seeded = await app.start();
-  process.stdout.write(welcome({ config, address, seeded }));
+  await leaveDemoPass(config, url, seeded).catch((error: unknown) => log.warn({ err: error }, 'no demo pass left'));
+  process.stdout.write(welcome({ config, url, seeded }));
 }

@@ -19,6 +19,8 @@ export interface SeedOptions {
 /** What the first start created: `generatedToken` is shown once and kept nowhere. */
 export interface Seeded {
   generatedToken: string | null;
+  /** With DEMO: a second token of the administrator, for `npm run demo`. */
+  demoToken: string | null;
 }
 
 const sampleBot = 'faq';
@@ -30,7 +32,13 @@ function hearingOf({ manifest }: PluginPackage): Hearing {
   return { events, hearsOwn: permissions.receive_own, hearsNotes: permissions.notes_read };
 }
 
-async function seedDemo(em: EntityManager, accountId: number, options: SeedOptions): Promise<void> {
+interface FirstAdministrator {
+  accountId: number;
+  userId: number;
+}
+
+/** Answers the token for `npm run demo`. */
+async function seedDemo(em: EntityManager, { accountId, userId }: FirstAdministrator, options: SeedOptions): Promise<string> {
   const { registry, random, database } = options;
   const now = database.clock.now();
   const pack = registry.get(sampleBot);
@@ -49,6 +57,9 @@ async function seedDemo(em: EntityManager, accountId: number, options: SeedOptio
       )
     : null;
   await createInbox(em, { accountId, name: 'Demo inbox', channelType: 'Channel::Api', identifier: random.uuid(), agentBotId: bot?.id ?? null, now });
+  const token = newToken('user', random);
+  await grantToken(em, userId, token, now);
+  return token;
 }
 
 /**
@@ -71,7 +82,7 @@ export async function seed(options: SeedOptions): Promise<Seeded | null> {
     await addAgent(em, { accountId: account.id, userId: user.id, role: 'administrator', now });
     const token = adminToken ?? newToken('user', random);
     await grantToken(em, user.id, token, now);
-    if (demo) await seedDemo(em, account.id, options);
-    return { generatedToken: adminToken === null ? token : null };
+    const demoToken = demo ? await seedDemo(em, { accountId: account.id, userId: user.id }, options) : null;
+    return { generatedToken: adminToken === null ? token : null, demoToken };
   });
 }

@@ -24,7 +24,9 @@ function createProgram(): Command {
   program
     .command('demo')
     .description('show a customer, a bot and a webhook at work in the running service')
-    .action(async () => (await import('./demo.ts')).demo());
+    .option('--url <url>', 'where the service listens; default: where the last start said')
+    .option('--token <token>', 'an access token of an administrator; default: the one that DEMO left')
+    .action(async (options: { url?: string; token?: string }) => (await import('./demo.ts')).demo(options));
   program
     .command('plugin')
     .description('work on a bot plugin')

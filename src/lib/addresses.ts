@@ -2,8 +2,17 @@ import { isIPv4, isIPv6 } from 'node:net';
 
 /** Decides which addresses the service may connect to. */
 export interface AddressPolicy {
-  /** True for a global address, or one inside the operator's ranges; false for all else, unreadable text included. */
-  allows(address: string): boolean;
+  /**
+   * True for a global address, one inside the operator's ranges, or an endpoint that is open at this port; false for all
+   * else, unreadable text included.
+   */
+  allows(address: string, port?: number): boolean;
+}
+
+/** One port of one address. */
+export interface OpenEndpoint {
+  readonly address: string;
+  readonly port: number;
 }
 
 /** A range of addresses: 4 or 16 bytes, of which the first `bits` bits count. */
@@ -41,11 +50,18 @@ const REFUSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'].ma
 /** The well-known NAT64 prefix: its last four bytes are the IPv4 address that will be reached. */
 const NAT64 = requireCidr('64:ff9b::/96');
 
-/** The policy that refuses every non-global address outside `allowCidrs`. Throws when one of those is not a CIDR range. */
-export function createAddressPolicy(allowCidrs: readonly string[]): AddressPolicy {
+/**
+ * The policy that refuses every non-global address outside `allowCidrs`, `openEndpoints` apart. Throws when one of those
+ * is not a CIDR range.
+ */
+export function createAddressPolicy(
+  allowCidrs: readonly string[],
+  openEndpoints: readonly OpenEndpoint[] = [],
+): AddressPolicy {
   const allowed = allowCidrs.map(requireCidr);
   return {
-    allows(address) {
+    allows(address, port) {
+      if (openEndpoints.some((open) => open.address === address && open.port === port)) return true;
       const bytes = parseAddress(address);
       if (bytes === null) return false;
       return isGlobal(bytes) || allowed.some((range) => contains(range, bytes));

@@ -136,14 +136,15 @@ function createConnector({ policy, resolver, timeoutMs }: ConnectionSettings): b
     autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
   });
   return (target, callback) => {
-    if (isAddress(target.hostname) && !policy.allows(target.hostname)) {
+    const port = Number(target.port);
+    if (isAddress(target.hostname) && !policy.allows(target.hostname, port)) {
       queueMicrotask(() => callback(new BlockedAddressError(), null));
       return;
     }
     dial(target, (...outcome) => {
       const [error, socket] = outcome;
       // Belt and braces: whatever the lookup was asked, no byte is written to an address that the policy refuses.
-      if (error === null && !policy.allows(socket.remoteAddress ?? '')) {
+      if (error === null && !policy.allows(socket.remoteAddress ?? '', port)) {
         socket.destroy();
         callback(new BlockedAddressError(), null);
         return;

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { createAddressPolicy } from './addresses.ts';
-import type { AddressPolicy } from './addresses.ts';
+import type { AddressPolicy, OpenEndpoint } from './addresses.ts';
 import { createHostResolver } from './host-resolver.ts';
 import type { HostResolver } from './host-resolver.ts';
 import { createConnections } from './outbound-connections.ts';
@@ -17,6 +17,8 @@ export type { UrlProblem } from './outbound-url.ts';
 export interface OutboundHttpOptions {
   /** Ranges beside the global ones that may be called, such as `10.0.0.0/8`. */
   readonly allowCidrs: readonly string[];
+  /** Single ports of private addresses that may be called by their literal address. */
+  readonly openEndpoints?: readonly OpenEndpoint[];
   /** Total deadline of a call, in milliseconds: its wait for a connection included. */
   readonly timeoutMs: number;
   /** How much of an answer's body is read, in bytes. */
@@ -67,7 +69,7 @@ const RESERVED_HEADERS = new Set(['host', 'content-length', 'connection', 'trans
 
 /** Opens the way out. Throws when one of `allowCidrs` is not an address range. */
 export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
-  const policy = createAddressPolicy(options.allowCidrs);
+  const policy = createAddressPolicy(options.allowCidrs, options.openEndpoints);
   const resolver = options.resolver ?? createHostResolver();
   const connections = createConnections({ ...options, policy, resolver });
   const underWay = new Set<Promise<OutboundResult>>();
@@ -117,7 +119,7 @@ async function checkUrl(
   const read = readUrl(text, rules);
   if ('problem' in read) return read.problem;
   const host = hostOf(read.url);
-  if (isAddress(host)) return policy.allows(host) ? null : ADDRESS_PROBLEM;
+  if (isAddress(host)) return policy.allows(host, Number(read.url.port)) ? null : ADDRESS_PROBLEM;
   const waiting = new AbortController();
   const answer = await Promise.race([
     resolver.resolve(host),

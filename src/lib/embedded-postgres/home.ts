@@ -32,7 +32,10 @@ export function findHome(dataDir: string): Home {
   const account = chooseAccount(clusterFolder(inPlace));
   mkdirSync(inPlace, { recursive: true, mode: isRoot() ? OTHERS_MAY_PASS : 0o700 });
   if (!isRoot() || isUsable(inPlace, account)) return { path: inPlace, account };
-  if (isNew) return relocatedHome(dataDir, pointer, account);
+  if (isNew) {
+    rmSync(inPlace, { recursive: true });
+    return relocatedHome(dataDir, pointer, account);
+  }
   throw new EmbeddedPostgresError(
     `PostgreSQL runs as ${describeAccount(account)}, which can no longer pass through the folders above ${inPlace}. ` +
       `Allow it to (chmod o+x), or move that folder to ${SYSTEM_FOLDER}/NAME and write this path into ${pointer}.`,
