@@ -1,0 +1,98 @@
+// The baseline of message create: Koa, pg, and the very statements that the service issues for one message, taken down
+// from it while it sends one. Nothing is validated, presented or checked.
+import Koa from 'koa';
+import pg from 'pg';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { App } from '../src/app.ts';
+import { loadConfig } from '../src/config.ts';
+import { call } from './service.ts';
+
+interface Statement {
+  text: string;
+  values: unknown[];
+}
+
+type Query = (this: unknown, query: string | Statement, values?: unknown[]) => Promise<{ rows: { event_sequence: number }[] }>;
+
+const databaseUrl = process.env.DATABASE_URL ?? '';
+const conversationId = Number(process.argv[2]);
+
+// Every statement goes through here, whoever issues it.
+async function takeDown(): Promise<Statement[]> {
+  const app = await App.create({ config: { ...loadConfig(), role: 'web' }, databaseUrl, log: pino({ level: 'silent' }) });
+  const { port } = await app.listen();
+  await app.start();
+  const send = () =>
+    call(`http://127.0.0.1:${port}`, 'POST', `conversations/${conversationId}/messages`, {
+      content: 'What are your opening hours?',
+      message_type: 'incoming',
+    });
+  await send();
+  const prototype = pg.Client.prototype as unknown as { query: Query };
+  const { query } = prototype;
+  const taken: Statement[] = [];
+  prototype.query = function (statement, values) {
+    const text = typeof statement === 'string' ? statement : statement.text;
+    taken.push({ text, values: (typeof statement === 'string' ? values : statement.values) ?? [] });
+    return query.call(this, statement, values);
+  };
+  await send();
+  prototype.query = query;
+  await app.stop();
+  return taken.filter(({ text }) => !text.includes('agenda_jobs'));
+}
+
+function position(statements: readonly Statement[], beginning: string): number {
+  const found = statements.findIndex(({ text }) => text.trimStart().startsWith(beginning));
+  if (found === -1) throw new Error(`The service issued no ${beginning}`);
+  return found;
+}
+
+const statements = await takeDown();
+const read = statements.findIndex(({ text }) => text.includes('FOR UPDATE OF c'));
+const update = position(statements, 'UPDATE conversations');
+const outbox = position(statements, 'WITH new_events');
+const begin = statements.findIndex(({ text }) => /^begin/i.test(text));
+const sequenceParameter = { update: 12, outbox: 6 };
+const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
+
+async function run(client: pg.Pool | pg.PoolClient, index: number, id: number, sequence: number) {
+  const { text, values } = statements[index] as Statement;
+  const mine = values.map((value) => (value === conversationId ? id : value));
+  if (index === update) mine[sequenceParameter.update] = sequence;
+  if (index === outbox) {
+    mine[2] = [id];
+    mine[sequenceParameter.outbox] = [sequence];
+  }
+  return client.query<{ event_sequence: number }>(text, mine);
+}
+
+async function send(id: number): Promise<void> {
+  for (let index = 0; index < begin; index++) await run(pool, index, id, 0);
+  const client = await pool.connect();
+  let sequence = 0;
+  for (let index = begin; index < statements.length; index++) {
+    const { rows } = await run(client, index, id, sequence);
+    if (index === read) sequence = Number(rows[0]?.event_sequence) + 1;
+  }
+  client.release();
+}
+
+const app = new Koa();
+app.use(async (ctx) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of ctx.req) chunks.push(chunk as Buffer);
+  const body = JSON.parse(Buffer.concat(chunks).toString()) as { content: string };
+  await send(Number(ctx.path.split('/')[6]));
+  ctx.status = 201;
+  ctx.body = body;
+});
+const server = app.listen(0, '127.0.0.1', () => {
+  console.log(`listens on http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});
+process.once('SIGTERM', () => {
+  server.close();
+  server.closeAllConnections();
+  void pool.end();
+});

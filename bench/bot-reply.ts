@@ -1,0 +1,47 @@
+import pg from 'pg';
+import { percentile, show } from './figures.ts';
+import { call, serviceEnv, startProcess } from './service.ts';
+
+const messages = 200;
+const patienceMs = 30_000;
+
+interface Delay {
+  ms: number;
+}
+
+/** From the commit of a customer's message to that of the sandboxed bot's answer, one at a time. */
+export async function benchBotReply(databaseUrl: string): Promise<void> {
+  const service = await startProcess('bin/switchboard.js', ['start'], serviceEnv(databaseUrl));
+  const { payload } = await call<{ payload: { id: number }[] }>(service.url, 'GET', 'inboxes');
+  const contact = await call<{ id: number }>(service.url, 'POST', 'contacts', { name: 'Load' });
+  const database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
+  const answered = async (id: number): Promise<number | undefined> => {
+    const { rows } = await database.query<Delay>(
+      `SELECT extract(epoch FROM answer.created_at - question.created_at) * 1000 AS ms
+       FROM messages answer JOIN messages question USING (conversation_id)
+       WHERE answer.conversation_id = $1 AND answer.sender_kind = 'agent_bot' AND question.message_type = 'incoming'`,
+      [id],
+    );
+    return rows[0] && Number(rows[0].ms);
+  };
+  const delays: number[] = [];
+  for (let count = 0; count < messages; count++) {
+    const body = { inbox_id: payload[0]?.id, contact_id: contact.id };
+    const { id } = await call<{ id: number }>(service.url, 'POST', 'conversations', body);
+    await call(service.url, 'POST', `conversations/${id}/messages`, { content: 'opening hours?', message_type: 'incoming' });
+    const until = performance.now() + patienceMs;
+    let delay = await answered(id);
+    while (delay === undefined && performance.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      delay = await answered(id);
+    }
+    if (delay === undefined) throw new Error('The bot did not answer');
+    delays.push(delay);
+  }
+  await database.end();
+  await service.stop();
+  console.log(
+    `Event to bot reply, ${messages} messages: p50 ${show(percentile(delays, 0.5), 1)} ms, p95 ${show(percentile(delays, 0.95), 1)} ms`,
+  );
+}
