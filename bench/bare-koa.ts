@@ -16,6 +16,7 @@ interface Statement {
 type Query = (this: unknown, query: string | Statement, values?: unknown[]) => Promise<{ rows: { event_sequence: number }[] }>;
 
 const databaseUrl = process.env.DATABASE_URL ?? '';
+// Wherever the statements name it, the conversation at hand takes its place; its contact has the same number.
 const conversationId = Number(process.argv[2]);
 
 // Every statement goes through here, whoever issues it.
@@ -54,7 +55,7 @@ const read = statements.findIndex(({ text }) => text.includes('FOR UPDATE OF c')
 const update = position(statements, 'UPDATE conversations');
 const outbox = position(statements, 'WITH new_events');
 const begin = statements.findIndex(({ text }) => /^begin/i.test(text));
-const sequenceParameter = { update: 12, outbox: 6 };
+const sequenceParameter = { update: 12, outbox: 5 };
 const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
 
 async function run(client: pg.Pool | pg.PoolClient, index: number, id: number, sequence: number) {

@@ -12,10 +12,21 @@ interface Delay {
 /** From the commit of a customer's message to that of the sandboxed bot's answer, one at a time. */
 export async function benchBotReply(databaseUrl: string): Promise<void> {
   const service = await startProcess('bin/switchboard.js', ['start'], serviceEnv(databaseUrl));
-  const { payload } = await call<{ payload: { id: number }[] }>(service.url, 'GET', 'inboxes');
-  const contact = await call<{ id: number }>(service.url, 'POST', 'contacts', { name: 'Load' });
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
+  try {
+    const delays = await measure(service.url, database);
+    const [p50, p95] = [percentile(delays, 0.5), percentile(delays, 0.95)];
+    console.log(`Event to bot reply, ${messages} messages: p50 ${show(p50, 1)} ms, p95 ${show(p95, 1)} ms`);
+  } finally {
+    await database.end();
+    await service.stop();
+  }
+}
+
+async function measure(url: string, database: pg.Client): Promise<number[]> {
+  const { payload } = await call<{ payload: { id: number }[] }>(url, 'GET', 'inboxes');
+  const contact = await call<{ id: number }>(url, 'POST', 'contacts', { name: 'Load' });
   const answered = async (id: number): Promise<number | undefined> => {
     const { rows } = await database.query<Delay>(
       `SELECT extract(epoch FROM answer.created_at - question.created_at) * 1000 AS ms
@@ -28,8 +39,8 @@ export async function benchBotReply(databaseUrl: string): Promise<void> {
   const delays: number[] = [];
   for (let count = 0; count < messages; count++) {
     const body = { inbox_id: payload[0]?.id, contact_id: contact.id };
-    const { id } = await call<{ id: number }>(service.url, 'POST', 'conversations', body);
-    await call(service.url, 'POST', `conversations/${id}/messages`, { content: 'opening hours?', message_type: 'incoming' });
+    const { id } = await call<{ id: number }>(url, 'POST', 'conversations', body);
+    await call(url, 'POST', `conversations/${id}/messages`, { content: 'opening hours?', message_type: 'incoming' });
     const until = performance.now() + patienceMs;
     let delay = await answered(id);
     while (delay === undefined && performance.now() < until) {
@@ -39,9 +50,5 @@ export async function benchBotReply(databaseUrl: string): Promise<void> {
     if (delay === undefined) throw new Error('The bot did not answer');
     delays.push(delay);
   }
-  await database.end();
-  await service.stop();
-  console.log(
-    `Event to bot reply, ${messages} messages: p50 ${show(percentile(delays, 0.5), 1)} ms, p95 ${show(percentile(delays, 0.95), 1)} ms`,
-  );
+  return delays;
 }

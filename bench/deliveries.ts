@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { median, show } from './figures.ts';
-import { call, serviceEnv, startProcess } from './service.ts';
+import { call, serviceEnv, startProcess, type Measured } from './service.ts';
 
 const perRound = 10_000;
 const lanes = 500;
@@ -86,6 +86,23 @@ export async function benchDeliveries(databaseUrl: string): Promise<void> {
   const service = await startProcess('bin/switchboard.js', ['start'], env);
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
+  try {
+    await compare({ service, database, counter, receiver });
+  } finally {
+    await service.stop();
+    await database.end();
+    counter.close();
+  }
+}
+
+interface Setting {
+  service: Measured;
+  database: pg.Client;
+  counter: Counter;
+  receiver: string;
+}
+
+async function compare({ service, database, counter, receiver }: Setting): Promise<void> {
   await prepare(database, service.url);
   const subscriptions = ['message_created'];
   const webhook = await call<{ id: number; secret: string }>(service.url, 'POST', 'webhooks', { url: receiver, subscriptions });
@@ -99,7 +116,4 @@ export async function benchDeliveries(databaseUrl: string): Promise<void> {
   }
   const [ours, bare] = [median(results.ours), median(results.bare)];
   console.log(`  Switchboard: ${show(ours)} deliveries/s; bare signed undici loop: ${show(bare)} posts/s; ratio ${show(ours / bare, 2)}`);
-  await service.stop();
-  await database.end();
-  counter.close();
 }

@@ -3,7 +3,8 @@ import { median, percentile, show } from './figures.ts';
 import { call, serviceEnv, startProcess, token, type Measured } from './service.ts';
 
 const connections = 16;
-const conversations = 64;
+// More than connections, so that what is measured is not one conversation's lock.
+const conversations = 200;
 const rounds = 5;
 const roundMs = 3_000;
 
@@ -14,9 +15,9 @@ interface Round {
 
 async function prepare(url: string): Promise<number[]> {
   const { payload } = await call<{ payload: { id: number }[] }>(url, 'GET', 'inboxes');
-  const contact = await call<{ id: number }>(url, 'POST', 'contacts', { name: 'Load' });
   const ids: number[] = [];
   for (let count = 0; count < conversations; count++) {
+    const contact = await call<{ id: number }>(url, 'POST', 'contacts', { name: 'Load' });
     // A person who writes first silences the bot: what is measured is the message, not an answer to it.
     const body = { inbox_id: payload[0]?.id, contact_id: contact.id, message: { content: 'Hello' } };
     ids.push((await call<{ id: number }>(url, 'POST', 'conversations', body)).id);
@@ -61,8 +62,20 @@ function report(name: string, results: readonly Round[]): number {
 export async function benchMessageCreate(databaseUrl: string): Promise<void> {
   console.log(`Message create: ${connections} connections, ${rounds} rounds of ${roundMs / 1000} s in turns, the first discarded`);
   const ours = await startProcess('bin/switchboard.js', ['start'], serviceEnv(databaseUrl, { ROLE: 'web' }));
-  const ids = await prepare(ours.url);
-  const bare = await startProcess('bench/bare-koa.ts', [String(ids[0])], serviceEnv(databaseUrl));
+  try {
+    const ids = await prepare(ours.url);
+    const bare = await startProcess('bench/bare-koa.ts', [String(ids.at(-1))], serviceEnv(databaseUrl));
+    try {
+      await compare({ ours, bare }, ids);
+    } finally {
+      await bare.stop();
+    }
+  } finally {
+    await ours.stop();
+  }
+}
+
+async function compare({ ours, bare }: { ours: Measured; bare: Measured }, ids: readonly number[]): Promise<void> {
   const results: { ours: Round[]; bare: Round[] } = { ours: [], bare: [] };
   for (let round = 0; round <= rounds; round++) {
     const pair = { ours: await load(ours, ids), bare: await load(bare, ids) };
@@ -72,6 +85,4 @@ export async function benchMessageCreate(databaseUrl: string): Promise<void> {
   }
   const ratio = report('Switchboard', results.ours) / report('bare Koa, same SQL', results.bare);
   console.log(`  ratio ${show(ratio, 2)}`);
-  await ours.stop();
-  await bare.stop();
 }
