@@ -9,6 +9,8 @@ import { loadConfig } from '../src/config.ts';
 import { call } from './service.ts';
 
 interface Statement {
+  /** Set for a statement that connections prepare. */
+  name?: string;
   text: string;
   values: unknown[];
 }
@@ -19,7 +21,16 @@ const databaseUrl = process.env.DATABASE_URL ?? '';
 // Wherever the statements name it, the conversation at hand takes its place; its contact has the same number.
 const conversationId = Number(process.argv[2]);
 
-// Every statement goes through here, whoever issues it.
+// Every statement goes through here, whoever issues it; connections take hold of it when they are made.
+const taken: Statement[] = [];
+let taking = false;
+const prototype = pg.Client.prototype as unknown as { query: Query };
+const { query } = prototype;
+prototype.query = function (statement, values) {
+  if (taking) taken.push(typeof statement === 'string' ? { text: statement, values: values ?? [] } : statement);
+  return query.call(this, statement, values);
+};
+
 async function takeDown(): Promise<Statement[]> {
   const app = await App.create({ config: { ...loadConfig(), role: 'web' }, databaseUrl, log: pino({ level: 'silent' }) });
   const { port } = await app.listen();
@@ -30,18 +41,11 @@ async function takeDown(): Promise<Statement[]> {
       message_type: 'incoming',
     });
   await send();
-  const prototype = pg.Client.prototype as unknown as { query: Query };
-  const { query } = prototype;
-  const taken: Statement[] = [];
-  prototype.query = function (statement, values) {
-    const text = typeof statement === 'string' ? statement : statement.text;
-    taken.push({ text, values: (typeof statement === 'string' ? values : statement.values) ?? [] });
-    return query.call(this, statement, values);
-  };
+  taking = true;
   await send();
-  prototype.query = query;
+  taking = false;
   await app.stop();
-  return taken.filter(({ text }) => !text.includes('agenda_jobs'));
+  return taken.filter(({ text }) => !text.includes('agenda_jobs')).map((statement) => ({ ...statement, values: statement.values ?? [] }));
 }
 
 function position(statements: readonly Statement[], beginning: string): number {
@@ -59,14 +63,14 @@ const sequenceParameter = { update: 12, outbox: 5 };
 const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
 
 async function run(client: pg.Pool | pg.PoolClient, index: number, id: number, sequence: number) {
-  const { text, values } = statements[index] as Statement;
+  const { values, ...statement } = statements[index] as Statement;
   const mine = values.map((value) => (value === conversationId ? id : value));
   if (index === update) mine[sequenceParameter.update] = sequence;
   if (index === outbox) {
     mine[2] = [id];
     mine[sequenceParameter.outbox] = [sequence];
   }
-  return client.query<{ event_sequence: number }>(text, mine);
+  return client.query<{ event_sequence: number }>({ ...statement, values: mine });
 }
 
 async function send(id: number): Promise<void> {

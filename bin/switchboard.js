@@ -10,8 +10,6 @@ const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
 const bundledNode = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
 // isolated-vm cannot work from a start-up snapshot.
 const flags = ['--no-node-snapshot', '--disable-warning=ExperimentalWarning'];
-const args = [...flags, main, ...process.argv.slice(2)];
-
 const node = findNode();
 if (node === null) {
   console.error(
@@ -20,8 +18,13 @@ if (node === null) {
   process.exit(1);
 }
 // Taking this process's place leaves nobody in between who could miss a signal.
-if (process.execve) process.execve(node, [node, ...args], process.env);
+if (process.execve) process.execve(node, [node, ...argumentsFor(process.env.npm_command && process.ppid)], process.env);
 runAsChild(node);
+
+/** npm, and this process as a parent, may be killed without passing it on: the service then looks for their end itself. */
+function argumentsFor(parent) {
+  return [...flags, main, ...(parent ? [`--parent=${parent}`] : []), ...process.argv.slice(2)];
+}
 
 /** Path of a Node that is new enough, or null. */
 function findNode() {
@@ -37,9 +40,8 @@ function major(version) {
 
 /** Runs the service as a child that gets every signal this process gets, and ends as the child ends. */
 function runAsChild(program) {
-  // A group of its own: Ctrl-C in a terminal would otherwise reach it twice, and twice means at once. The channel tells
-  // it when this process is killed, which no signal can.
-  const child = spawn(program, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], detached: true });
+  // A group of its own: Ctrl-C in a terminal would otherwise reach it twice, and twice means at once.
+  const child = spawn(program, argumentsFor(process.pid), { stdio: 'inherit', detached: true });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2']) {
     process.on(signal, () => child.kill(signal));
   }

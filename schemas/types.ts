@@ -41,7 +41,23 @@ export type AllowedOrigins = string[]
  * @minItems 1
  * @maxItems 50
  */
-export type Subscriptions = ("conversation_created" | "conversation_updated" | "conversation_status_changed" | "message_created" | "message_updated" | "contact_created" | "contact_updated")[]
+export type Subscriptions = ("conversation_created" | "conversation_updated" | "conversation_status_changed" | "conversation_deleted" | "message_created" | "message_updated" | "message_deleted" | "contact_created" | "contact_updated" | "contact_deleted" | "sla_breached" | "webwidget_triggered")[]
+/**
+ * Agents of the account, by name.
+ */
+export type AgentList = Agent[]
+/**
+ * Who was confirmed, and the access token: shown in this answer only. A page when the caller asked for one.
+ */
+export type InvitationAccepted = (Page | NewAccess)
+/**
+ * A small HTML page.
+ */
+export type Page = string
+/**
+ * The account's teams, by name.
+ */
+export type TeamList = Team[]
 /**
  * Lowercase letters, digits, `_` and `-`.
  * 
@@ -59,52 +75,113 @@ export type ActionBatch = Action[]
 
 export interface Schemas {
 "events/account/contact_created": ContactCreated
+"events/account/contact_deleted": ContactDeleted
 "events/account/contact_updated": ContactUpdated
 "events/account/conversation_created": ConversationCreated
+"events/account/conversation_deleted": ConversationDeleted
 "events/account/conversation_status_changed": ConversationStatusChanged
 "events/account/conversation_updated": ConversationUpdated
 "events/account/message_created": MessageCreated
+"events/account/message_deleted": MessageDeleted
 "events/account/message_updated": MessageUpdated
+"events/account/sla_breached": SlaBreached
+"events/account/webwidget_triggered": WebwidgetTriggered
 "events/bot/conversation_opened": BotConversationOpened
 "events/bot/conversation_resolved": BotConversationResolved
 "events/bot/message_created": BotMessageCreated
 "events/bot/message_updated": BotMessageUpdated
+"events/bot/webwidget_triggered": BotWebwidgetTriggered
+"requests/account-user.create": AddAccountUser
+"requests/account-user.delete": RemoveAccountUser
 "requests/agent-bot.create": CreateAgentBot
 "requests/agent-bot.update": UpdateAgentBot
+"requests/agent.create": CreateAgent
+"requests/agent.update": UpdateAgent
+"requests/contact-note.create": CreateContactNote
 "requests/contact.create": CreateContact
 "requests/contact.list.query": ListContactsQuery
+"requests/contact.search.query": SearchContactsQuery
+"requests/contact.update": UpdateContact
+"requests/conversation.assign": AssignConversation
 "requests/conversation.create": CreateConversation
 "requests/conversation.list.query": ListConversationsQuery
+"requests/conversation.search.query": SearchConversationsQuery
 "requests/conversation.set-agent-bot": SetAgentBotOfAConversation
+"requests/conversation.set-labels": SetConversationLabels
+"requests/conversation.set-status": SetConversationStatus
 "requests/conversation.toggle-status": ToggleStatus
+"requests/conversation.update": UpdateConversation
 "requests/inbox.create": CreateInbox
 "requests/inbox.members": InboxMembers
 "requests/inbox.set-agent-bot": SetAgentBot
 "requests/inbox.update": UpdateInbox
+"requests/invitation.accept.query": AcceptInvitation
+"requests/label.create": CreateLabel
+"requests/label.update": UpdateLabel
 "requests/message.create": SendMessage
 "requests/message.list.query": ListMessagesQuery
+"requests/message.update": UpdateMessage
 "requests/page.query": PageQuery
+"requests/platform-account.create": CreateAccount
+"requests/platform-account.update": UpdateAccount
+"requests/platform-user.create": CreateUser
+"requests/platform-user.update": UpdateUser
+"requests/sla-policy.create": CreateSLAPolicy
+"requests/sla-policy.update": UpdateSLAPolicy
+"requests/team.create": CreateTeam
+"requests/team.members": TeamMembers
+"requests/team.update": UpdateTeam
 "requests/webhook.create": CreateWebhook
+"requests/webhook.update": UpdateWebhook
+"requests/widget-message.create": SendMessage1
+"requests/widget-session.create": OpenSession
+"resources/account-user-list": AccountUsers
+"resources/account-user": AccountUser
 "resources/agent-bot-list": AgentBotList
 "resources/agent-bot-with-secrets": AgentBotWithSecrets
 "resources/agent-bot": AgentBot
+"resources/agent-list": AgentList
+"resources/agent": Agent
 "resources/contact-list": ContactList
+"resources/contact-note-list": ContactNoteList
+"resources/contact-note": ContactNote
 "resources/contact": Contact
 "resources/conversation-agent-bot": AgentBotOfAConversation
+"resources/conversation-labels": ConversationLabels
 "resources/conversation-list": ConversationList
+"resources/conversation-page": ConversationPage
 "resources/conversation": Conversation
 "resources/empty": Empty
 "resources/error": Error
 "resources/health": Health
 "resources/inbox-agent-bot": AgentBotOfAnInbox
+"resources/inbox-agents": AgentsOfAnInbox
 "resources/inbox-list": InboxList
 "resources/inbox": Inbox
+"resources/invitation-accepted": InvitationAccepted
+"resources/label-list": LabelList
+"resources/label": Label
 "resources/message-list": MessageList
 "resources/message": Message
+"resources/openapi": APIContract
+"resources/page": Page
+"resources/platform-account-list": PlatformAccounts
+"resources/platform-account": PlatformAccount
+"resources/platform-user-with-token": PlatformUserWithToken
+"resources/platform-user": PlatformUser
+"resources/profile-with-token": ProfileWithToken
 "resources/profile": Profile
+"resources/sla-policy-list": SLAPolicyList
+"resources/sla-policy": SLAPolicy
+"resources/team-list": TeamList
+"resources/team": Team
 "resources/webhook-list": WebhookList
 "resources/webhook-with-secret": WebhookWithSecret
 "resources/webhook": Webhook
+"resources/widget-conversation": WidgetConversation
+"resources/widget-message-list": WidgetMessages
+"resources/widget-message": WidgetMessage
+"resources/widget-session": WidgetSession
 "resources/working-day": WorkingDay
 "runtime/action.handoff": HandoffAction
 "runtime/action.label": LabelAction
@@ -160,6 +237,21 @@ export interface Account {
  */
 id: number
 name: string
+}
+/**
+ * A contact was deleted for good, with all that belonged to it.
+ */
+export interface ContactDeleted {
+event: "contact_deleted"
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+account: Account
 }
 /**
  * A contact's details changed.
@@ -297,6 +389,33 @@ export interface Named {
  */
 id: number
 name: string
+}
+/**
+ * A conversation was deleted for good, by itself or with its contact.
+ */
+export interface ConversationDeleted {
+event: "conversation_deleted"
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+contact_id: number
+account: Account
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+sequence: number
 }
 /**
  * A conversation's status changed.
@@ -504,6 +623,55 @@ account: Account
 sequence: number
 }
 /**
+ * A message was deleted: its content is empty, its place remains.
+ */
+export interface MessageDeleted {
+event: "message_deleted"
+/**
+ * Message id, as a string.
+ */
+id: string
+content: string
+/**
+ * ISO 8601 with milliseconds, UTC.
+ */
+created_at: string
+message_type: ("incoming" | "outgoing")
+private: boolean
+content_type: ("text" | "input_select" | "input_email")
+content_attributes: Attributes
+status: ("sent" | "delivered" | "read" | "failed")
+source_id: (string | null)
+sender: ({
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+type: ("Contact" | "User" | "AgentBot")
+} | null)
+conversation: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+}
+contact: ContactBrief
+account: Account
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+sequence: number
+}
+/**
  * A message was updated.
  */
 export interface MessageUpdated {
@@ -552,6 +720,220 @@ account: Account
  */
 sequence: number
 changed_attributes: ChangedAttributes
+}
+/**
+ * A promise of the conversation's SLA policy was not kept in time.
+ */
+export interface SlaBreached {
+event: "sla_breached"
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+priority: ("urgent" | "high" | "medium" | "low" | null)
+unread_count: number
+source_id: (string | null)
+labels: string[]
+/**
+ * Unix timestamp in seconds, or null.
+ */
+snoozed_until: (number | null)
+/**
+ * Unix timestamp in seconds, or null.
+ */
+waiting_since: (number | null)
+/**
+ * Identifier, or null for none.
+ */
+sla_policy_id: (number | null)
+additional_attributes: Attributes
+custom_attributes: Attributes
+contact: ContactBrief
+meta: {
+sender: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: (string | null)
+phone_number: (string | null)
+type: "Contact"
+}
+channel: string
+assignee: (Named | null)
+team: (Named | null)
+/**
+ * The bot that serves the conversation, if any.
+ */
+agent_bot: (Named | null)
+}
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+last_activity_at: number
+account: Account
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+sequence: number
+/**
+ * Which promise was not kept.
+ */
+which: ("first_response" | "resolution")
+/**
+ * Unix timestamp in seconds.
+ */
+due_at: number
+sla_policy: Named
+}
+/**
+ * A widget session started.
+ */
+export interface WebwidgetTriggered {
+event: "webwidget_triggered"
+contact: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+name: string
+email: (string | null)
+phone_number: (string | null)
+identifier: (string | null)
+blocked: boolean
+thumbnail: (string | null)
+custom_attributes: Attributes
+additional_attributes: Attributes
+/**
+ * Unix timestamp in seconds, or null.
+ */
+last_activity_at: (number | null)
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+}
+inbox: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+channel: string
+}
+account: Account
+/**
+ * What the session goes on with; null until the contact says something, unless a bot that hears of sessions is to answer.
+ */
+current_conversation: ({
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+priority: ("urgent" | "high" | "medium" | "low" | null)
+unread_count: number
+source_id: (string | null)
+labels: string[]
+/**
+ * Unix timestamp in seconds, or null.
+ */
+snoozed_until: (number | null)
+/**
+ * Unix timestamp in seconds, or null.
+ */
+waiting_since: (number | null)
+/**
+ * Identifier, or null for none.
+ */
+sla_policy_id: (number | null)
+additional_attributes: Attributes
+custom_attributes: Attributes
+contact: ContactBrief
+meta: {
+sender: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: (string | null)
+phone_number: (string | null)
+type: "Contact"
+}
+channel: string
+assignee: (Named | null)
+team: (Named | null)
+/**
+ * The bot that serves the conversation, if any.
+ */
+agent_bot: (Named | null)
+}
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+last_activity_at: number
+} | null)
+/**
+ * That of the conversation.
+ */
+source_id: (string | null)
+/**
+ * Whether the conversation began with this session.
+ */
+conversation_begun: boolean
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+sequence?: number
 }
 /**
  * A resolved conversation was reopened.
@@ -775,6 +1157,96 @@ sequence: number
 changed_attributes: ChangedAttributes
 }
 /**
+ * A widget session started in an inbox that the bot serves.
+ */
+export interface BotWebwidgetTriggered {
+event: "webwidget_triggered"
+contact: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: (string | null)
+phone_number: (string | null)
+avatar: (string | null)
+identifier: (string | null)
+custom_attributes: Attributes
+type: "contact"
+}
+inbox: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+channel: string
+}
+account: Account
+/**
+ * What the session goes on with: a greeting has a place to go.
+ */
+current_conversation: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+assignee: (Named | null)
+meta: {
+sender: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+type: "contact"
+}
+channel: string
+}
+}
+/**
+ * That of the conversation.
+ */
+source_id: (string | null)
+/**
+ * Whether the conversation began with this session.
+ */
+conversation_begun: boolean
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+sequence: number
+}
+/**
+ * Who joins the account, and as what.
+ */
+export interface AddAccountUser {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+user_id: number
+role: ("administrator" | "agent")
+[k: string]: unknown
+}
+/**
+ * Who leaves the account.
+ */
+export interface RemoveAccountUser {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+user_id: number
+[k: string]: unknown
+}
+/**
  * A webhook bot, on a server of its own, or a bot that runs a plugin inside the service.
  */
 export interface CreateAgentBot {
@@ -821,6 +1293,32 @@ config?: {
 [k: string]: unknown
 }
 /**
+ * Who becomes an agent; an invitation is sent to the address.
+ */
+export interface CreateAgent {
+name: string
+email: string
+role: ("administrator" | "agent")
+availability?: ("online" | "busy" | "offline")
+[k: string]: unknown
+}
+/**
+ * What to change of an agent.
+ */
+export interface UpdateAgent {
+name?: string
+role?: ("administrator" | "agent")
+availability?: ("online" | "busy" | "offline")
+[k: string]: unknown
+}
+/**
+ * What is worth knowing about a contact.
+ */
+export interface CreateContactNote {
+content: string
+[k: string]: unknown
+}
+/**
  * What makes a contact.
  */
 export interface CreateContact {
@@ -843,6 +1341,48 @@ export interface ListContactsQuery {
 page?: number
 sort?: ("name" | "-name" | "email" | "-email" | "phone_number" | "-phone_number" | "last_activity_at" | "-last_activity_at" | "created_at" | "-created_at")
 include_contact_inboxes?: boolean
+[k: string]: unknown
+}
+/**
+ * What to look for in name, e-mail address and phone number, and which page.
+ */
+export interface SearchContactsQuery {
+q: string
+page?: number
+/**
+ * False: only their number is told, in meta.
+ */
+include_contacts?: boolean
+[k: string]: unknown
+}
+/**
+ * What to change on a contact; attributes are merged key by key, null removes a key.
+ */
+export interface UpdateContact {
+name?: string
+email?: (string | null)
+/**
+ * E.164, for example +14155552671.
+ */
+phone_number?: (string | null)
+identifier?: (string | null)
+blocked?: boolean
+custom_attributes?: Attributes
+additional_attributes?: Attributes
+[k: string]: unknown
+}
+/**
+ * Who is to have the conversation; null for nobody.
+ */
+export interface AssignConversation {
+/**
+ * Identifier, or null for none.
+ */
+assignee_id?: (number | null)
+/**
+ * Identifier, or null for none.
+ */
+team_id?: (number | null)
 [k: string]: unknown
 }
 /**
@@ -900,6 +1440,14 @@ labels?: string[]
 [k: string]: unknown
 }
 /**
+ * What to look for in public messages: three characters or more, and which page.
+ */
+export interface SearchConversationsQuery {
+q: string
+page?: number
+[k: string]: unknown
+}
+/**
  * The bot that serves one conversation instead of its inbox's bot, or null for that one.
  */
 export interface SetAgentBotOfAConversation {
@@ -907,6 +1455,36 @@ export interface SetAgentBotOfAConversation {
  * Identifier, or null for none.
  */
 agent_bot_id: (number | null)
+[k: string]: unknown
+}
+/**
+ * The labels that the conversation is to have, and no others, by title.
+ */
+export interface SetConversationLabels {
+/**
+ * @maxItems 100
+ * 
+ * Items: Lowercase letters, digits, `_` and `-`.
+ */
+labels: string[]
+[k: string]: unknown
+}
+/**
+ * Which conversation is to move to which status.
+ */
+export interface SetConversationStatus {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+/**
+ * Unix timestamp in seconds, or null.
+ */
+snoozed_until?: (number | null)
 [k: string]: unknown
 }
 /**
@@ -921,6 +1499,19 @@ status: ("open" | "resolved" | "pending" | "snoozed")
  * Unix timestamp in seconds, or null.
  */
 snoozed_until?: (number | null)
+[k: string]: unknown
+}
+/**
+ * What to change on a conversation; attributes are merged key by key, null removes a key.
+ */
+export interface UpdateConversation {
+priority?: ("urgent" | "high" | "medium" | "low" | null)
+/**
+ * Identifier, or null for none.
+ */
+sla_policy_id?: (number | null)
+additional_attributes?: Attributes
+custom_attributes?: Attributes
 [k: string]: unknown
 }
 /**
@@ -1002,6 +1593,45 @@ allowed_origins?: AllowedOrigins
 [k: string]: unknown
 }
 /**
+ * How the answer is told: as JSON, or as a page for people.
+ */
+export interface AcceptInvitation {
+format?: ("json" | "page")
+[k: string]: unknown
+}
+/**
+ * What makes a label.
+ */
+export interface CreateLabel {
+/**
+ * Lowercase letters, digits, `_` and `-`.
+ */
+title: string
+description?: (string | null)
+/**
+ * Hex colour code, #rrggbb or #rgb.
+ */
+color?: string
+show_on_sidebar?: boolean
+[k: string]: unknown
+}
+/**
+ * What to change of a label; the conversations that carry it show its new title.
+ */
+export interface UpdateLabel {
+/**
+ * Lowercase letters, digits, `_` and `-`.
+ */
+title?: string
+description?: (string | null)
+/**
+ * Hex colour code, #rrggbb or #rgb.
+ */
+color?: string
+show_on_sidebar?: boolean
+[k: string]: unknown
+}
+/**
  * A message or a private note.
  */
 export interface SendMessage {
@@ -1028,10 +1658,119 @@ after?: number
 [k: string]: unknown
 }
 /**
+ * What to change on a message; content_attributes are merged key by key, null removes a key.
+ */
+export interface UpdateMessage {
+status?: ("sent" | "delivered" | "read" | "failed")
+content?: string
+content_attributes?: Attributes
+[k: string]: unknown
+}
+/**
  * Which page of a list.
  */
 export interface PageQuery {
 page?: number
+[k: string]: unknown
+}
+/**
+ * What makes an account.
+ */
+export interface CreateAccount {
+name: string
+[k: string]: unknown
+}
+/**
+ * What changes.
+ */
+export interface UpdateAccount {
+name?: string
+[k: string]: unknown
+}
+/**
+ * What makes a user.
+ */
+export interface CreateUser {
+name: string
+email: string
+avatar_url?: (string | null)
+/**
+ * Whether the user administers the whole platform.
+ */
+platform_admin?: boolean
+[k: string]: unknown
+}
+/**
+ * What changes.
+ */
+export interface UpdateUser {
+name?: string
+email?: string
+avatar_url?: (string | null)
+/**
+ * Whether the user administers the whole platform.
+ */
+platform_admin?: boolean
+[k: string]: unknown
+}
+/**
+ * What makes an SLA policy: a name, and at least one promise.
+ */
+export interface CreateSLAPolicy {
+name: string
+/**
+ * Seconds from the conversation's start to the first public reply at most; null promises none.
+ */
+first_response_seconds?: (number | null)
+/**
+ * Seconds from the conversation's start to its resolution at most; null promises none.
+ */
+resolution_seconds?: (number | null)
+[k: string]: unknown
+}
+/**
+ * What to change of an SLA policy; conversations that have it keep the moments they were given.
+ */
+export interface UpdateSLAPolicy {
+name?: string
+/**
+ * Seconds from the conversation's start to the first public reply at most; null promises none.
+ */
+first_response_seconds?: (number | null)
+/**
+ * Seconds from the conversation's start to its resolution at most; null promises none.
+ */
+resolution_seconds?: (number | null)
+[k: string]: unknown
+}
+/**
+ * What makes a team.
+ */
+export interface CreateTeam {
+name: string
+description?: (string | null)
+allow_auto_assign?: boolean
+[k: string]: unknown
+}
+/**
+ * The agents meant, by their ids.
+ */
+export interface TeamMembers {
+/**
+ * @maxItems 500
+ * 
+ * Items: Identifier: a positive integer below 2^53.
+ */
+user_ids: number[]
+[k: string]: unknown
+}
+/**
+ * What to change of a team.
+ */
+export interface UpdateTeam {
+name?: string
+description?: (string | null)
+allow_auto_assign?: boolean
 [k: string]: unknown
 }
 /**
@@ -1047,6 +1786,73 @@ name?: (string | null)
 inbox_id?: (number | null)
 active?: boolean
 [k: string]: unknown
+}
+/**
+ * What to change of a webhook. Switching it on again clears the reason it was switched off for.
+ */
+export interface UpdateWebhook {
+url?: string
+subscriptions?: Subscriptions
+name?: (string | null)
+/**
+ * Identifier, or null for none.
+ */
+inbox_id?: (number | null)
+active?: boolean
+[k: string]: unknown
+}
+/**
+ * A message of the contact.
+ */
+export interface SendMessage1 {
+content: string
+[k: string]: unknown
+}
+/**
+ * What a visitor tells about itself; null for nothing.
+ */
+export interface OpenSession {
+name?: (string | null)
+email?: (string | null)
+/**
+ * E.164, for example +14155552671.
+ */
+phone_number?: (string | null)
+identifier?: (string | null)
+custom_attributes?: Attributes
+[k: string]: unknown
+}
+/**
+ * Every member of an account.
+ */
+export interface AccountUsers {
+payload: AccountUser[]
+meta: PageMeta
+}
+/**
+ * A membership of an account.
+ */
+export interface AccountUser {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+user_id: number
+name: string
+email: string
+role: ("administrator" | "agent")
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+}
+export interface PageMeta {
+count: number
+current_page: number
+total_pages: number
 }
 /**
  * The account's bots and the system bots.
@@ -1097,11 +1903,6 @@ created_at: number
  */
 updated_at: number
 }
-export interface PageMeta {
-count: number
-current_page: number
-total_pages: number
-}
 /**
  * A bot with what was just made for it: the only answer that carries it.
  */
@@ -1151,6 +1952,36 @@ access_token?: string
  * Standard Webhooks signing secret of a webhook bot, whsec_… .
  */
 secret?: string
+}
+/**
+ * A person who works in the account; the id is the user's.
+ */
+export interface Agent {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+name: string
+email: string
+role: ("administrator" | "agent")
+availability: ("online" | "busy" | "offline")
+/**
+ * Whether the address was confirmed.
+ */
+confirmed: boolean
+avatar_url: (string | null)
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
 }
 /**
  * A page of contacts.
@@ -1204,6 +2035,39 @@ channel_type: string
 }[]
 }
 /**
+ * A page of a contact's notes, newest first.
+ */
+export interface ContactNoteList {
+payload: ContactNote[]
+meta: PageMeta
+}
+/**
+ * What an agent wrote down about a contact.
+ */
+export interface ContactNote {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+contact_id: number
+content: string
+/**
+ * Who wrote it; null when the author no longer exists.
+ */
+user: (Named | null)
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+}
+/**
  * Who answers the customer of a conversation, and why.
  */
 export interface AgentBotOfAConversation {
@@ -1223,6 +2087,12 @@ answers: boolean
  * Why it will not; null when it will.
  */
 reason: ("no_bot" | "human_assigned" | "contact_blocked" | "handed_off" | "human_replied" | "human_opened" | "loop_suspected" | "bot_failed" | null)
+}
+/**
+ * The titles of a conversation's labels, in their order.
+ */
+export interface ConversationLabels {
+payload: string[]
 }
 /**
  * A page of conversations with the four counts.
@@ -1301,6 +2171,10 @@ agent_bot: (Named | null)
 }
 last_message: (Message | null)
 /**
+ * In search results: the newest of the messages that match, newest first.
+ */
+messages?: Message[]
+/**
  * Unix timestamp in seconds.
  */
 created_at: number
@@ -1358,6 +2232,13 @@ type: ("Contact" | "User" | "AgentBot")
 attachments: Attributes[]
 }
 /**
+ * A page of conversations.
+ */
+export interface ConversationPage {
+payload: Conversation[]
+meta: PageMeta
+}
+/**
  * Success with nothing to tell.
  */
 export interface Empty {
@@ -1396,6 +2277,13 @@ status: ("ok" | "ready")
  */
 export interface AgentBotOfAnInbox {
 agent_bot: (AgentBot | null)
+}
+/**
+ * Agents who belong to an inbox or may be given its conversations, by name.
+ */
+export interface AgentsOfAnInbox {
+payload: Agent[]
+meta: PageMeta
 }
 /**
  * The inboxes the caller may see.
@@ -1471,11 +2359,204 @@ open_minutes: (number | null)
 close_hour: (number | null)
 close_minutes: (number | null)
 }
+export interface NewAccess {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: string
+confirmed: true
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+access_token: string
+}
+/**
+ * The account's labels, by title.
+ */
+export interface LabelList {
+payload: Label[]
+meta: PageMeta
+}
+/**
+ * A colour-coded tag of conversations.
+ */
+export interface Label {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+title: string
+description: (string | null)
+color: string
+show_on_sidebar: boolean
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+}
 /**
  * Messages of a conversation, oldest first.
  */
 export interface MessageList {
 payload: Message[]
+}
+/**
+ * The contract of this API as an OpenAPI 3.1 document.
+ */
+export interface APIContract {
+openapi: "3.1.0"
+info: {
+[k: string]: unknown
+}
+jsonSchemaDialect: string
+servers: {
+[k: string]: unknown
+}[]
+tags: {
+[k: string]: unknown
+}[]
+paths: {
+[k: string]: unknown
+}
+webhooks: {
+[k: string]: unknown
+}
+components: {
+[k: string]: unknown
+}
+}
+/**
+ * A page of accounts.
+ */
+export interface PlatformAccounts {
+payload: PlatformAccount[]
+meta: PageMeta
+}
+/**
+ * A tenant, as platform administrators see it.
+ */
+export interface PlatformAccount {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+}
+/**
+ * A person with the access token just made: the only answer that carries it.
+ */
+export interface PlatformUserWithToken {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: string
+confirmed: boolean
+platform_admin: boolean
+avatar_url: (string | null)
+/**
+ * The accounts that the user belongs to.
+ */
+accounts: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+role: ("administrator" | "agent")
+}[]
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+access_token: string
+}
+/**
+ * A person, as platform administrators see it.
+ */
+export interface PlatformUser {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: string
+confirmed: boolean
+platform_admin: boolean
+avatar_url: (string | null)
+/**
+ * The accounts that the user belongs to.
+ */
+accounts: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+role: ("administrator" | "agent")
+}[]
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+}
+/**
+ * The profile after its access token was reset: the only answer that carries the new one.
+ */
+export interface ProfileWithToken {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: string
+type: "user"
+confirmed: boolean
+platform_admin: boolean
+avatar_url: (string | null)
+/**
+ * Identifier, or null for none.
+ */
+account_id: (number | null)
+role: ("administrator" | "agent" | null)
+accounts: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+role: ("administrator" | "agent")
+availability: ("online" | "busy" | "offline")
+}[]
+access_token: string
 }
 /**
  * Who the access token belongs to.
@@ -1505,6 +2586,61 @@ name: string
 role: ("administrator" | "agent")
 availability: ("online" | "busy" | "offline")
 }[]
+}
+/**
+ * The account's SLA policies, by name.
+ */
+export interface SLAPolicyList {
+payload: SLAPolicy[]
+meta: PageMeta
+}
+/**
+ * How long customers wait at most.
+ */
+export interface SLAPolicy {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+name: string
+first_response_seconds: (number | null)
+resolution_seconds: (number | null)
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+}
+/**
+ * A group of agents that conversations can be assigned to.
+ */
+export interface Team {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+name: string
+description: (string | null)
+allow_auto_assign: boolean
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
 }
 /**
  * The account's webhooks.
@@ -1582,6 +2718,93 @@ updated_at: number
  * Standard Webhooks signing secret, whsec_… .
  */
 secret: string
+}
+/**
+ * A conversation as its contact sees it.
+ */
+export interface WidgetConversation {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+/**
+ * The person who answers, if there is one.
+ */
+assignee: ({
+name: string
+} | null)
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+last_activity_at: number
+}
+/**
+ * Public messages of a conversation, oldest first.
+ */
+export interface WidgetMessages {
+payload: WidgetMessage[]
+}
+/**
+ * A message as the contact sees it.
+ */
+export interface WidgetMessage {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+conversation_id: number
+content: string
+message_type: ("incoming" | "outgoing")
+status: ("sent" | "delivered" | "read" | "failed")
+content_type: ("text" | "input_select" | "input_email")
+content_attributes: Attributes
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Null for the service itself, and for authors that no longer exist.
+ */
+sender: ({
+name: string
+type: ("Contact" | "User" | "AgentBot")
+avatar_url: (string | null)
+} | null)
+attachments: Attributes[]
+}
+/**
+ * A session of a contact.
+ */
+export interface WidgetSession {
+contact: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: (string | null)
+phone_number: (string | null)
+identifier: (string | null)
+}
+/**
+ * What the contact proves itself with in this inbox; only in the answer that makes the contact.
+ */
+contact_token?: string
+/**
+ * What the session goes on with; null until the contact says something, unless a bot is to speak first.
+ */
+conversation: (WidgetConversation | null)
 }
 /**
  * Gives the conversation to humans: status open, and the bot is silent until its next session.

@@ -3,10 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { pino, type Logger } from 'pino';
+import { docsFiles } from './api/docs.ts';
 import { routes } from './api/index.ts';
 import type { Config } from './config.ts';
 import { Database } from './database.ts';
+import { deleteOldIdempotencyKeys } from './domain/idempotency-keys.ts';
 import { deleteOldEvents } from './domain/retention.ts';
+import { checkSla } from './domain/sla.ts';
 import { wakeDueSnoozes } from './domain/snoozes.ts';
 import { createDeliverers } from './deliverers.ts';
 import { demoEndpoint } from './demo-endpoint.ts';
@@ -14,6 +17,7 @@ import { Engine } from './engine/engine.ts';
 import { RateLimit } from './http/rate-limit.ts';
 import { createHttpServer } from './http/server.ts';
 import { AlarmClock } from './jobs/alarm-clock.ts';
+import { Mailer } from './lib/mail.ts';
 import { createOutboundHttp, type OutboundHttp } from './lib/outbound-http.ts';
 import { systemClock, systemRandom, type Clock, type Random } from './lib/ports.ts';
 import { createSecretBox, type SecretBox } from './lib/secret-box.ts';
@@ -24,6 +28,7 @@ import { BotRunner } from './runtime/run-bot.ts';
 import { createRunner } from './runtime/runner.ts';
 import type { Runner } from './runtime/run-types.ts';
 import { seed, type Seeded } from './seed.ts';
+import { serviceUrl } from './welcome.ts';
 
 export interface AppOptions {
   config: Config;
@@ -40,11 +45,13 @@ export interface AppOptions {
 const maxResponseBytes = 16 * 1024;
 const connectionsPerOrigin = 64;
 const authFailuresPerMinute = 60;
+const contactWritesPerMinute = 60;
 // Enough to keep a sandbox process busy, few enough that none waits out its lease.
 const botsPerRunner = 4;
 const sweepMs = 5_000;
 const pruneMs = 3_600_000;
 const bootRetryMs = 500;
+const idleCheckMs = 50;
 const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 
 /** The service, put together: the one place that knows every part. */
@@ -58,6 +65,7 @@ export class App {
   readonly #random: Random;
   readonly #outbound: OutboundHttp;
   readonly #secretBox: SecretBox;
+  readonly #mailer: Mailer;
   readonly #runner: Runner;
   readonly #alarms: AlarmClock;
   #accepting = true;
@@ -83,6 +91,7 @@ export class App {
       connectionsPerOrigin,
     });
     this.#secretBox = createSecretBox(config.secretKey, random);
+    this.#mailer = new Mailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log: this.log });
     this.#runner = this.#createRunner();
     this.engine = this.#createEngine(clock);
     this.#alarms = this.#createAlarms(clock);
@@ -136,7 +145,9 @@ export class App {
       clock,
       alarms: [
         { name: 'wake-snoozed', everyMs: sweepMs, ring: () => wakeDueSnoozes(this.database) },
+        { name: 'check-sla', everyMs: sweepMs, ring: () => checkSla(this.database) },
         { name: 'delete-old-events', everyMs: pruneMs, ring: () => deleteOldEvents(this.database, retentionDays) },
+        { name: 'delete-old-idempotency-keys', everyMs: pruneMs, ring: () => deleteOldIdempotencyKeys(this.database) },
       ],
       failed: this.#warn,
     });
@@ -150,12 +161,18 @@ export class App {
         outbound: this.#outbound,
         secretBox: this.#secretBox,
         random: this.#random,
+        mailer: this.#mailer,
+        publicUrl: () => config.publicUrl ?? serviceUrl(this.server.address() as AddressInfo),
+        registry: this.registry,
         accepting: () => this.#accepting,
       },
       bodyLimitBytes: config.bodyLimitBytes,
       requests: new RateLimit('requests', config.rateLimitPerMinute),
       failures: new RateLimit('failed-authentications', config.rateLimitPerMinute === 0 ? 0 : authFailuresPerMinute),
+      sessions: new RateLimit('widget-sessions', config.widgetSessionsPerMinute),
+      contactWrites: new RateLimit('contact-writes', config.rateLimitPerMinute === 0 ? 0 : contactWritesPerMinute),
       checkReplies,
+      files: docsFiles,
       log: this.log,
       random: this.#random,
     });
@@ -204,13 +221,24 @@ export class App {
   /** Ends in order: no new requests, those under way answered, deliveries under way written, connections closed. */
   async stop(): Promise<void> {
     this.#accepting = false;
-    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    this.server.closeIdleConnections();
-    await closed;
-    await this.engine.stop();
+    await Promise.all([this.#closeServer(), this.engine.stop()]);
     await this.#alarms.stop();
     await this.#runner.close();
     await this.#outbound.close();
+    await this.#mailer.close();
     await this.database.close();
+  }
+
+  // A kept connection ends with its present answer, and one that does not get to its end in time is cut: it must not
+  // keep the rest of the service from ending in order.
+  async #closeServer(): Promise<void> {
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    this.server.prependListener('request', (_, response) => response.setHeader('connection', 'close'));
+    this.server.close(() => resolve());
+    const idle = setInterval(() => this.server.closeIdleConnections(), idleCheckMs);
+    const cut = setTimeout(() => this.server.closeAllConnections(), this.#options.config.shutdownTimeoutMs / 2);
+    await closed;
+    clearInterval(idle);
+    clearTimeout(cut);
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import schema from '../schemas/config.json' with { type: 'json' };
 import { parseCidr } from './lib/addresses.ts';
@@ -24,6 +25,7 @@ export interface Config {
   readonly llmApiKey: string | null;
   readonly llmModel: string | null;
   readonly rateLimitPerMinute: number;
+  readonly widgetSessionsPerMinute: number;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly secretKey: string;
   readonly bodyLimitBytes: number;
@@ -41,6 +43,11 @@ export interface Config {
   readonly sandboxMaxRssMb: number;
   readonly shutdownTimeoutMs: number;
   readonly retentionDays: number;
+  /** Null = mail is not sent. Holds a password. */
+  readonly smtpUrl: string | null;
+  readonly mailFrom: string | null;
+  /** Without a slash at the end; null = the address it listens on. */
+  readonly publicUrl: string | null;
 }
 
 /** Settings that the service refuses to start with. The message lists every problem, and never a secret value. */
@@ -68,6 +75,7 @@ interface Setting {
 const settings: Readonly<Record<string, Setting>> = schema.properties;
 const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true });
 const validate = ajv.compile<Values>(schema);
+const projectFolder = fileURLToPath(new URL('..', import.meta.url));
 const MIN_KEY_LENGTH = schema.properties.SECRET_KEY.minLength;
 
 /**
@@ -127,7 +135,8 @@ function withDefaults(given: Values): Values {
   const values: Values = {};
   for (const [name, setting] of Object.entries(settings)) values[name] = given[name] ?? setting.default;
   values['DEMO'] ??= given['DATABASE_URL'] === undefined;
-  values['DATA_DIR'] = resolve(String(values['DATA_DIR']));
+  // A path that was given counts from where the command is called, the default from where the project lies.
+  values['DATA_DIR'] = resolve(given['DATA_DIR'] ? '' : projectFolder, String(values['DATA_DIR']));
   Object.freeze(values['OUTBOUND_ALLOW_CIDRS']);
   return values;
 }

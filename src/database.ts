@@ -6,10 +6,15 @@ import { AgentBot } from './entities/agent-bot.ts';
 import { Agent } from './entities/agent.ts';
 import { Contact } from './entities/contact.ts';
 import { Inbox } from './entities/inbox.ts';
+import { Invitation } from './entities/invitation.ts';
 import { Label } from './entities/label.ts';
+import { SlaPolicy } from './entities/sla-policy.ts';
+import { Team } from './entities/team.ts';
 import { User } from './entities/user.ts';
 import { Webhook } from './entities/webhook.ts';
+import { takeBackBroken } from './lib/broken-connections.ts';
 import type { Clock } from './lib/ports.ts';
+import { PreparingClient } from './lib/prepared.ts';
 import { sql } from './lib/sql.ts';
 
 export interface DatabaseOptions {
@@ -31,12 +36,14 @@ export class Database {
     this.clock = options.clock;
     this.orm = new MikroORM({
       clientUrl: options.url,
-      entities: [AccessToken, Account, AgentBot, Agent, Contact, Inbox, Label, User, Webhook],
+      entities: [AccessToken, Account, AgentBot, Agent, Contact, Inbox, Invitation, Label, SlaPolicy, Team, User, Webhook],
       pool: { min: 0, max: options.poolMax },
       driverOptions: {
+        Client: PreparingClient,
         statement_timeout: options.statementTimeoutMs,
         connectionTimeoutMillis: options.statementTimeoutMs,
         application_name: 'switchboard',
+        onPoolCreated: takeBackBroken,
       },
       preferReadReplicas: false,
       validateRequired: false,

@@ -1,10 +1,12 @@
 import type { Database } from './database.ts';
-import { handOff } from './domain/conversations.ts';
+import { isForSpeakers, silenceOf } from './domain/arbiter.ts';
+import { suspendBot } from './domain/bot-suspension.ts';
 import { disableWebhook } from './domain/webhooks.ts';
 import type { Claimed, EndpointKind } from './engine/claim.ts';
-import { deliverByHttp, type DelivererPorts } from './engine/deliver.ts';
+import { cancelled, deliverByHttp, type DelivererPorts } from './engine/deliver.ts';
 import type { Deliver } from './engine/engine.ts';
 import { finishDeliveries } from './engine/finish.ts';
+import { findConversation } from './entities/conversation.ts';
 import { system, transact } from './events/transaction.ts';
 import type { BotRunner } from './runtime/run-bot.ts';
 
@@ -13,6 +15,8 @@ export interface DelivererOptions extends DelivererPorts {
   botRunner: BotRunner;
   holdAttempts: number;
 }
+
+class StaleDelivery extends Error {}
 
 function toWebhook(options: DelivererOptions): Deliver {
   return async (claimed) => {
@@ -26,16 +30,32 @@ function toWebhook(options: DelivererOptions): Deliver {
   };
 }
 
+// Somebody may have taken the conversation over since the event was written, or while a retry waited.
+async function silenceNow(
+  { database }: DelivererOptions,
+  { account, event, endpoint }: Claimed,
+): Promise<string | null> {
+  if (event.conversationId === null || !isForSpeakers(event.name)) return null;
+  const conversation = await findConversation(database.em(), account.id, event.conversationId);
+  return conversation?.bot?.id === endpoint.id ? silenceOf(conversation) : 'not_serving';
+}
+
 // A bot's server that cannot be reached must not leave its customer waiting.
 function toBotServer(options: DelivererOptions): Deliver {
   return async (claimed) => {
+    const silence = await silenceNow(options, claimed);
+    if (silence !== null) return cancelled(claimed, silence);
     const { finished } = await deliverByHttp(claimed, options);
     const { conversationId } = claimed.event;
     if (finished.state !== 'exhausted' || conversationId === null) return finished;
     await transact(options.database, { account: claimed.account, actor: system }, async (tx) => {
       const note = `The bot could not be reached (${finished.errorCode ?? finished.status}). Please take over.`;
-      await handOff(tx, conversationId, { silence: 'bot_failed', note });
-      await finishDeliveries(tx.em, [finished], options.holdAttempts);
+      await suspendBot(tx, conversationId, { botId: claimed.endpoint.id, silence: 'bot_failed', note });
+      const written = await finishDeliveries(tx.em, [finished], options.holdAttempts);
+      // Another process has taken the delivery over, and it is for that one to judge the bot.
+      if (written.length === 0) throw new StaleDelivery();
+    }).catch((error: unknown) => {
+      if (!(error instanceof StaleDelivery)) throw error;
     });
     return null;
   };

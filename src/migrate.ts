@@ -1,11 +1,13 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
+import { takeBackBroken } from './lib/broken-connections.ts';
 import { migrations } from './migrations/index.ts';
 
 /** Brings the database at `url` up to date; answers the names of the migrations that were applied. */
 export async function migrate(url: string): Promise<string[]> {
   const orm = new MikroORM({
     clientUrl: url,
+    driverOptions: { onPoolCreated: takeBackBroken },
     entities: [],
     discovery: { warnWhenNoEntities: false },
     extensions: [Migrator],

@@ -1,11 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from './database.ts';
 import { addAgent, createAccount, createUser, grantToken, hasAccounts } from './domain/accounts.ts';
-import { createPluginBot, updateHearing, type Hearing } from './domain/agent-bots.ts';
+import { createPluginBot, updateHearing } from './domain/agent-bots.ts';
 import { createInbox } from './domain/inboxes.ts';
 import type { Random } from './lib/ports.ts';
 import { newToken } from './lib/tokens.ts';
-import type { PluginPackage, Registry } from './runtime/registry.ts';
+import { hearingOf } from './runtime/hearing.ts';
+import type { Registry } from './runtime/registry.ts';
 
 export interface SeedOptions {
   database: Database;
@@ -27,11 +28,6 @@ const sampleBot = 'faq';
 // Two processes may start at once on an empty database.
 const lockStatement = 'SELECT pg_advisory_xact_lock(7237002)';
 
-function hearingOf({ manifest }: PluginPackage): Hearing {
-  const { events, permissions } = manifest;
-  return { events, hearsOwn: permissions.receive_own, hearsNotes: permissions.notes_read };
-}
-
 interface FirstAdministrator {
   accountId: number;
   userId: number;
@@ -51,7 +47,7 @@ async function seedDemo(em: EntityManager, { accountId, userId }: FirstAdministr
           description: pack.manifest.description ?? null,
           pluginId: pack.id,
           config: {},
-          hearing: hearingOf(pack),
+          hearing: hearingOf(pack.manifest),
         },
         now,
       )
@@ -70,7 +66,7 @@ export async function seed(options: SeedOptions): Promise<Seeded | null> {
   const { database, registry, random, adminToken, demo } = options;
   return database.em().transactional(async (em) => {
     await em.execute(lockStatement);
-    for (const pack of registry.list()) await updateHearing(em, pack.id, hearingOf(pack));
+    for (const pack of registry.list()) await updateHearing(em, pack.id, hearingOf(pack.manifest));
     if (await hasAccounts(em)) return null;
     const now = database.clock.now();
     const account = await createAccount(em, demo ? 'Demo account' : 'First account', now);

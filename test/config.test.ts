@@ -109,6 +109,7 @@ describe('configuration', () => {
       BOOTSTRAP_ADMIN_TOKEN: 'xyzzy x',
       SECRET_KEY: 'xyzzy',
       LLM_API_KEY: 'xy zzy',
+      SMTP_URL: 'http://u:xyzzy@host',
     };
     const problems = problemsOf(secrets);
     for (const name of Object.keys(secrets))
@@ -123,7 +124,25 @@ describe('configuration', () => {
       'BOOTSTRAP_ADMIN_TOKEN',
       'LLM_API_KEY',
       'SECRET_KEY',
+      'SMTP_URL',
     ]);
+  });
+
+  it('wants a sender for mail, and a public URL that paths can be added to', () => {
+    const own = { DATABASE_URL: database, SECRET_KEY: key };
+    expect(problemsOf({ ...own, SMTP_URL: 'smtp://localhost' })).to.deep.equal([
+      'MAIL_FROM is needed when SMTP_URL is set',
+    ]);
+    for (const url of ['https://desk.example.com/', 'desk.example.com', 'https://desk.example.com/a?b', 'ftp://a.b']) {
+      expect(problemsOf({ ...own, PUBLIC_URL: url }), url).to.have.lengthOf(1);
+    }
+    for (const url of ['https://desk.example.com', 'http://localhost:3000/support']) {
+      expect(problemsOf({ ...own, PUBLIC_URL: url }), url).to.deep.equal([]);
+    }
+    for (const from of ['support@example.com', 'Support <support@example.com>']) {
+      expect(problemsOf({ ...own, SMTP_URL: 'smtps://u:p@host:465', MAIL_FROM: from }), from).to.deep.equal([]);
+    }
+    expect(problemsOf({ ...own, MAIL_FROM: 'Support' })).to.have.lengthOf(1);
   });
 
   it('reads any variable from a file, and refuses to choose between the two', () => {

@@ -1,4 +1,6 @@
 import { readConversation } from '../domain/access.ts';
+import { refuseMessage } from '../domain/bot-suspension.ts';
+import { deleteMessage, updateMessage } from '../domain/message-edits.ts';
 import { send } from '../domain/messages.ts';
 import { findMessages } from '../entities/message.ts';
 import { messageRecord } from '../events/payloads.ts';
@@ -6,6 +8,10 @@ import { route } from '../http/route.ts';
 import { fromUnixSeconds } from '../lib/unix-time.ts';
 
 const base = '/api/v1/accounts/:account_id/conversations/:conversation_id/messages';
+
+function placeOf(ids: Record<string, number>) {
+  return { conversationId: ids.conversation_id ?? 0, messageId: ids.message_id ?? 0 };
+}
 
 export const messageRoutes = [
   route(
@@ -24,9 +30,10 @@ export const messageRoutes = [
   route(
     ['POST', base],
     { body: 'requests/message.create', reply: 'resources/message', role: 'bot', status: 201 },
-    async ({ ids, body, transact }) => {
+    async ({ services, account, actor, ids, body, transact }) => {
+      const { conversation_id: conversationId = 0 } = ids;
       const { message, conversation } = await transact((tx) =>
-        send(tx, ids.conversation_id ?? 0, {
+        send(tx, conversationId, {
           type: body.message_type,
           content: body.content,
           private: body.private ?? false,
@@ -34,8 +41,21 @@ export const messageRoutes = [
           contentAttributes: body.content_attributes ?? {},
           sourceId: body.source_id ?? null,
         }),
-      );
+      ).catch((error) => refuseMessage(services.database, { account, actor, conversationId }, error));
       return messageRecord(message, conversation);
     },
   ),
+  route(
+    ['PATCH', `${base}/:message_id`],
+    { body: 'requests/message.update', reply: 'resources/message', role: 'agent' },
+    async ({ ids, body, transact }) => {
+      const changes = { status: body.status, content: body.content, contentAttributes: body.content_attributes };
+      const { message, conversation } = await transact((tx) => updateMessage(tx, placeOf(ids), changes));
+      return messageRecord(message, conversation);
+    },
+  ),
+  route(['DELETE', `${base}/:message_id`], { reply: 'resources/empty', role: 'agent' }, async ({ ids, transact }) => {
+    await transact((tx) => deleteMessage(tx, placeOf(ids)));
+    return {};
+  }),
 ];

@@ -1,21 +1,46 @@
-import { findMemberships } from '../domain/identity.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { resetToken } from '../domain/accounts.ts';
+import { findMemberships, type Principal } from '../domain/identity.ts';
 import { route } from '../http/route.ts';
+import { newToken } from '../lib/tokens.ts';
+import type { Shape } from '../schemas.ts';
+
+const path = '/api/v1/profile';
+
+async function presentProfile(em: EntityManager, principal: Principal): Promise<Shape<'resources/profile'>> {
+  const memberships = await findMemberships(em, principal.id);
+  const [first] = memberships;
+  return {
+    id: principal.id,
+    name: principal.name,
+    email: principal.email ?? '',
+    type: 'user',
+    confirmed: principal.confirmed,
+    platform_admin: principal.platformAdmin,
+    avatar_url: principal.avatarUrl,
+    account_id: first?.account.id ?? null,
+    role: first?.role ?? null,
+    accounts: memberships.map(({ account, role, availability }) => ({ ...account, role, availability })),
+  };
+}
 
 export const profileRoutes = [
-  route(['GET', '/api/v1/profile'], { reply: 'resources/profile', role: 'user' }, async ({ em, principal }) => {
-    const memberships = await findMemberships(em, principal.id);
-    const [first] = memberships;
-    return {
-      id: principal.id,
-      name: principal.name,
-      email: principal.email ?? '',
-      type: 'user',
-      confirmed: principal.confirmed,
-      platform_admin: principal.platformAdmin,
-      avatar_url: principal.avatarUrl,
-      account_id: first?.account.id ?? null,
-      role: first?.role ?? null,
-      accounts: memberships.map(({ account, role, availability }) => ({ ...account, role, availability })),
-    };
-  }),
+  route(['GET', path], { reply: 'resources/profile', role: 'user' }, ({ em, principal }) =>
+    presentProfile(em, principal),
+  ),
+  route(
+    ['POST', `${path}/reset_access_token`],
+    {
+      reply: 'resources/profile-with-token',
+      role: 'user',
+      description: 'Every access token the user held stops working; the new one is in this answer only.',
+    },
+    async ({ services, em, principal }) => {
+      const token = newToken('user', services.random);
+      const now = services.database.clock.now();
+      const held = { userId: principal.id, tokenId: principal.tokenId };
+      await em.transactional((inner) => resetToken(inner, held, token, now));
+      return { ...(await presentProfile(em, principal)), access_token: token };
+    },
+  ),
 ];

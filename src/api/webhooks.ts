@@ -1,7 +1,8 @@
-import { createWebhook, deleteWebhook } from '../domain/webhooks.ts';
+import { createWebhook, deleteWebhook, readWebhook, rotateWebhookSecret, updateWebhook } from '../domain/webhooks.ts';
 import { Webhook } from '../entities/webhook.ts';
 import { invalid } from '../errors.ts';
-import { route } from '../http/route.ts';
+import { route, type Services } from '../http/route.ts';
+import { given } from '../lib/given.ts';
 import { pageMeta } from '../lib/page.ts';
 import { newWebhookSecret } from '../lib/secret-box.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
@@ -25,6 +26,11 @@ function presentWebhook(webhook: Webhook): Shape<'resources/webhook'> {
   };
 }
 
+async function checkUrl({ outbound }: Services, url: string): Promise<void> {
+  const problem = await outbound.checkUrl(url, { httpsOnly: false });
+  if (problem) throw invalid('/url', problem.rule, problem.message);
+}
+
 export const webhookRoutes = [
   route(
     ['GET', base],
@@ -42,8 +48,7 @@ export const webhookRoutes = [
     ['POST', base],
     { body: 'requests/webhook.create', reply: 'resources/webhook-with-secret', role: 'administrator', status: 201 },
     async ({ services, body, transact }) => {
-      const problem = await services.outbound.checkUrl(body.url, { httpsOnly: false });
-      if (problem) throw invalid('/url', problem.rule, problem.message);
+      await checkUrl(services, body.url);
       const secret = newWebhookSecret(services.random);
       const webhook = await transact((tx) =>
         createWebhook(tx, {
@@ -58,12 +63,34 @@ export const webhookRoutes = [
       return { ...presentWebhook(webhook), secret };
     },
   ),
+  route(['GET', `${base}/:id`], { reply: 'resources/webhook', role: 'administrator' }, async ({ em, account, ids }) =>
+    presentWebhook(await readWebhook(em, account.id, ids.id ?? 0)),
+  ),
   route(
-    ['DELETE', `${base}/:id`],
-    { reply: 'resources/empty', role: 'administrator' },
-    async ({ ids, transact }) => {
-      await transact((tx) => deleteWebhook(tx, ids.id ?? 0));
-      return {};
+    ['PATCH', `${base}/:id`],
+    { body: 'requests/webhook.update', reply: 'resources/webhook', role: 'administrator' },
+    async ({ services, ids, body, transact }) => {
+      const { url, subscriptions, name, inbox_id: inboxId, active } = body;
+      if (url !== undefined) await checkUrl(services, url);
+      const changes = given({ url, subscriptions, name, inboxId, active });
+      return presentWebhook(await transact((tx) => updateWebhook(tx, ids.id ?? 0, changes)));
     },
   ),
+  route(
+    ['POST', `${base}/:id/rotate_secret`],
+    {
+      reply: 'resources/webhook-with-secret',
+      role: 'administrator',
+      description: 'For 24 hours deliveries are signed with the new secret and with the one before.',
+    },
+    async ({ services, ids, transact }) => {
+      const secret = newWebhookSecret(services.random);
+      const sealed = services.secretBox.seal(secret);
+      return { ...presentWebhook(await transact((tx) => rotateWebhookSecret(tx, ids.id ?? 0, sealed))), secret };
+    },
+  ),
+  route(['DELETE', `${base}/:id`], { reply: 'resources/empty', role: 'administrator' }, async ({ ids, transact }) => {
+    await transact((tx) => deleteWebhook(tx, ids.id ?? 0));
+    return {};
+  }),
 ];

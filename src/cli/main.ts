@@ -1,13 +1,17 @@
 import { existsSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { OperatorError } from '../lib/operator-error.ts';
+
+const PARENT_POLL_MS = 100;
 
 /** The command line. Each command is loaded when it is called, so that none pays for the others. */
 function createProgram(): Command {
   const program = new Command('switchboard')
     .description('A customer-conversation service that people extend with bots.')
     .version(packageJson.version)
+    .addOption(new Option('--parent <pid>').argParser(Number).hideHelp())
+    .on('option:parent', (pid: string) => endWithParent(Number(pid)))
     .showHelpAfterError('(switchboard --help lists what there is)');
   program
     .command('start')
@@ -37,14 +41,16 @@ function createProgram(): Command {
   return program;
 }
 
-/** bin/switchboard.js opens a channel only so that its death is noticed: who kills it means the service. */
-function dieWithLauncher(): void {
-  if (!process.channel) return;
-  process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
-  process.channel.unref();
+/** Ends this process in order once its parent has gone: whoever kills npm, or the launcher, means the service. */
+function endWithParent(parent: number): void {
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    process.kill(process.pid, 'SIGTERM');
+  }, PARENT_POLL_MS);
+  timer.unref();
 }
 
-dieWithLauncher();
 try {
   // What the environment sets already stays.
   if (existsSync('.env')) process.loadEnvFile('.env');

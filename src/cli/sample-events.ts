@@ -47,17 +47,32 @@ const resolved: Shape<'events/bot/conversation_resolved'> = {
   ...conversationEvent,
 };
 
+const { conversation: current, inbox } = message;
+const triggered: Shape<'events/bot/webwidget_triggered'> = {
+  event: 'webwidget_triggered',
+  contact: {
+    id: 3,
+    name: 'Sam Sample',
+    email: 'sam@example.com',
+    phone_number: '+14155552671',
+    avatar: null,
+    identifier: 'sample-3',
+    custom_attributes: { plan: 'free' },
+    type: 'contact',
+  },
+  inbox,
+  account,
+  current_conversation: current,
+  source_id: null,
+  conversation_begun: true,
+  sequence: 2,
+};
+
 /** An event of each kind as a bot may get it, for trying a bot without a service. */
 export const sampleEvents: Readonly<Record<BotEventName, Record<string, unknown>>> = {
   message_created: { ...messageCreated },
   message_updated: { ...messageUpdated },
   conversation_opened: { ...opened },
   conversation_resolved: { ...resolved },
-  webwidget_triggered: {
-    event: 'webwidget_triggered',
-    contact: message.sender,
-    inbox: message.inbox,
-    account,
-    current_conversation: null,
-  },
+  webwidget_triggered: { ...triggered },
 };

@@ -4,12 +4,16 @@ import type { Actor, Transaction } from '../events/transaction.ts';
 import { sql, type Executor } from '../lib/sql.ts';
 
 /**
- * The conversations that an actor may see, as a condition on `c` (conversations) and `i` (inboxes) with `$1` the
- * account and `$2` the actor: administrators and the service all, agents those of their inboxes and teams, bots those
- * they serve.
+ * The conversations that an actor may see, as a condition on `c` (conversations) with `$1` the account and `$2` the
+ * actor: administrators and the service all, agents those of their inboxes and teams, bots those they serve, contacts
+ * their own.
  */
 export function visibleConversations(actor: Actor): string {
-  if (actor.kind === 'agent_bot') return 'coalesce(c.agent_bot_id, i.agent_bot_id) = $2';
+  if (actor.kind === 'agent_bot') {
+    return `(c.agent_bot_id = $2 OR c.agent_bot_id IS NULL AND c.inbox_id IN (
+      SELECT id FROM inboxes WHERE account_id = $1 AND agent_bot_id = $2))`;
+  }
+  if (actor.kind === 'contact') return 'c.contact_id = $2';
   if (actor.kind === 'system' || actor.role === 'administrator') return '($2::bigint IS NULL OR true)';
   return `(c.inbox_id IN (SELECT inbox_id FROM inbox_members WHERE account_id = $1 AND user_id = $2)
     OR c.team_id IN (SELECT team_id FROM team_members WHERE account_id = $1 AND user_id = $2))`;
@@ -18,10 +22,10 @@ export function visibleConversations(actor: Actor): string {
 async function maySee(executor: Executor, actor: Actor, conversation: Conversation): Promise<boolean> {
   if (actor.kind === 'system' || actor.role === 'administrator') return true;
   if (actor.kind === 'agent_bot') return conversation.bot?.id === actor.id;
+  if (actor.kind === 'contact') return conversation.contact.id === actor.id;
   const rows = await sql(
     executor,
-    `SELECT FROM conversations c JOIN inboxes i ON i.account_id = c.account_id AND i.id = c.inbox_id
-     WHERE c.account_id = $1 AND c.id = $3 AND ${visibleConversations(actor)}`,
+    `SELECT FROM conversations c WHERE c.account_id = $1 AND c.id = $3 AND ${visibleConversations(actor)}`,
     [conversation.account.id, actor.id, conversation.id],
   );
   return rows.length > 0;

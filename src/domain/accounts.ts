@@ -3,6 +3,7 @@ import { AccessToken } from '../entities/access-token.ts';
 import { Account } from '../entities/account.ts';
 import { Agent } from '../entities/agent.ts';
 import { User } from '../entities/user.ts';
+import { unauthenticated } from '../errors.ts';
 import { hashToken, lastFour } from '../lib/tokens.ts';
 
 /** Whether there is any account yet. */
@@ -45,4 +46,20 @@ export async function addAgent(
 export async function grantToken(em: EntityManager, userId: number, token: string, now: Date): Promise<void> {
   em.create(AccessToken, { userId, tokenHash: hashToken(token), lastFour: lastFour(token), createdAt: now });
   await em.flush();
+}
+
+/**
+ * Replaces the access tokens of the user who holds the one with this id by a new one. Errors: 401 when that one was
+ * replaced meanwhile.
+ */
+export async function resetToken(
+  em: EntityManager,
+  { userId, tokenId }: { userId: number; tokenId: number },
+  token: string,
+  now: Date,
+): Promise<void> {
+  const revoked = await em.nativeDelete(AccessToken, { id: tokenId, userId });
+  if (revoked === 0) throw unauthenticated();
+  await em.nativeDelete(AccessToken, { userId });
+  await grantToken(em, userId, token, now);
 }

@@ -19,6 +19,11 @@ export function silenceOf(conversation: Conversation): SilenceReason | null {
   return conversation.botSilence;
 }
 
+/** Whether a silent bot is not told of the event: it could only answer it. */
+export function isForSpeakers(name: string): boolean {
+  return name.startsWith('message_') || name === 'webwidget_triggered';
+}
+
 /** Whether a bot will answer the customer's next message. */
 export function botWillAnswer(conversation: Conversation): boolean {
   return conversation.bot !== null && silenceOf(conversation) === null;
@@ -53,5 +58,6 @@ function deafness(
 ): Deafness | null {
   if (!bot.events.includes(name)) return 'event_not_wanted';
   if (actor.depth > maxCausationDepth) return 'causation_depth';
-  return message ? deafnessToMessage(bot, conversation, message) : null;
+  if (message) return deafnessToMessage(bot, conversation, message);
+  return isForSpeakers(name) ? silenceOf(conversation) : null;
 }

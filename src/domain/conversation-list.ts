@@ -8,12 +8,14 @@ export interface ConversationFilter {
   assigneeType: 'me' | 'unassigned' | 'all' | 'assigned';
   /** Titles; a conversation with any of them matches. */
   labels: readonly string[] | null;
+  /** The contact whose conversations are meant; null for everybody's. */
+  contactId: number | null;
   sort: 'created_at' | 'updated_at' | 'last_activity_at';
   ascending: boolean;
   page: number;
 }
 
-/** How many conversations match, whoever they are assigned to. */
+/** How many conversations match, by whom they are assigned to. */
 export interface ConversationCounts {
   all: number;
   mine: number;
@@ -21,35 +23,64 @@ export interface ConversationCounts {
   assigned: number;
 }
 
+/** A page of conversations; `count` is how many there are on all pages, `counts` tells of every assignee type. */
+export interface ConversationPage {
+  conversations: Conversation[];
+  count: number;
+  counts: ConversationCounts;
+}
+
 /** Conversations on one page of the list. */
 export const conversationsPerPage = 25;
 
-const assigneeConditions = {
-  me: 'c.assignee_id = $2',
-  unassigned: 'c.assignee_id IS NULL',
-  assigned: 'c.assignee_id IS NOT NULL',
-  all: 'true',
-} as const;
+function assigneeCondition(actor: Actor, type: ConversationFilter['assigneeType']): string {
+  if (type === 'all') return 'true';
+  if (type === 'me') return actor.kind === 'user' ? 'c.assignee_id = $2' : 'false';
+  return type === 'assigned' ? 'c.assignee_id IS NOT NULL' : 'c.assignee_id IS NULL';
+}
 
 function matching(actor: Actor, filter: ConversationFilter): { text: string; parameters: unknown[] } {
-  const text = `FROM conversations c JOIN inboxes i ON i.account_id = c.account_id AND i.id = c.inbox_id
-    WHERE c.account_id = $1 AND ${visibleConversations(actor)}
-      AND ($3::text IS NULL OR c.status = $3)
+  const text = `FROM conversations c WHERE c.account_id = $1 AND ${visibleConversations(actor)}
+      AND ($3::text IS NULL OR c.status = $3) AND ($5::bigint IS NULL OR c.contact_id = $5)
       AND ($4::text[] IS NULL OR EXISTS (SELECT FROM conversation_labels cl
         JOIN labels l ON l.account_id = cl.account_id AND l.id = cl.label_id
         WHERE cl.account_id = c.account_id AND cl.conversation_id = c.id AND l.title = ANY ($4)))`;
-  return { text, parameters: [actor.id, filter.status, filter.labels] };
+  return { text, parameters: [actor.id, filter.status, filter.labels, filter.contactId] };
 }
 
 async function count(executor: Executor, accountId: number, actor: Actor, filter: ConversationFilter) {
   const { text, parameters } = matching(actor, filter);
   const [row] = await sql<ConversationCounts>(
     executor,
-    `SELECT count(*) AS "all", count(*) FILTER (WHERE ${actor.kind === 'user' ? assigneeConditions.me : 'false'}) AS mine,
+    `SELECT count(*) AS "all", count(*) FILTER (WHERE ${assigneeCondition(actor, 'me')}) AS mine,
        count(*) FILTER (WHERE c.assignee_id IS NULL) AS unassigned, count(c.assignee_id) AS assigned ${text}`,
     [accountId, ...parameters],
   );
   return row ?? { all: 0, mine: 0, unassigned: 0, assigned: 0 };
+}
+
+// Passes by the pages before from the nearer end of the list, in an index that holds all that the filter asks for: never
+// more than half of what was just counted.
+async function findPage(
+  executor: Executor,
+  { accountId, actor, count: all }: { accountId: number; actor: Actor; count: number },
+  filter: ConversationFilter,
+): Promise<number[]> {
+  const before = (filter.page - 1) * conversationsPerPage;
+  const size = Math.min(conversationsPerPage, all - before);
+  if (size <= 0) return [];
+  const after = all - before - size;
+  const fromEnd = after < before;
+  const direction = filter.ascending === fromEnd ? 'DESC' : 'ASC';
+  const { text, parameters } = matching(actor, filter);
+  const rows = await sql<{ id: number }>(
+    executor,
+    `SELECT c.id ${text} AND ${assigneeCondition(actor, filter.assigneeType)}
+     ORDER BY c.${filter.sort} ${direction}, c.id ${direction} LIMIT $6 OFFSET $7`,
+    [accountId, ...parameters, size, fromEnd ? after : before],
+  );
+  const ids = rows.map(({ id }) => id);
+  return fromEnd ? ids.toReversed() : ids;
 }
 
 /** One page of the conversations that the actor may see and the filter lets through, with the counts of them all. */
@@ -58,16 +89,10 @@ export async function listConversations(
   accountId: number,
   actor: Actor,
   filter: ConversationFilter,
-): Promise<{ counts: ConversationCounts; conversations: Conversation[] }> {
-  const { text, parameters } = matching(actor, filter);
-  const direction = filter.ascending ? 'ASC' : 'DESC';
-  const assignee = filter.assigneeType === 'me' && actor.kind !== 'user' ? 'false' : assigneeConditions[filter.assigneeType];
-  const rows = await sql<{ id: number }>(
-    executor,
-    `SELECT c.id ${text} AND ${assignee} ORDER BY c.${filter.sort} ${direction}, c.id ${direction} LIMIT $5 OFFSET $6`,
-    [accountId, ...parameters, conversationsPerPage, (filter.page - 1) * conversationsPerPage],
-  );
-  const ids = rows.map(({ id }) => id);
-  const conversations = await findConversations(executor, accountId, ids);
-  return { counts: await count(executor, accountId, actor, filter), conversations };
+): Promise<ConversationPage> {
+  const counts = await count(executor, accountId, actor, filter);
+  const { all, mine, unassigned, assigned } = counts;
+  const matches = { all, me: mine, unassigned, assigned }[filter.assigneeType];
+  const ids = await findPage(executor, { accountId, actor, count: matches }, filter);
+  return { conversations: await findConversations(executor, accountId, ids), count: matches, counts };
 }

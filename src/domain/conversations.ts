@@ -5,12 +5,14 @@ import {
   type Conversation,
   type ConversationStatus,
 } from '../entities/conversation.ts';
-import { invalid, notFound } from '../errors.ts';
+import { notFound } from '../errors.ts';
 import { record } from '../events/outbox.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { sql } from '../lib/sql.ts';
-import { lockConversation, mayServeInbox } from './access.ts';
+import { lockConversation } from './access.ts';
 import { botWillAnswer, decide } from './arbiter.ts';
+import { readAssignment } from './assignments.ts';
+import { autoAssign } from './auto-assignment.ts';
 import { sendInto } from './messages.ts';
 import { checkSnooze, moveTo } from './status.ts';
 
@@ -28,31 +30,17 @@ export interface NewConversation {
   customAttributes: Record<string, unknown>;
 }
 
-interface Surroundings {
-  inbox_id: number | null;
-  contact_id: number | null;
-  team_id: number | null;
-  assignee_id: number | null;
-  member: boolean;
-}
-
+// Both are held, so that nobody deletes them before the conversation refers to them.
 async function checkSurroundings(tx: Transaction, input: NewConversation): Promise<void> {
-  const [found] = await sql<Surroundings>(
+  const [found] = await sql<{ inbox_id: number | null; contact_id: number | null }>(
     tx.em,
-    `SELECT (SELECT id FROM inboxes WHERE account_id = $1 AND id = $2) AS inbox_id,
-       (SELECT id FROM contacts WHERE account_id = $1 AND id = $3) AS contact_id,
-       (SELECT id FROM teams WHERE account_id = $1 AND id = $4) AS team_id,
-       (SELECT user_id FROM agents WHERE account_id = $1 AND user_id = $5) AS assignee_id`,
-    [tx.account.id, input.inboxId, input.contactId, input.teamId, input.assigneeId],
+    `SELECT (SELECT id FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE) AS inbox_id,
+       (SELECT id FROM contacts WHERE account_id = $1 AND id = $3 FOR KEY SHARE) AS contact_id`,
+    [tx.account.id, input.inboxId, input.contactId],
   );
   if (!found?.inbox_id) throw notFound('Inbox');
   if (!found.contact_id) throw notFound('Contact');
-  if (input.teamId !== null && !found.team_id) throw notFound('Team');
-  if (input.assigneeId === null) return;
-  if (!found.assignee_id) throw notFound('Agent');
-  if (!(await mayServeInbox(tx.em, tx.account.id, input.assigneeId, input.inboxId))) {
-    throw invalid('/assignee_id', 'assignable', 'The assignee does not belong to this inbox');
-  }
+  await readAssignment(tx, input.inboxId, input);
 }
 
 async function insertConversation(tx: Transaction, input: NewConversation): Promise<Conversation> {
@@ -82,8 +70,9 @@ async function insertConversation(tx: Transaction, input: NewConversation): Prom
 
 /**
  * Opens a conversation. Without a `status` it is `pending` when a bot will answer, else `open`. Says
- * conversation_created and, with a first message, message_created. Errors: 404 for an inbox, contact, team or agent
- * the account does not have; 422 for an assignee outside the inbox and a snooze not in the future.
+ * conversation_created, with a first message message_created, and conversation_updated when its inbox assigns it.
+ * Errors: 404 for an inbox, contact, team or agent the account does not have; 422 for an assignee outside the inbox and
+ * a snooze not in the future.
  */
 export async function createConversation(tx: Transaction, input: NewConversation): Promise<Conversation> {
   checkSnooze(tx, input.status, input.snoozedUntil);
@@ -94,6 +83,7 @@ export async function createConversation(tx: Transaction, input: NewConversation
   if (input.status === null) conversation.status = botWillAnswer(conversation) ? 'pending' : 'open';
   record(tx, 'conversation_created', { conversation }, decide('conversation_created', conversation, tx.actor));
   if (input.message) await sendInto(tx, conversation, { type: 'outgoing', content: input.message.content });
+  await autoAssign(tx, conversation);
   if (conversation.snoozedUntil) tx.snoozes.push(conversation.snoozedUntil);
   await saveConversation(tx.em, conversation);
   return conversation;
@@ -107,7 +97,9 @@ export async function toggleStatus(
 ): Promise<Conversation> {
   checkSnooze(tx, status, snoozedUntil);
   const conversation = await lockConversation(tx, id);
+  const before = conversation.status;
   moveTo(tx, conversation, status, snoozedUntil ?? undefined);
+  if (before !== 'open') await autoAssign(tx, conversation);
   await saveConversation(tx.em, conversation);
   return conversation;
 }
@@ -126,6 +118,7 @@ export async function handOff(
   conversation.botSilence = silence;
   conversation.waitingSince ??= tx.now;
   if (note !== null) await sendInto(tx, conversation, { type: 'outgoing', content: note, private: true });
+  await autoAssign(tx, conversation);
   await saveConversation(tx.em, conversation);
   return conversation;
 }
@@ -133,8 +126,10 @@ export async function handOff(
 /** Opens a conversation whose snooze is over; false when it is not, be it woken or snoozed anew meanwhile. */
 export async function wake(tx: Transaction, id: number): Promise<boolean> {
   const conversation = await findConversation(tx.em, tx.account.id, id, { lock: true });
-  if (conversation?.status !== 'snoozed' || !conversation.snoozedUntil || conversation.snoozedUntil > tx.now) return false;
+  if (conversation?.status !== 'snoozed' || !conversation.snoozedUntil || conversation.snoozedUntil > tx.now)
+    return false;
   moveTo(tx, conversation, 'open');
+  await autoAssign(tx, conversation);
   await saveConversation(tx.em, conversation);
   return true;
 }

@@ -1,4 +1,5 @@
 import type { Named } from '../entities/conversation.ts';
+import { prepared } from '../lib/prepared.ts';
 import { sql, type Executor } from '../lib/sql.ts';
 
 /** Whom an access token belongs to. */
@@ -27,14 +28,18 @@ interface PrincipalRow {
   account_id: number | null;
 }
 
+const principalStatement = prepared(
+  `SELECT k.id AS token_id, u.id AS user_id, b.id AS bot_id, coalesce(u.name, b.name) AS name, u.email,
+       coalesce(u.avatar_url, b.avatar_url) AS avatar_url, u.confirmed, u.platform_admin, b.account_id
+     FROM access_tokens k LEFT JOIN users u ON u.id = k.user_id LEFT JOIN agent_bots b ON b.id = k.agent_bot_id
+     WHERE k.token_hash = $1`,
+);
+
 /** Who holds the token with this SHA-256, or null. */
 export async function findPrincipal(executor: Executor, tokenHash: Buffer): Promise<Principal | null> {
   const [row] = await sql<PrincipalRow>(
     executor,
-    `SELECT k.id AS token_id, u.id AS user_id, b.id AS bot_id, coalesce(u.name, b.name) AS name, u.email,
-       coalesce(u.avatar_url, b.avatar_url) AS avatar_url, u.confirmed, u.platform_admin, b.account_id
-     FROM access_tokens k LEFT JOIN users u ON u.id = k.user_id LEFT JOIN agent_bots b ON b.id = k.agent_bot_id
-     WHERE k.token_hash = $1`,
+    principalStatement,
     [tokenHash],
   );
   if (!row) return null;
@@ -69,6 +74,11 @@ export async function findMemberships(executor: Executor, userId: number): Promi
   return rows.map(({ id, name, role, availability }) => ({ account: { id, name }, role, availability }));
 }
 
+const entryStatement = prepared(
+  `SELECT a.name, g.role FROM accounts a LEFT JOIN agents g ON g.account_id = a.id AND g.user_id = $2
+     WHERE a.id = $1`,
+);
+
 /** The account as the principal may enter it: with a user's role, or without one for its bots; null when it may not. */
 export async function findEntry(
   executor: Executor,
@@ -77,8 +87,7 @@ export async function findEntry(
 ): Promise<{ account: Named; role: Membership['role'] | null } | null> {
   const [row] = await sql<{ name: string; role: Membership['role'] | null }>(
     executor,
-    `SELECT a.name, g.role FROM accounts a LEFT JOIN agents g ON g.account_id = a.id AND g.user_id = $2
-     WHERE a.id = $1`,
+    entryStatement,
     [accountId, principal.kind === 'user' ? principal.id : null],
   );
   if (!row) return null;

@@ -1,9 +1,13 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
-import { Inbox } from '../entities/inbox.ts';
-import { forbidden, notFound } from '../errors.ts';
-import type { Actor } from '../events/transaction.ts';
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
+import { Inbox, type WorkingDay } from '../entities/inbox.ts';
+import { forbidden, invalid, notFound } from '../errors.ts';
+import type { Actor, Transaction } from '../events/transaction.ts';
+import { differs } from '../lib/differs.ts';
 import { sql } from '../lib/sql.ts';
 import { mayServeInbox } from './access.ts';
+import { eraseConversations } from './deletion.ts';
+import { lockConversations, type Transact } from './detach.ts';
+import { findDayProblem, isTimezone } from './working-hours.ts';
 
 /** The inboxes that a user of the account may see, by name: all for administrators, their own for agents. */
 export async function listInboxes(em: EntityManager, accountId: number, actor: Actor): Promise<Inbox[]> {
@@ -24,13 +28,102 @@ export async function readInbox(em: EntityManager, accountId: number, actor: Act
   return inbox;
 }
 
-/** Creates an inbox, with the bot that is active in it if any. */
-export async function createInbox(
-  em: EntityManager,
-  input: { accountId: number; name: string; channelType: string; identifier: string; agentBotId: number | null; now: Date },
-): Promise<Inbox> {
-  const { now, ...rest } = input;
-  const inbox = em.create(Inbox, { ...rest, createdAt: now, updatedAt: now });
+/** What administrators decide about an inbox. */
+export interface InboxSettings {
+  name: string;
+  greetingEnabled: boolean;
+  greetingMessage: string | null;
+  enableAutoAssignment: boolean;
+  timezone: string;
+  workingHoursEnabled: boolean;
+  workingHours: WorkingDay[];
+  outOfOfficeMessage: string | null;
+  csatSurveyEnabled: boolean;
+  avatarUrl: string | null;
+  allowedOrigins: string[];
+}
+
+export interface NewInbox {
+  accountId: number;
+  name: string;
+  channelType: string;
+  /** Its public name, which nobody can guess. */
+  identifier: string;
+  agentBotId: number | null;
+  now: Date;
+  settings?: Partial<InboxSettings>;
+}
+
+function checkWeek(week: readonly WorkingDay[]): void {
+  if (new Set(week.map((day) => day.day_of_week)).size !== week.length) {
+    throw invalid('/working_hours', 'days', 'Every day of the week stands there once');
+  }
+  for (const [index, day] of week.entries()) {
+    const problem = findDayProblem(day);
+    if (problem !== null) throw invalid(`/working_hours/${index}`, 'hours', problem);
+  }
+}
+
+function checkSettings({ timezone, workingHours, allowedOrigins }: Partial<InboxSettings>): void {
+  if (timezone !== undefined && !isTimezone(timezone)) {
+    throw invalid('/timezone', 'timezone', 'The timezone must be a name of the IANA database, like Europe/Berlin');
+  }
+  if (workingHours) checkWeek(workingHours);
+  for (const [index, origin] of (allowedOrigins ?? []).entries()) {
+    // A path, a slash at the end or a default port would never equal what a browser sends.
+    if (URL.parse(origin)?.origin === origin && /^https?:/.test(origin)) continue;
+    throw invalid(`/allowed_origins/${index}`, 'origin', 'An origin is like https://www.example.com, without a path');
+  }
+}
+
+/** Creates an inbox, with the bot that is active in it if any. Errors: 422 for settings that make no sense. */
+export async function createInbox(em: EntityManager, { now, settings = {}, ...rest }: NewInbox): Promise<Inbox> {
+  checkSettings(settings);
+  const inbox = em.create(Inbox, { ...settings, ...rest, createdAt: now, updatedAt: now });
   await em.flush();
   return inbox;
+}
+
+async function lockInbox(tx: Transaction, id: number): Promise<Inbox> {
+  const inbox = await tx.em.findOne(Inbox, { id, accountId: tx.account.id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (!inbox) throw notFound('Inbox');
+  return inbox;
+}
+
+/** Changes the settings of an inbox. Errors: 404, 422 for settings that make no sense. */
+export async function updateInbox(tx: Transaction, id: number, settings: Partial<InboxSettings>): Promise<Inbox> {
+  checkSettings(settings);
+  const inbox = await lockInbox(tx, id);
+  if (!differs(inbox, settings)) return inbox;
+  Object.assign(inbox, { ...settings, updatedAt: tx.now });
+  await tx.em.flush();
+  return inbox;
+}
+
+// A batch to a transaction, so that none holds many conversations for long.
+const deletedAtOnce = 200;
+
+async function deleteBatch(tx: Transaction, inboxId: number): Promise<void> {
+  const some = `SELECT id FROM conversations WHERE account_id = $1 AND inbox_id = $2 LIMIT ${deletedAtOnce}`;
+  await eraseConversations(tx, await lockConversations(tx, some, [inboxId]));
+}
+
+async function removeWhenEmpty(tx: Transaction, id: number): Promise<boolean> {
+  const inbox = await lockInbox(tx, id);
+  const left = await sql(tx.em, 'SELECT FROM conversations WHERE account_id = $1 AND inbox_id = $2 LIMIT 1', [
+    tx.account.id,
+    id,
+  ]);
+  if (left.length > 0) return false;
+  tx.em.remove(inbox);
+  await tx.em.flush();
+  return true;
+}
+
+/**
+ * Deletes an inbox with its conversations and all that belongs to them, a batch at a time: after a crash in between,
+ * deleting it again goes on from there. Says conversation_deleted for each. Errors: 404.
+ */
+export async function deleteInbox(transact: Transact, id: number): Promise<void> {
+  while (!(await transact((tx) => removeWhenEmpty(tx, id)))) await transact((tx) => deleteBatch(tx, id));
 }

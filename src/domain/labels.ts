@@ -5,8 +5,8 @@ import type { Transaction } from '../events/transaction.ts';
 import { sql } from '../lib/sql.ts';
 import { lockConversation } from './access.ts';
 
-// A bot names the labels it sets, so their number needs a bound that no person has to watch.
-const maxLabelsPerAccount = 1000;
+/** How many labels an account has at most: bots name those they set, and no person watches their number. */
+export const maxLabelsPerAccount = 1000;
 
 async function ensureLabels(tx: Transaction, titles: readonly string[]): Promise<void> {
   await sql(
@@ -29,13 +29,26 @@ async function writeLabels(tx: Transaction, conversation: Conversation, titles: 
   );
   const known = await sql(
     tx.em,
-    `WITH wanted AS (SELECT id FROM labels WHERE account_id = $1 AND title = ANY ($3)),
+    `WITH wanted AS (SELECT id FROM labels WHERE account_id = $1 AND title = ANY ($3) ORDER BY id FOR KEY SHARE),
      added AS (INSERT INTO conversation_labels (account_id, conversation_id, label_id)
        SELECT $1, $2, id FROM wanted ON CONFLICT DO NOTHING)
      SELECT FROM wanted`,
     scope,
   );
   if (known.length < titles.length) throw invalid('/labels', 'exists', 'A label of this account is meant');
+}
+
+async function relabel(tx: Transaction, conversation: Conversation, current: string[]): Promise<Conversation> {
+  const previous = conversation.labels;
+  await writeLabels(tx, conversation, current);
+  Object.assign(conversation, { labels: current, updatedAt: tx.now });
+  record(tx, 'conversation_updated', { conversation, changed: { labels: { previous, current } } });
+  await saveConversation(tx.em, conversation);
+  return conversation;
+}
+
+function sameSet(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((title) => other.includes(title));
 }
 
 /**
@@ -50,11 +63,21 @@ export async function changeLabels(
   const conversation = await lockConversation(tx, conversationId);
   const previous = conversation.labels;
   const current = [...new Set([...previous, ...add])].filter((title) => !remove.includes(title)).sort();
-  if (current.length === previous.length && current.every((title) => previous.includes(title))) return conversation;
+  if (sameSet(current, previous)) return conversation;
   await ensureLabels(tx, add);
-  await writeLabels(tx, conversation, current);
-  Object.assign(conversation, { labels: current, updatedAt: tx.now });
-  record(tx, 'conversation_updated', { conversation, changed: { labels: { previous, current } } });
-  await saveConversation(tx.em, conversation);
-  return conversation;
+  return relabel(tx, conversation, current);
+}
+
+/**
+ * Gives a conversation these labels and no others, by title. Says conversation_updated when the set changes. Errors:
+ * 404, 403, 422 for a title that is no label of the account.
+ */
+export async function setLabels(
+  tx: Transaction,
+  conversationId: number,
+  titles: readonly string[],
+): Promise<Conversation> {
+  const conversation = await lockConversation(tx, conversationId);
+  const current = [...new Set(titles)].sort();
+  return sameSet(current, conversation.labels) ? conversation : relabel(tx, conversation, current);
 }

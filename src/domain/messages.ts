@@ -8,9 +8,12 @@ import {
 } from '../entities/message.ts';
 import { forbidden, invalid } from '../errors.ts';
 import { record } from '../events/outbox.ts';
-import type { Transaction } from '../events/transaction.ts';
+import { system, type Transaction } from '../events/transaction.ts';
 import { lockConversation } from './access.ts';
 import { botWillAnswer, decide, silenceOf } from './arbiter.ts';
+import { autoAssign } from './auto-assignment.ts';
+import { findGreeting } from './greetings.ts';
+import { settleFirstResponse } from './sla-promises.ts';
 import { moveTo } from './status.ts';
 
 export interface NewMessage {
@@ -69,13 +72,14 @@ async function allowBot(tx: Transaction, conversation: Conversation): Promise<vo
 async function applyToConversation(tx: Transaction, conversation: Conversation, input: NewMessage): Promise<void> {
   if (input.private) return;
   if (input.type === 'incoming') return hearCustomer(tx, conversation);
+  if (tx.actor.kind !== 'system') settleFirstResponse(conversation, tx.now);
   if (tx.actor.kind === 'agent_bot') return allowBot(tx, conversation);
   if (tx.actor.kind === 'user') hearAgent(conversation);
 }
 
 /**
  * Puts a message into a locked conversation and says message_created; what it does to the conversation is said before
- * it. The caller saves the conversation.
+ * it, the inbox's greeting and an assignee named by itself after it. The caller saves the conversation.
  */
 export async function sendInto(tx: Transaction, conversation: Conversation, input: NewMessage): Promise<Message> {
   if (input.private && input.type === 'incoming') {
@@ -83,6 +87,7 @@ export async function sendInto(tx: Transaction, conversation: Conversation, inpu
   }
   // Messages of a conversation never stand before older ones, whichever process's clock wrote them.
   const createdAt = tx.now > conversation.lastActivityAt ? tx.now : conversation.lastActivityAt;
+  const before = conversation.status;
   await applyToConversation(tx, conversation, input);
   Object.assign(conversation, { lastActivityAt: createdAt, updatedAt: createdAt });
   const draft: Omit<Message, 'id'> = {
@@ -99,12 +104,26 @@ export async function sendInto(tx: Transaction, conversation: Conversation, inpu
   };
   const message: Message = { ...draft, id: await insertMessage(tx.em, tx.account.id, draft) };
   record(tx, 'message_created', { conversation, message }, decide('message_created', conversation, tx.actor, message));
+  if (message.type === 'incoming') await greet(tx, conversation, { messageId: message.id, reopened: before === 'resolved' });
+  if (before !== 'open') await autoAssign(tx, conversation);
   return message;
+}
+
+// The inbox's own word: nobody's, so that it counts neither as a person's nor as the bot's.
+async function greet(
+  tx: Transaction,
+  conversation: Conversation,
+  occasion: { messageId: number; reopened: boolean },
+): Promise<void> {
+  const content = await findGreeting(tx, conversation, occasion);
+  if (content === null) return;
+  await sendInto({ ...tx, actor: { ...system, depth: tx.actor.depth } }, conversation, { type: 'outgoing', content });
 }
 
 /**
  * Sends a message as the actor: `incoming` in the contact's name, `outgoing` in the actor's own, private for agents
- * only. Says message_created and, when it moves the conversation, conversation_status_changed before. Errors: 404, 403
+ * only. Says message_created and, when it moves the conversation, conversation_status_changed before; then what the
+ * inbox does by itself: message_created for its greeting, conversation_updated for an assignee. Errors: 404, 403
  * (`bot_suppressed` when a bot speaks where it must be silent, `loop_suspected`), 422.
  */
 export async function send(

@@ -5,6 +5,7 @@ import { record } from '../events/outbox.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { unixSecondsOrNull } from '../lib/unix-time.ts';
 import { decide } from './arbiter.ts';
+import { settleResolution } from './sla-promises.ts';
 
 /** Refuses (422) a snooze without a moment, or with one that is not in the future. */
 export function checkSnooze(tx: Transaction, status: ConversationStatus | null, until: Date | null): void {
@@ -40,7 +41,10 @@ export function moveTo(tx: Transaction, conversation: Conversation, status: Conv
   if (status === previous) return record(tx, 'conversation_updated', { conversation, changed });
   conversation.botSilence = silenceAfter(tx, conversation, previous);
   if (conversation.botSilence === null) conversation.botStreak = 0;
-  if (status === 'resolved') conversation.waitingSince = null;
+  if (status === 'resolved') {
+    conversation.waitingSince = null;
+    settleResolution(conversation, tx.now);
+  }
   record(tx, 'conversation_status_changed', { conversation, changed });
   if (status === 'resolved') sayToBot(tx, conversation, 'conversation_resolved');
   if (previous === 'resolved') sayToBot(tx, conversation, 'conversation_opened');

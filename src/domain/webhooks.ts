@@ -1,7 +1,9 @@
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
 import { Inbox } from '../entities/inbox.ts';
 import { Webhook } from '../entities/webhook.ts';
 import { invalid, notFound } from '../errors.ts';
 import type { Transaction } from '../events/transaction.ts';
+import { differs } from '../lib/differs.ts';
 import { sql, type Executor } from '../lib/sql.ts';
 
 export interface NewWebhook {
@@ -16,13 +18,17 @@ export interface NewWebhook {
 
 // Every event fans out to all of them inside the request that caused it.
 const maxWebhooksPerAccount = 100;
+// A day for the receiver to learn the new secret.
+const bothSignMs = 24 * 3_600_000;
+
+async function checkInbox(tx: Transaction, id: number): Promise<void> {
+  if (!(await tx.em.count(Inbox, { id, accountId: tx.account.id }))) throw notFound('Inbox');
+}
 
 /** Creates a webhook. Errors: 404 for another account's inbox, 422 when the account has 100 already. */
 export async function createWebhook(tx: Transaction, input: NewWebhook): Promise<Webhook> {
   const accountId = tx.account.id;
-  if (input.inboxId !== null && !(await tx.em.count(Inbox, { id: input.inboxId, accountId }))) {
-    throw notFound('Inbox');
-  }
+  if (input.inboxId !== null) await checkInbox(tx, input.inboxId);
   if ((await tx.em.count(Webhook, { accountId })) >= maxWebhooksPerAccount) {
     throw invalid('', 'limit', `An account has at most ${maxWebhooksPerAccount} webhooks`);
   }
@@ -46,6 +52,53 @@ async function cancelDeliveries(executor: Executor, accountId: number, endpointI
      WHERE account_id = $1 AND endpoint_kind = 'webhook' AND endpoint_id = $2 AND state = 'pending'`,
     [accountId, endpointId],
   );
+}
+
+/** A webhook of the account; 404 when it has none such. */
+export async function readWebhook(em: EntityManager, accountId: number, id: number): Promise<Webhook> {
+  const webhook = await em.findOne(Webhook, { id, accountId });
+  if (!webhook) throw notFound('Webhook');
+  return webhook;
+}
+
+async function lockWebhook(tx: Transaction, id: number): Promise<Webhook> {
+  const lockMode = LockMode.PESSIMISTIC_WRITE;
+  const webhook = await tx.em.findOne(Webhook, { id, accountId: tx.account.id }, { lockMode });
+  if (!webhook) throw notFound('Webhook');
+  return webhook;
+}
+
+/**
+ * Changes a webhook. Switched on again, it loses the reason it was switched off for; switched off, what it has not been
+ * sent yet is cancelled. Errors: 404, for another account's inbox too.
+ */
+export async function updateWebhook(
+  tx: Transaction,
+  id: number,
+  changes: Partial<Omit<NewWebhook, 'sealedSecret'>>,
+): Promise<Webhook> {
+  const webhook = await lockWebhook(tx, id);
+  if (changes.inboxId) await checkInbox(tx, changes.inboxId);
+  if (!differs(webhook, changes)) return webhook;
+  const switched = changes.active !== undefined && changes.active !== webhook.active;
+  Object.assign(webhook, { ...changes, updatedAt: tx.now });
+  if (switched) webhook.disabledReason = null;
+  await tx.em.flush();
+  if (switched && !webhook.active) await cancelDeliveries(tx.em, tx.account.id, id);
+  return webhook;
+}
+
+/** Replaces a webhook's signing secret; for 24 hours the one before signs too. Errors: 404. */
+export async function rotateWebhookSecret(tx: Transaction, id: number, sealedSecret: string): Promise<Webhook> {
+  const webhook = await lockWebhook(tx, id);
+  Object.assign(webhook, {
+    secret: sealedSecret,
+    previousSecret: webhook.secret,
+    previousSecretExpiresAt: new Date(tx.now.getTime() + bothSignMs),
+    updatedAt: tx.now,
+  });
+  await tx.em.flush();
+  return webhook;
 }
 
 /** Deletes a webhook and cancels what it has not been sent yet. Errors: 404. */

@@ -1,3 +1,4 @@
+import { prepared } from '../lib/prepared.ts';
 import { sql, type Executor } from '../lib/sql.ts';
 
 export type EndpointKind = 'webhook' | 'bot';
@@ -19,6 +20,8 @@ export interface Claimed {
     /** Null for bots that run inside the service, and for endpoints that no longer exist. */
     url: string | null;
     sealedSecret: string | null;
+    /** The secret before, while both sign. */
+    previousSealedSecret: string | null;
   };
 }
 
@@ -33,6 +36,12 @@ export interface ClaimBounds {
   leaseSeconds: number;
 }
 
+/** A lane as it is leased under a token. */
+export interface Lease {
+  laneId: number;
+  token: string;
+}
+
 export interface LeasedLane {
   id: number;
   endpointId: number;
@@ -41,7 +50,7 @@ export interface LeasedLane {
 // Steps from endpoint to endpoint over the index instead of reading due lanes in order: an endpoint with a hundred
 // thousand of them costs the others nothing. The lease doubles as the due time, so a lane whose process died becomes
 // due by itself.
-const leaseStatement = `
+const leaseStatement = prepared(`
   WITH RECURSIVE endpoint AS (
     (SELECT endpoint_id FROM lanes WHERE endpoint_kind = $1 AND due_at IS NOT NULL AND endpoint_id > $2
      ORDER BY endpoint_id LIMIT 1)
@@ -58,7 +67,7 @@ const leaseStatement = `
     LIMIT $6
   )
   UPDATE lanes SET lease_token = $7, due_at = now() + make_interval(secs => $8)
-  FROM candidate WHERE lanes.id = candidate.id RETURNING lanes.id, lanes.endpoint_id`;
+  FROM candidate WHERE lanes.id = candidate.id RETURNING lanes.id, lanes.endpoint_id`);
 
 /** Leases due lanes under `token`. */
 export async function leaseLanes(executor: Executor, bounds: ClaimBounds, token: string): Promise<LeasedLane[]> {
@@ -90,12 +99,13 @@ interface HeadRow {
   endpoint_id: number;
   url: string | null;
   secret: string | null;
+  previous_secret: string | null;
 }
 
 // The head of a lane is its oldest due delivery, unless an older one that still holds the lane back waits for its
 // retry. A head that is leased already was left behind by a process that died: what became of it is not known, and
 // that is what its attempt is recorded as.
-const headStatement = `
+const headStatement = prepared(`
   WITH head AS (
     SELECT d.id, d.attempt, d.lease_token AS left_behind FROM lanes l CROSS JOIN LATERAL (
       SELECT d.id, d.attempt, d.lease_token FROM deliveries d
@@ -118,7 +128,9 @@ const headStatement = `
     CASE d.endpoint_kind WHEN 'bot' THEN (SELECT outgoing_url FROM agent_bots WHERE id = d.endpoint_id)
       ELSE (SELECT url FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id) END AS url,
     CASE d.endpoint_kind WHEN 'bot' THEN (SELECT secret FROM agent_bots WHERE id = d.endpoint_id)
-      ELSE (SELECT secret FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id) END AS secret`;
+      ELSE (SELECT secret FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id) END AS secret,
+    CASE d.endpoint_kind WHEN 'webhook' THEN (SELECT previous_secret FROM webhooks WHERE account_id = d.account_id
+      AND id = d.endpoint_id AND previous_secret_expires_at > now()) END AS previous_secret`);
 
 /** Takes the head delivery of each leased lane; a lane may have none. Failed attempts below `holdAttempts` hold a lane. */
 export async function takeHeads(
@@ -134,6 +146,22 @@ export async function takeHeads(
     account: { id: row.account_id, name: row.account_name },
     event: { id: row.event_id, name: row.event_name, conversationId: row.conversation_id, depth: row.depth },
     body: row.body,
-    endpoint: { kind: row.endpoint_kind, id: row.endpoint_id, url: row.url, sealedSecret: row.secret },
+    endpoint: {
+      kind: row.endpoint_kind,
+      id: row.endpoint_id,
+      url: row.url,
+      sealedSecret: row.secret,
+      previousSealedSecret: row.previous_secret,
+    },
   }));
+}
+
+/** Ends leases before their time, for whoever claims next; one that somebody else has meanwhile is left alone. */
+export async function expireLeases(executor: Executor, leases: readonly Lease[]): Promise<void> {
+  await sql(
+    executor,
+    `UPDATE lanes SET due_at = now() FROM unnest($1::bigint[], $2::uuid[]) AS abandoned (id, token)
+     WHERE lanes.id = abandoned.id AND lanes.lease_token = abandoned.token`,
+    [leases.map(({ laneId }) => laneId), leases.map(({ token }) => token)],
+  );
 }

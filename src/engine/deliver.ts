@@ -21,7 +21,8 @@ export function webhookId({ event, endpoint }: Claimed): string {
   return `evt_${event.id}_${endpoint.kind}_${endpoint.id}`;
 }
 
-function lost(claimed: Claimed): Finished {
+/** The end of a delivery that is not made after all; `errorCode` says why. */
+export function cancelled(claimed: Claimed, errorCode: string): Finished {
   const { deliveryId, laneId, token } = claimed;
   return {
     deliveryId,
@@ -30,7 +31,7 @@ function lost(claimed: Claimed): Finished {
     state: 'cancelled',
     delayMs: 0,
     status: null,
-    errorCode: 'endpoint_deleted',
+    errorCode,
     durationMs: 0,
     responseBody: null,
   };
@@ -42,12 +43,15 @@ export async function deliverByHttp(
   ports: DelivererPorts,
 ): Promise<{ finished: Finished; step: NextStep | null }> {
   const { endpoint, body, attempt } = claimed;
-  if (endpoint.url === null || endpoint.sealedSecret === null) return { finished: lost(claimed), step: null };
+  if (endpoint.url === null || endpoint.sealedSecret === null)
+    return { finished: cancelled(claimed, 'endpoint_deleted'), step: null };
   const signature = signatureHeaders({
     id: webhookId(claimed),
     timestamp: ports.clock.now(),
     body,
-    secrets: [ports.secretBox.open(endpoint.sealedSecret)],
+    secrets: [endpoint.sealedSecret, endpoint.previousSealedSecret]
+      .filter((sealed) => sealed !== null)
+      .map((sealed) => ports.secretBox.open(sealed)),
   });
   const result = await ports.outbound.post(endpoint.url, {
     headers: {

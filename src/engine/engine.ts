@@ -1,6 +1,7 @@
 import type { Database } from '../database.ts';
 import type { Random } from '../lib/ports.ts';
-import { leaseLanes, takeHeads, type Claimed, type EndpointKind } from './claim.ts';
+import { isOutage } from '../lib/sql-errors.ts';
+import { expireLeases, leaseLanes, takeHeads, type Claimed, type EndpointKind, type Lease } from './claim.ts';
 import { FinishBatch } from './finish-batch.ts';
 import { releaseLanes, type Finished } from './finish.ts';
 
@@ -41,6 +42,8 @@ export class Engine {
   readonly #batch: FinishBatch;
   readonly #pumps: Record<EndpointKind, Pump>;
   readonly #underWay = new Set<Promise<void>>();
+  // Leases that an outage of the database kept this process from ending.
+  readonly #abandoned: Lease[] = [];
   #poll: NodeJS.Timeout | null = null;
   #stopped = false;
 
@@ -59,14 +62,24 @@ export class Engine {
 
   /** Says that something may be due. */
   poke(): void {
-    for (const kind of kinds) void this.#pump(kind);
+    for (const kind of kinds) this.#wake(kind);
   }
 
   /** Takes nothing new and resolves when what is under way has ended and is written. */
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#poll) clearInterval(this.#poll);
-    await Promise.all(this.#underWay);
+    // A claim under way begins deliveries still.
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  #wake(kind: EndpointKind): void {
+    this.#track(this.#pump(kind));
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#underWay.delete(tracked));
+    this.#underWay.add(tracked);
   }
 
   async #pump(kind: EndpointKind): Promise<void> {
@@ -87,7 +100,8 @@ export class Engine {
   }
 
   async #claim(kind: EndpointKind, pump: Pump): Promise<void> {
-    const { database, random, leaseSeconds, endpointInFlight, holdAttempts } = this.#options;
+    const { database, random, leaseSeconds, endpointInFlight } = this.#options;
+    await this.#expireAbandoned();
     const limit = this.#options.inFlight[kind] - pump.total;
     if (limit <= 0) return;
     const token = random.uuid();
@@ -97,12 +111,33 @@ export class Engine {
     const full = leased.length === limit;
     if (full || pump.afterEndpoint > 0) pump.again = true;
     pump.afterEndpoint = full ? Math.max(...leased.map(({ endpointId }) => endpointId)) : 0;
-    if (leased.length === 0) return;
-    const heads = await takeHeads(database.em(), { laneIds: leased.map(({ id }) => id), token, holdAttempts });
-    for (const claimed of heads) this.#begin(kind, claimed);
-    const taken = new Set(heads.map(({ laneId }) => laneId));
-    const empty = leased.filter(({ id }) => !taken.has(id)).map(({ id }) => ({ laneId: id, token }));
-    if (empty.length > 0) await database.em().transactional((em) => releaseLanes(em, empty, holdAttempts));
+    if (leased.length > 0) await this.#takeUp(kind, leased.map(({ id }) => ({ laneId: id, token })), token);
+  }
+
+  async #takeUp(kind: EndpointKind, leases: readonly Lease[], token: string): Promise<void> {
+    const { database, holdAttempts } = this.#options;
+    let idle = leases;
+    try {
+      const heads = await takeHeads(database.em(), { laneIds: leases.map(({ laneId }) => laneId), token, holdAttempts });
+      for (const claimed of heads) this.#begin(kind, claimed);
+      const taken = new Set(heads.map(({ laneId }) => laneId));
+      idle = leases.filter(({ laneId }) => !taken.has(laneId));
+      if (idle.length > 0) await database.em().transactional((em) => releaseLanes(em, idle, holdAttempts));
+    } catch (error) {
+      if (isOutage(error)) this.#abandoned.push(...idle);
+      throw error;
+    }
+  }
+
+  async #expireAbandoned(): Promise<void> {
+    const leases = this.#abandoned.splice(0);
+    if (leases.length === 0) return;
+    try {
+      await expireLeases(this.#options.database.em(), leases);
+    } catch (error) {
+      this.#abandoned.push(...leases);
+      throw error;
+    }
   }
 
   #begin(kind: EndpointKind, claimed: Claimed): void {
@@ -111,22 +146,23 @@ export class Engine {
     pump.total += 1;
     pump.inFlight.set(id, (pump.inFlight.get(id) ?? 0) + 1);
     const work = this.#deliver(kind, claimed).finally(() => {
-      this.#underWay.delete(work);
       pump.total -= 1;
       const left = (pump.inFlight.get(id) ?? 1) - 1;
       if (left > 0) pump.inFlight.set(id, left);
       else pump.inFlight.delete(id);
-      void this.#pump(kind);
+      this.#wake(kind);
     });
-    this.#underWay.add(work);
+    this.#track(work);
   }
 
-  // A defect in a deliverer must not end the engine: the lease runs out, and the delivery is tried again.
+  // A defect in a deliverer must not end the engine: the lease runs out, and the delivery is tried again. After an
+  // outage there is no need to wait for that.
   async #deliver(kind: EndpointKind, claimed: Claimed): Promise<void> {
     try {
       const finished = await this.#options.deliver[kind](claimed);
       if (finished) await this.#batch.add(finished);
     } catch (error) {
+      if (isOutage(error)) this.#abandoned.push({ laneId: claimed.laneId, token: claimed.token });
       this.#options.failed(error);
     }
   }

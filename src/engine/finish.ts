@@ -1,3 +1,4 @@
+import { prepared } from '../lib/prepared.ts';
 import { sql, type Executor } from '../lib/sql.ts';
 
 /** How an attempt ended, and what follows for its delivery. */
@@ -16,12 +17,12 @@ export interface Finished {
 }
 
 // Taken in the order in which transactions that record events take them.
-const lockStatement = `
+const lockStatement = prepared(`
   SELECT l.id FROM lanes l JOIN unnest($1::bigint[], $2::uuid[]) AS leased (id, token)
     ON l.id = leased.id AND l.lease_token = leased.token
-  ORDER BY l.subject_kind, l.subject_id, l.endpoint_kind, l.endpoint_id FOR UPDATE OF l`;
+  ORDER BY l.subject_kind, l.subject_id, l.endpoint_kind, l.endpoint_id FOR UPDATE OF l`);
 
-const finishStatement = `
+const finishStatement = prepared(`
   WITH finished AS (
     UPDATE deliveries d SET state = f.state, lease_token = NULL, last_status = f.status, last_error = f.error_code,
       next_attempt_at = now() + make_interval(secs => f.delay_ms / 1000.0),
@@ -36,15 +37,15 @@ const finishStatement = `
       duration_ms, response_body
     FROM finished
   )
-  SELECT id FROM finished`;
+  SELECT id FROM finished`);
 
 // Due again when its head is: a delivery that still holds the lane back hides all behind it.
-const releaseStatement = `
+const releaseStatement = prepared(`
   UPDATE lanes l SET lease_token = NULL, due_at = (
     SELECT min(d.next_attempt_at) FROM deliveries d WHERE d.lane_id = l.id AND d.state = 'pending' AND d.event_id <= coalesce(
       (SELECT h.event_id FROM deliveries h WHERE h.lane_id = l.id AND h.state = 'pending' AND h.attempt < $2
        ORDER BY h.event_id LIMIT 1), d.event_id))
-  WHERE l.id = ANY ($1)`;
+  WHERE l.id = ANY ($1)`);
 
 async function lockLeased(executor: Executor, lanes: readonly { laneId: number; token: string }[]): Promise<number[]> {
   const rows = await sql<{ id: number }>(executor, lockStatement, [

@@ -1,3 +1,4 @@
+import { prepared } from '../lib/prepared.ts';
 import { moment, momentOrNull, sql, type Executor } from '../lib/sql.ts';
 
 export type ConversationStatus = 'open' | 'resolved' | 'pending' | 'snoozed';
@@ -23,7 +24,8 @@ export interface ServingBot extends Named {
 export interface Conversation {
   id: number;
   account: Named;
-  inbox: Named & { channelType: string };
+  /** `greets`: it may answer a customer by itself; `autoAssigns`: it may name an assignee by itself. */
+  inbox: Named & { channelType: string; greets: boolean; autoAssigns: boolean };
   contact: Named & {
     email: string | null;
     phoneNumber: string | null;
@@ -44,6 +46,10 @@ export interface Conversation {
   snoozedUntil: Date | null;
   waitingSince: Date | null;
   slaPolicyId: number | null;
+  /** Null when the policy demands none, and once it was given or missed. */
+  firstResponseDueAt: Date | null;
+  /** Like firstResponseDueAt. */
+  resolutionDueAt: Date | null;
   unreadCount: number;
   eventSequence: number;
   additionalAttributes: Record<string, unknown>;
@@ -56,6 +62,7 @@ export interface Conversation {
 // One row type for all, so that every reader of a conversation sees the same thing.
 const columns = `
   c.id, c.account_id, a.name AS account_name, c.inbox_id, i.name AS inbox_name, i.channel_type,
+  i.greeting_enabled OR i.working_hours_enabled AS inbox_greets, i.enable_auto_assignment AS inbox_auto_assigns,
   c.contact_id, ct.name AS contact_name, ct.email AS contact_email, ct.phone_number AS contact_phone,
   ct.identifier AS contact_identifier, ct.avatar_url AS contact_avatar, ct.blocked AS contact_blocked,
   c.status, c.priority, c.assignee_id, u.name AS assignee_name, c.team_id, t.name AS team_name,
@@ -63,7 +70,8 @@ const columns = `
   c.agent_bot_id IS NOT NULL AS bot_overrides, c.bot_silence, c.bot_streak,
   ARRAY(SELECT l.title FROM conversation_labels cl JOIN labels l ON l.account_id = cl.account_id AND l.id = cl.label_id
         WHERE cl.account_id = c.account_id AND cl.conversation_id = c.id ORDER BY l.title) AS labels,
-  c.source_id, c.snoozed_until, c.waiting_since, c.sla_policy_id, c.unread_count, c.event_sequence,
+  c.source_id, c.snoozed_until, c.waiting_since, c.sla_policy_id,
+  c.first_response_due_at, c.resolution_due_at, c.unread_count, c.event_sequence,
   c.additional_attributes, c.custom_attributes, c.created_at, c.updated_at, c.last_activity_at`;
 
 const joins = `
@@ -81,6 +89,8 @@ interface Row {
   inbox_id: number;
   inbox_name: string;
   channel_type: string;
+  inbox_greets: boolean;
+  inbox_auto_assigns: boolean;
   contact_id: number;
   contact_name: string;
   contact_email: string | null;
@@ -108,6 +118,8 @@ interface Row {
   snoozed_until: string | null;
   waiting_since: string | null;
   sla_policy_id: number | null;
+  first_response_due_at: string | null;
+  resolution_due_at: string | null;
   unread_count: number;
   event_sequence: number;
   additional_attributes: Record<string, unknown>;
@@ -138,7 +150,13 @@ function toConversation(row: Row): Conversation {
   return {
     id: row.id,
     account: { id: row.account_id, name: row.account_name },
-    inbox: { id: row.inbox_id, name: row.inbox_name, channelType: row.channel_type },
+    inbox: {
+      id: row.inbox_id,
+      name: row.inbox_name,
+      channelType: row.channel_type,
+      greets: row.inbox_greets,
+      autoAssigns: row.inbox_auto_assigns,
+    },
     contact: {
       id: row.contact_id,
       name: row.contact_name,
@@ -160,6 +178,8 @@ function toConversation(row: Row): Conversation {
     snoozedUntil: momentOrNull(row.snoozed_until),
     waitingSince: momentOrNull(row.waiting_since),
     slaPolicyId: row.sla_policy_id,
+    firstResponseDueAt: momentOrNull(row.first_response_due_at),
+    resolutionDueAt: momentOrNull(row.resolution_due_at),
     unreadCount: row.unread_count,
     eventSequence: row.event_sequence,
     additionalAttributes: row.additional_attributes,
@@ -170,6 +190,16 @@ function toConversation(row: Row): Conversation {
   };
 }
 
+// A row that somebody else has just changed is locked in its newest version, but what stands beside it comes from the
+// version that the statement began with.
+const unchanged = `c.ctid = (SELECT seen.ctid FROM conversations seen WHERE seen.account_id = $1 AND seen.id = $2)`;
+
+const oneConversation = 'WHERE c.account_id = $1 AND c.id = $2';
+const findOne = prepared(`SELECT ${columns}, true AS unchanged FROM conversations c ${joins} ${oneConversation}`);
+const findAndLock = prepared(
+  `SELECT ${columns}, ${unchanged} AS unchanged FROM conversations c ${joins} ${oneConversation} FOR UPDATE OF c`,
+);
+
 /** One conversation of the account, or null. `lock` holds its row until the transaction ends. */
 export async function findConversation(
   executor: Executor,
@@ -177,12 +207,12 @@ export async function findConversation(
   id: number,
   options: { lock?: boolean } = {},
 ): Promise<Conversation | null> {
-  const [row] = await sql<Row>(
+  const [row] = await sql<Row & { unchanged: boolean }>(
     executor,
-    `SELECT ${columns} FROM conversations c ${joins} WHERE c.account_id = $1 AND c.id = $2
-     ${options.lock ? 'FOR UPDATE OF c' : ''}`,
+    options.lock ? findAndLock : findOne,
     [accountId, id],
   );
+  if (row && !row.unchanged) return findConversation(executor, accountId, id);
   return row ? toConversation(row) : null;
 }
 
@@ -201,14 +231,19 @@ export async function findConversations(
   return rows.map(toConversation);
 }
 
+const saveStatement = prepared(
+  `UPDATE conversations SET status = $3, priority = $4, assignee_id = $5, team_id = $6, bot_silence = $7,
+       bot_streak = $8, snoozed_until = $9, waiting_since = $10, sla_policy_id = $11, unread_count = $12,
+       event_sequence = $13, additional_attributes = $14, custom_attributes = $15, updated_at = $16, last_activity_at = $17,
+       first_response_due_at = $18, resolution_due_at = $19
+     WHERE account_id = $1 AND id = $2`,
+);
+
 /** Writes back what verbs may change on a conversation that the transaction has locked. */
 export async function saveConversation(executor: Executor, conversation: Conversation): Promise<void> {
   await sql(
     executor,
-    `UPDATE conversations SET status = $3, priority = $4, assignee_id = $5, team_id = $6, bot_silence = $7,
-       bot_streak = $8, snoozed_until = $9, waiting_since = $10, sla_policy_id = $11, unread_count = $12,
-       event_sequence = $13, additional_attributes = $14, custom_attributes = $15, updated_at = $16, last_activity_at = $17
-     WHERE account_id = $1 AND id = $2`,
+    saveStatement,
     [
       conversation.account.id,
       conversation.id,
@@ -227,6 +262,8 @@ export async function saveConversation(executor: Executor, conversation: Convers
       JSON.stringify(conversation.customAttributes),
       conversation.updatedAt,
       conversation.lastActivityAt,
+      conversation.firstResponseDueAt,
+      conversation.resolutionDueAt,
     ],
   );
 }

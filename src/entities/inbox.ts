@@ -1,5 +1,16 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
+/** The hours of one day of the week; 0 is Sunday. Hours are null on a day that is closed or open all day. */
+export interface WorkingDay {
+  day_of_week: number;
+  closed_all_day: boolean;
+  open_all_day: boolean;
+  open_hour: number | null;
+  open_minutes: number | null;
+  close_hour: number | null;
+  close_minutes: number | null;
+}
+
 const InboxSchema = defineEntity({
   name: 'Inbox',
   tableName: 'inboxes',
@@ -16,7 +27,7 @@ const InboxSchema = defineEntity({
     enableAutoAssignment: p.boolean().default(false),
     timezone: p.text().default('UTC'),
     workingHoursEnabled: p.boolean().default(false),
-    workingHours: p.json<unknown[]>().defaultRaw(`'[]'`),
+    workingHours: p.json<WorkingDay[]>().defaultRaw(`'[]'`),
     outOfOfficeMessage: p.text().nullable(),
     csatSurveyEnabled: p.boolean().default(false),
     avatarUrl: p.text().nullable(),
@@ -25,6 +36,6 @@ const InboxSchema = defineEntity({
   },
 });
 
-/** A configured channel connection; `agentBotId` is its active bot. */
+/** A configured channel connection; `agentBotId` is its active bot. Without `workingHours` it keeps the usual week. */
 export class Inbox extends InboxSchema.class {}
 InboxSchema.setClass(Inbox);

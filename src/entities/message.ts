@@ -1,3 +1,4 @@
+import { prepared } from '../lib/prepared.ts';
 import { moment, sql, type Executor } from '../lib/sql.ts';
 
 export type SenderKind = 'contact' | 'user' | 'agent_bot' | 'system';
@@ -77,6 +78,13 @@ function toMessage(row: Row): Message {
   };
 }
 
+const insertStatement = prepared(
+  `WITH active AS (UPDATE contacts SET last_activity_at = $12 WHERE account_id = $1 AND id = $11 AND $10 = 'contact')
+     INSERT INTO messages (account_id, conversation_id, message_type, content, content_type, content_attributes, private,
+       status, source_id, sender_kind, sender_id, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12) RETURNING id`,
+);
+
 /** Stores a message and answers its id; a contact who wrote it has been active then. */
 export async function insertMessage(
   executor: Executor,
@@ -85,10 +93,7 @@ export async function insertMessage(
 ): Promise<number> {
   const rows = await sql<{ id: number }>(
     executor,
-    `WITH active AS (UPDATE contacts SET last_activity_at = $12 WHERE account_id = $1 AND id = $11 AND $10 = 'contact')
-     INSERT INTO messages (account_id, conversation_id, message_type, content, content_type, content_attributes, private,
-       status, source_id, sender_kind, sender_id, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12) RETURNING id`,
+    insertStatement,
     [
       accountId,
       message.conversationId,
@@ -111,6 +116,8 @@ export async function insertMessage(
 export interface MessageWindow {
   before?: Date;
   after?: Date;
+  /** Leaves private notes out. */
+  publicOnly?: boolean;
 }
 
 const pageSize = 20;
@@ -132,11 +139,54 @@ export async function findMessages(
     `SELECT ${columns} FROM (
        SELECT * FROM messages WHERE account_id = $1 AND conversation_id = $2
          AND ($3::timestamptz IS NULL OR created_at < $3) AND ($4::timestamptz IS NULL OR created_at > $4)
+         AND NOT (private AND $6)
        ORDER BY created_at ${forward ? 'ASC' : 'DESC'}, id ${forward ? 'ASC' : 'DESC'} LIMIT $5) m ${joins}
      ORDER BY m.created_at, m.id`,
-    [accountId, conversationId, window.before ?? null, window.after ?? null, forward ? pageSizeAfter : pageSize],
+    [
+      accountId,
+      conversationId,
+      window.before ?? null,
+      window.after ?? null,
+      forward ? pageSizeAfter : pageSize,
+      window.publicOnly ?? false,
+    ],
   );
   return rows.map(toMessage);
+}
+
+/** One message of a conversation, or null. */
+export async function findMessage(
+  executor: Executor,
+  accountId: number,
+  conversationId: number,
+  id: number,
+): Promise<Message | null> {
+  const [message] = await findMessagesById(executor, accountId, [id]);
+  return message?.conversationId === conversationId ? message : null;
+}
+
+/** The named messages of the account, in no order. */
+export async function findMessagesById(
+  executor: Executor,
+  accountId: number,
+  ids: readonly number[],
+): Promise<Message[]> {
+  const rows = await sql<Row>(
+    executor,
+    `SELECT ${columns} FROM messages m ${joins} WHERE m.account_id = $1 AND m.id = ANY ($2)`,
+    [accountId, ids],
+  );
+  return rows.map(toMessage);
+}
+
+/** Writes back what may change on a message after it was sent. */
+export async function saveMessage(executor: Executor, accountId: number, message: Message, now: Date): Promise<void> {
+  await sql(
+    executor,
+    `UPDATE messages SET content = $3, content_attributes = $4, status = $5, updated_at = $6
+     WHERE account_id = $1 AND id = $2`,
+    [accountId, message.id, message.content, JSON.stringify(message.contentAttributes), message.status, now],
+  );
 }
 
 /** The newest message of each conversation that has one, by conversation id. */

@@ -13,11 +13,13 @@ const WebhookSchema = defineEntity({
     active: p.boolean().default(true),
     disabledReason: p.text().nullable(),
     secret: p.text(),
+    previousSecret: p.text().nullable(),
+    previousSecretExpiresAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p.datetime().defaultRaw('now()'),
   },
 });
 
-/** A subscription of an external URL to an account's events; `secret` is sealed by the secret box. */
+/** A subscription of an external URL to an account's events; the secrets are sealed by the secret box. */
 export class Webhook extends WebhookSchema.class {}
 WebhookSchema.setClass(Webhook);

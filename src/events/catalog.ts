@@ -1,11 +1,20 @@
 import type { Contact } from '../entities/contact.ts';
 import type { Conversation, Named } from '../entities/conversation.ts';
 import type { Message } from '../entities/message.ts';
+import { unixSeconds } from '../lib/unix-time.ts';
 import type { SchemaName } from '../schemas.ts';
 import { accountMessage, botConversation, botMessage, contactRecord, conversationRecord } from './payloads.ts';
+import { accountSession, botSession, type StartedSession } from './session-payloads.ts';
 
 /** Attribute name → its value before and after, as the REST API tells them. */
 export type ChangedAttributes = Record<string, { previous: unknown; current: unknown }>;
+
+/** A promise that was not kept: which, when it was due, and by what policy. */
+export interface SlaBreach {
+  which: 'first_response' | 'resolution';
+  dueAt: Date;
+  policy: Named;
+}
 
 /** What an event is about, as it stands after the change. */
 export interface Subject {
@@ -14,6 +23,8 @@ export interface Subject {
   contact?: Contact;
   account?: Named;
   changed?: ChangedAttributes;
+  breach?: SlaBreach;
+  session?: StartedSession;
 }
 
 type Build = (subject: Subject) => Record<string, unknown>;
@@ -23,6 +34,8 @@ interface Entry {
   account?: Build;
   /** Builds the body for the conversation's bot; absent when it does not hear of the event. */
   bot?: Build;
+  /** What the event tells the end of: it stays when that goes. */
+  ends?: 'conversation' | 'contact';
 }
 
 function need<Value>(value: Value | undefined): Value {
@@ -36,8 +49,16 @@ const conversation: Build = (subject) => ({
   account: need(subject.conversation).account,
   ...changed(subject),
 });
+const breach: Build = (subject) => {
+  const { which, dueAt, policy } = need(subject.breach);
+  return { ...conversation(subject), which, due_at: unixSeconds(dueAt), sla_policy: policy };
+};
+const told: Build = (subject) => ({
+  ...accountMessage(need(subject.message), need(subject.conversation)),
+  ...changed(subject),
+});
 const message: Entry = {
-  account: (subject) => ({ ...accountMessage(need(subject.message), need(subject.conversation)), ...changed(subject) }),
+  account: told,
   bot: (subject) => ({ ...botMessage(need(subject.message), need(subject.conversation)), ...changed(subject) }),
 };
 const contact: Build = (subject) => ({
@@ -45,28 +66,50 @@ const contact: Build = (subject) => ({
   account: need(subject.account),
   ...changed(subject),
 });
+// What is deleted is not told once more: these events outlive it.
+const deletedConversation: Build = (subject) => {
+  const { id, account, inbox, contact: owner } = need(subject.conversation);
+  return { id, account_id: account.id, inbox_id: inbox.id, contact_id: owner.id, account };
+};
+const deletedContact: Build = (subject) => {
+  const { id, accountId } = need(subject.contact);
+  return { id, account_id: accountId, account: need(subject.account) };
+};
 const botLifecycle: Build = (subject) => botConversation(need(subject.conversation));
 
 /** Every event there is: who hears of it, and what they are told. Its schemas stand under schemas/events/. */
 export const catalog = {
   contact_created: { account: contact },
   contact_updated: { account: contact },
+  contact_deleted: { account: deletedContact, ends: 'contact' },
   conversation_created: { account: conversation },
   conversation_updated: { account: conversation },
+  conversation_deleted: { account: deletedConversation, ends: 'conversation' },
   conversation_status_changed: { account: conversation },
   conversation_opened: { bot: botLifecycle },
   conversation_resolved: { bot: botLifecycle },
+  sla_breached: { account: breach },
   message_created: message,
   message_updated: message,
+  message_deleted: { account: told },
+  webwidget_triggered: {
+    account: (subject) => accountSession(need(subject.session)),
+    bot: (subject) => botSession(need(subject.session)),
+  },
 } satisfies Record<string, Entry>;
 
 export type EventName = keyof typeof catalog;
-export type Audience = keyof Entry;
+export type Audience = 'account' | 'bot';
 
 /** The body that an audience gets of an event, its `sequence` apart; null when it is not for that audience. */
 export function buildPayload(name: EventName, audience: Audience, subject: Subject): Record<string, unknown> | null {
   const build = (catalog[name] as Entry)[audience];
   return build ? { event: name, ...build(subject) } : null;
+}
+
+/** What an event tells the end of, and must not refer to; null for most. */
+export function endOf(name: EventName): Entry['ends'] | null {
+  return (catalog[name] as Entry).ends ?? null;
 }
 
 /** The schema of what an audience gets of an event. */

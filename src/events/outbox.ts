@@ -1,6 +1,7 @@
+import { prepared } from '../lib/prepared.ts';
 import { sql } from '../lib/sql.ts';
 import { assertShape } from '../schemas.ts';
-import { buildPayload, payloadSchema, type Audience, type EventName, type Subject } from './catalog.ts';
+import { buildPayload, endOf, payloadSchema, type Audience, type EventName, type Subject } from './catalog.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Which bot serves the conversation and, when it does not get the event, why not. */
@@ -13,8 +14,11 @@ export interface BotDecision {
 /** An event that happened in a transaction: what subscribers will read, fixed and validated. */
 export interface RecordedEvent {
   name: EventName;
+  /** What it refers to, and goes with; null for what it tells the end of. */
   conversationId: number | null;
   contactId: number | null;
+  /** Among whose events it is delivered in order. */
+  lane: { kind: 'conversation' | 'contact'; id: number };
   inboxId: number | null;
   sequence: number | null;
   depth: number;
@@ -37,12 +41,17 @@ function snapshot(name: EventName, audience: Audience, subject: Subject, sequenc
  */
 export function record(tx: Transaction, name: EventName, subject: Subject, bot: BotDecision | null = null): void {
   const { conversation, contact } = subject;
+  const [kind, about] = conversation ? (['conversation', conversation] as const) : (['contact', contact] as const);
+  if (!about) throw new Error(`${name} is about neither a conversation nor a contact`);
+  const { id } = about;
+  const outlives = endOf(name) === kind;
   const sequence = conversation ? ++conversation.eventSequence : null;
   tx.recorded.push({
     name,
-    conversationId: conversation?.id ?? null,
-    contactId: conversation ? null : (contact?.id ?? null),
-    inboxId: conversation?.inbox.id ?? null,
+    conversationId: conversation && !outlives ? id : null,
+    contactId: conversation || outlives ? null : id,
+    lane: { kind, id },
+    inboxId: (conversation ?? subject.session)?.inbox.id ?? null,
     sequence,
     depth: tx.actor.depth,
     accountPayload: snapshot(name, 'account', subject, sequence),
@@ -53,27 +62,27 @@ export function record(tx: Transaction, name: EventName, subject: Subject, bot: 
 
 // One statement: the events, a delivery for each of their subscribers, and the lanes those stand in, made due. Lanes
 // are taken in one fixed order, here and where deliveries finish, so that no two transactions can wait for each other.
-const writeOutbox = `
-  WITH new_events AS (
-    INSERT INTO events (account_id, name, conversation_id, contact_id, inbox_id, sequence, depth, account_payload,
+const writeOutbox = prepared(`
+  WITH happened AS (
+    SELECT nextval('events_id_seq') AS id, e.* FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[],
+      $6::bigint[], $7::int[], $8::text[], $9::text[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::bigint[])
+      WITH ORDINALITY AS e (name, conversation_id, contact_id, inbox_id, sequence, depth, account_payload, bot_payload,
+      bot_id, bot_chosen_by, bot_silence, lane_kind, lane_id, position)
+  ), written AS (
+    INSERT INTO events (id, account_id, name, conversation_id, contact_id, inbox_id, sequence, depth, account_payload,
       bot_payload, bot_id, bot_chosen_by, bot_silence)
-    SELECT $1, e.name, e.conversation_id, e.contact_id, e.inbox_id, e.sequence, e.depth, e.account_payload::json,
+    SELECT e.id, $1, e.name, e.conversation_id, e.contact_id, e.inbox_id, e.sequence, e.depth, e.account_payload::json,
       e.bot_payload::json, e.bot_id, e.bot_chosen_by, e.bot_silence
-    FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::int[], $8::text[], $9::text[],
-      $10::bigint[], $11::text[], $12::text[]) WITH ORDINALITY AS e (name, conversation_id, contact_id, inbox_id,
-      sequence, depth, account_payload, bot_payload, bot_id, bot_chosen_by, bot_silence, position)
-    ORDER BY e.position
-    RETURNING id, name, conversation_id, contact_id, inbox_id, account_payload IS NOT NULL AS for_account,
-      CASE WHEN bot_payload IS NOT NULL AND bot_silence IS NULL THEN bot_id END AS for_bot
+    FROM happened e ORDER BY e.position
   ), subscribers AS (
-    SELECT e.id AS event_id, 'webhook' AS endpoint_kind, w.id AS endpoint_id,
-      CASE WHEN e.conversation_id IS NULL THEN 'contact' ELSE 'conversation' END AS subject_kind,
-      coalesce(e.conversation_id, e.contact_id) AS subject_id
-    FROM new_events e JOIN webhooks w ON w.account_id = $1 AND w.active AND e.name = ANY (w.subscriptions)
+    SELECT e.id AS event_id, 'webhook' AS endpoint_kind, w.id AS endpoint_id, e.lane_kind AS subject_kind,
+      e.lane_id AS subject_id
+    FROM happened e JOIN webhooks w ON w.account_id = $1 AND w.active AND e.name = ANY (w.subscriptions)
       AND (w.inbox_id IS NULL OR w.inbox_id = e.inbox_id)
-    WHERE e.for_account
+    WHERE e.account_payload IS NOT NULL
     UNION ALL
-    SELECT e.id, 'bot', e.for_bot, 'conversation', e.conversation_id FROM new_events e WHERE e.for_bot IS NOT NULL
+    SELECT e.id, 'bot', e.bot_id, e.lane_kind, e.lane_id FROM happened e
+    WHERE e.bot_payload IS NOT NULL AND e.bot_id IS NOT NULL AND e.bot_silence IS NULL
   ), touched_lanes AS (
     INSERT INTO lanes AS lane (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
     SELECT $1, endpoint_kind, endpoint_id, subject_kind, subject_id, now() FROM subscribers
@@ -85,7 +94,7 @@ const writeOutbox = `
   )
   INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id)
   SELECT $1, s.event_id, lane.id, s.endpoint_kind, s.endpoint_id
-  FROM subscribers s JOIN touched_lanes lane USING (subject_kind, subject_id, endpoint_kind, endpoint_id)`;
+  FROM subscribers s JOIN touched_lanes lane USING (subject_kind, subject_id, endpoint_kind, endpoint_id)`);
 
 /** Writes what the transaction recorded; part of its commit. */
 export async function flushOutbox(tx: Transaction): Promise<void> {
@@ -104,5 +113,7 @@ export async function flushOutbox(tx: Transaction): Promise<void> {
     events.map((event) => event.bot?.botId ?? null),
     events.map((event) => event.bot?.chosenBy ?? null),
     events.map((event) => event.bot?.silence ?? null),
+    events.map((event) => event.lane.kind),
+    events.map((event) => event.lane.id),
   ]);
 }

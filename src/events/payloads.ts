@@ -138,6 +138,17 @@ function botSender(message: Message, conversation: Conversation) {
   };
 }
 
+/** A conversation as bots are told of it beside a message or a session. */
+export function botConversationBrief(conversation: Conversation) {
+  return {
+    id: conversation.id,
+    account_id: conversation.account.id,
+    status: conversation.status,
+    assignee: named(conversation.assignee),
+    meta: botMeta(conversation),
+  };
+}
+
 /** Body of a message event for bots. */
 export function botMessage(message: Message, conversation: Conversation) {
   const { account, inbox } = conversation;
@@ -153,13 +164,7 @@ export function botMessage(message: Message, conversation: Conversation) {
     content_attributes: message.contentAttributes,
     sender: botSender(message, conversation),
     inbox: { id: inbox.id, name: inbox.name, channel: inbox.channelType },
-    conversation: {
-      id: conversation.id,
-      account_id: account.id,
-      status: conversation.status,
-      assignee: named(conversation.assignee),
-      meta: botMeta(conversation),
-    },
+    conversation: botConversationBrief(conversation),
     account,
   };
 }

@@ -9,7 +9,8 @@ import { flushOutbox, type RecordedEvent } from './outbox.ts';
  * people, one more than that of the event it answers for a bot.
  */
 export interface Actor {
-  kind: 'user' | 'agent_bot' | 'system';
+  kind: 'user' | 'agent_bot' | 'contact' | 'system';
+  /** Null for the service, and for a contact that is not there yet. */
   id: number | null;
   name: string;
   /** A user's role in the account; null for everybody else. */
@@ -42,6 +43,25 @@ export interface Transaction {
   snoozes: Date[];
 }
 
+async function perform<Result>(tx: Transaction, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+  const answer = await work(tx);
+  await tx.em.flush();
+  await flushOutbox(tx);
+  return answer;
+}
+
+/**
+ * Runs `work` as a part of a transaction that is under way, and with which its rows, events and deliveries commit. Nobody
+ * is told of that: engine and alarm clock find the work when they next look.
+ */
+export function transactWithin<Result>(
+  outer: EntityManager,
+  scope: { account: Named; actor: Actor; now: Date },
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return outer.transactional((em) => perform({ em, ...scope, recorded: [], snoozes: [] }, work));
+}
+
 const tries = 3;
 
 /**
@@ -58,11 +78,7 @@ export async function transact<Result>(
     const snoozes: Date[] = [];
     try {
       const result = await database.em().transactional(async (em) => {
-        const tx: Transaction = { em, ...scope, now: database.clock.now(), recorded, snoozes };
-        const answer = await work(tx);
-        await em.flush();
-        await flushOutbox(tx);
-        return answer;
+        return perform({ em, ...scope, now: database.clock.now(), recorded, snoozes }, work);
       });
       if (recorded.length > 0) database.announce('deliveries');
       for (const until of snoozes) database.announce('snooze', until);

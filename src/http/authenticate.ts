@@ -24,10 +24,16 @@ export async function authenticate(ctx: Context, em: EntityManager): Promise<Pri
   return principal;
 }
 
-function mayCall(role: Role, principal: Principal, membership: Membership['role'] | null): boolean {
+/** Whether somebody may call operations for the role: a person with a part in the account, or a bot. */
+export function mayCall(
+  role: Role,
+  caller: { kind: Actor['kind']; role: Membership['role'] | null },
+): boolean {
+  if (role === 'anyone' || role === 'visitor') return true;
+  if (caller.kind === 'contact' || role === 'contact') return caller.kind === role;
   if (role === 'bot') return true;
-  if (principal.kind === 'agent_bot') return false;
-  return role === 'administrator' ? membership === 'administrator' : true;
+  if (caller.kind === 'agent_bot') return false;
+  return role === 'administrator' ? caller.role === 'administrator' : true;
 }
 
 /** The account of the path and the caller's part in it. Errors: 404 for an account it does not belong to, 403. */
@@ -39,7 +45,7 @@ export async function enterAccount(
 ): Promise<{ account: Named; actor: Actor }> {
   const entry = await findEntry(em, accountId, principal);
   if (!entry) throw notFound('Account');
-  if (!mayCall(role, principal, entry.role)) {
+  if (!mayCall(role, { kind: principal.kind, role: entry.role })) {
     throw forbidden(role === 'administrator' ? 'Only administrators may do this' : 'Bots may not do this');
   }
   const { kind, id, name, email, avatarUrl } = principal;

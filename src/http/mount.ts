@@ -1,14 +1,21 @@
-import Router from '@koa/router';
+import { Router } from '@koa/router';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
 import type { Principal } from '../domain/identity.ts';
-import { ApiError, badRequest, notFound, type ErrorDetail } from '../errors.ts';
-import { transact } from '../events/transaction.ts';
-import { assertShape, findProblems, findQueryProblems, type SchemaName } from '../schemas.ts';
+import { ApiError, forbidden } from '../errors.ts';
+import { system, transact } from '../events/transaction.ts';
+import { assertShape } from '../schemas.ts';
 import { authenticate, enterAccount } from './authenticate.ts';
+import { entityTag, isUnchanged } from './entity-tag.ts';
+import { onlyOnce, readKeyedRequest, type Answer } from './idempotency.ts';
+import { freezeView, readIfMatch, requireMatch } from './if-match.ts';
+import { admitVisitor } from './admit-visitor.ts';
+import { pageLinks } from './link-header.ts';
+import { inOneTransaction, type AnyCall } from './one-transaction.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { readBody } from './read-body.ts';
-import type { Call, Route, Services } from './route.ts';
+import { readCheckedBody, readPath, readQuery } from './read-request.ts';
+import { answersRecord, findRecordRoute, hasPages, type RecordRoute } from './record-route.ts';
+import type { Route, Services } from './route.ts';
 
 export interface MountOptions {
   services: Services;
@@ -17,41 +24,16 @@ export interface MountOptions {
   requests: RateLimit;
   /** Failed authentications per address. */
   failures: RateLimit;
+  /** Widget sessions per address. */
+  sessions: RateLimit;
+  /** Changes per contact token. */
+  contactWrites: RateLimit;
   /** Whether every answer is checked against its schema: in tests, since a breach of the contract is ours. */
   checkReplies: boolean;
 }
 
-const idText = /^\d{1,19}$/;
-
-function readIds(ctx: Context): Record<string, number> {
-  const ids: Record<string, number> = {};
-  for (const [name, text] of Object.entries(ctx.params as Record<string, string>)) {
-    if (!idText.test(text)) throw badRequest('bad_path', `${name} must be a number`);
-    const id = Number(text);
-    if (!Number.isSafeInteger(id) || id === 0) throw notFound('Record');
-    ids[name] = id;
-  }
-  return ids;
-}
-
-function readQuery(ctx: Context, schema: SchemaName): Record<string, unknown> {
-  const query: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(ctx.query)) {
-    if (name !== '__proto__') query[name.replace(/\[\]$/, '')] = value;
-  }
-  const unsafe = Object.values(query).flat().some((value) => !String(value).isWellFormed() || String(value).includes('\0'));
-  if (unsafe) throw badRequest('bad_query', 'A query value holds characters that are not text');
-  refuse(findQueryProblems(schema, query), 400, 'bad_query');
-  return query;
-}
-
-function refuse(details: ErrorDetail[], status: 400 | 422, code: string): void {
-  const [first] = details;
-  if (first) throw new ApiError(status, code, first.message, { details });
-}
-
 async function identify(ctx: Context, em: EntityManager, options: MountOptions): Promise<Principal> {
-  await options.failures.check(ctx.ip);
+  await options.failures.check(ctx, ctx.ip);
   try {
     return await authenticate(ctx, em);
   } catch (error) {
@@ -60,43 +42,112 @@ async function identify(ctx: Context, em: EntityManager, options: MountOptions):
   }
 }
 
-type AnyCall = Call<unknown, unknown>;
-
 async function admit(ctx: Context, route: Route, options: MountOptions): Promise<Partial<AnyCall>> {
   const { services } = options;
+  const { role } = route.contract;
   const em = services.database.em();
-  if (route.contract.role === 'anyone') return { services, em };
+  if (role === 'anyone') return { services, em, ...readPath(ctx.params) };
+  if (role === 'visitor' || role === 'contact') return admitVisitor(ctx, role, options);
   const principal = await identify(ctx, em, options);
   await options.requests.consume(ctx, principal.tokenId);
-  const ids = readIds(ctx);
-  if (route.contract.role === 'user') {
+  const { ids, names } = readPath(ctx.params);
+  if (role === 'user') {
     if (principal.kind !== 'user') throw new ApiError(403, 'forbidden', 'Bots may not do this');
-    return { services, em, principal, ids };
+    return { services, em, principal, ids, names };
   }
-  const { account_id: accountId = 0 } = ids;
-  const { account, actor } = await enterAccount(em, accountId, principal, route.contract.role);
-  return { services, em, principal, ids, account, actor, transact: (work) => transact(services.database, { account, actor }, work) };
+  if (role === 'platform') {
+    if (!principal.platformAdmin) throw forbidden('Only platform administrators may do this');
+    const transactIn: AnyCall['transactIn'] = (account, work) =>
+      transact(services.database, { account, actor: system }, work);
+    return { services, em, principal, ids, names, transactIn };
+  }
+  const { account, actor } = await enterAccount(em, ids.account_id ?? 0, principal, role);
+  const scope = { account, actor };
+  return {
+    services,
+    em,
+    principal,
+    ids,
+    names,
+    ...scope,
+    transact: (work) => transact(services.database, scope, work),
+  };
 }
 
-async function serve(ctx: Context, route: Route, options: MountOptions): Promise<void> {
-  const { contract } = route;
+async function readCall(ctx: Context, route: Route, options: MountOptions): Promise<AnyCall> {
   const call = await admit(ctx, route, options);
-  if (contract.query) call.query = readQuery(ctx, contract.query);
-  if (contract.body) {
-    call.body = await readBody(ctx, options.bodyLimitBytes);
-    refuse(findProblems(contract.body, call.body), 422, 'validation_failed');
-  }
+  if (route.contract.query) call.query = readQuery(ctx.query, route.contract.query);
+  call.body = await readCheckedBody(ctx, route.contract, options.bodyLimitBytes);
+  return call as AnyCall;
+}
+
+/** A route as it is served. */
+interface Served {
+  route: Route;
+  /** The record it acts on. */
+  record: RecordRoute | null;
+  options: MountOptions;
+}
+
+async function handle(ctx: Context, call: AnyCall, { route, options }: Served): Promise<Answer> {
   const reply = await route.handle(call as never);
-  if (options.checkReplies) assertShape(contract.reply, reply);
-  ctx.status = contract.status ?? 200;
-  ctx.body = reply;
+  if (options.checkReplies) assertShape(route.contract.reply, reply);
+  const links = hasPages(route) ? pageLinks(reply, ctx.path, ctx.querystring) : null;
+  if (links) ctx.set('link', links);
+  // A reply that is text is a page for people.
+  if (typeof reply === 'string') ctx.type = 'html';
+  const body = typeof reply === 'string' ? reply : JSON.stringify(reply);
+  return { status: route.contract.status ?? 200, body, replayed: false };
+}
+
+// With a key or a condition, what the handler reads and writes is one transaction: the key's row commits with what was
+// made, and the condition holds until then.
+async function perform(ctx: Context, call: AnyCall, served: Served): Promise<Answer> {
+  const ifMatch = readIfMatch(ctx);
+  const request = readKeyedRequest(ctx, call);
+  if (ifMatch === null && !request) return handle(ctx, call, served);
+  return inOneTransaction(call, async (held, em, now) => {
+    if (ifMatch !== null) await freezeView(em);
+    const run = async () => {
+      if (ifMatch !== null) await requireMatch(ifMatch, held, served.record);
+      return handle(ctx, held, served);
+    };
+    return request ? onlyOnce({ request, box: call.services.secretBox, em, now }, run) : run();
+  });
+}
+
+async function serve(ctx: Context, served: Served): Promise<void> {
+  const { route, options } = served;
+  const answer = await perform(ctx, await readCall(ctx, route, options), served);
+  if (answer.replayed) ctx.set('idempotency-replayed', 'true');
+  if (route.contract.cacheable) ctx.set('cache-control', 'no-cache');
+  if (answersRecord(route) && isUnchanged(ctx, entityTag(answer.body))) {
+    ctx.status = 304;
+    return;
+  }
+  ctx.status = answer.status;
+  ctx.type ||= 'json';
+  ctx.body = answer.body;
+}
+
+// A word before a parameter in the same place, or `/contacts/search` would be the contact named search.
+function bySpecificity(one: Route, other: Route): number {
+  const [left, right] = [one, other].map(({ path }) => path.replaceAll(/:\w+/g, '\uffff'));
+  return String(left) < String(right) ? -1 : Number(left !== right);
+}
+
+/** By what name a route's layer stands in the router. */
+export function layerName({ method, path }: Route): string {
+  return `${method} ${path}`;
 }
 
 /** The routes as Koa middleware: authentication, roles, and validation of all that comes in, by each route's contract. */
 export function mount(routes: readonly Route[], options: MountOptions): Router {
-  const router = new Router();
-  for (const route of routes) {
-    router.register(route.path, [route.method], [(ctx: Context) => serve(ctx, route, options)]);
+  const router = new Router({ sensitive: true });
+  for (const route of routes.toSorted(bySpecificity)) {
+    const served: Served = { route, record: findRecordRoute(route, routes), options };
+    const layer = { name: layerName(route), sensitive: true };
+    router.register(route.path, [route.method], [(ctx: Context) => serve(ctx, served)], layer);
   }
   return router;
 }

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../errors.ts';
+import { systemClock, type Clock } from '../lib/ports.ts';
 
 const windowSeconds = 60;
 
@@ -16,11 +17,13 @@ export class RateLimit {
   readonly #limiter: RateLimiterMemory | null;
   readonly #name: string;
   readonly #points: number;
+  readonly #clock: Clock;
 
   /** `perMinute` 0 switches it off. */
-  constructor(name: string, perMinute: number) {
+  constructor(name: string, perMinute: number, clock: Clock = systemClock) {
     this.#name = name;
     this.#points = perMinute;
+    this.#clock = clock;
     this.#limiter =
       perMinute > 0 ? new RateLimiterMemory({ points: perMinute, duration: windowSeconds, keyPrefix: name }) : null;
   }
@@ -38,16 +41,24 @@ export class RateLimit {
   }
 
   /** Errors: 429 when nothing is left for the key; counts nothing. */
-  async check(key: string): Promise<void> {
+  async check(ctx: Context, key: string): Promise<void> {
     const result = await this.#limiter?.get(key);
-    if (result && result.remainingPoints <= 0) throw tooMany(result);
+    if (!result || result.remainingPoints > 0) return;
+    this.#tell(ctx, result);
+    throw tooMany(result);
   }
 
+  // The present draft's two fields, and the three that older clients know; their reset is a Unix time.
   #tell(ctx: Context, result: RateLimiterRes): void {
     const seconds = Math.ceil(result.msBeforeNext / 1000);
+    const remaining = String(Math.max(0, result.remainingPoints));
+    const reset = Math.ceil((this.#clock.now().getTime() + result.msBeforeNext) / 1000);
     ctx.set({
       'ratelimit-policy': `"${this.#name}";q=${this.#points};w=${windowSeconds}`,
-      ratelimit: `"${this.#name}";r=${Math.max(0, result.remainingPoints)};t=${seconds}`,
+      ratelimit: `"${this.#name}";r=${remaining};t=${seconds}`,
+      'x-ratelimit-limit': String(this.#points),
+      'x-ratelimit-remaining': remaining,
+      'x-ratelimit-reset': String(reset),
     });
   }
 }

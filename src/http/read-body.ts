@@ -17,11 +17,13 @@ function explain(error: unknown): unknown {
   return error;
 }
 
+const charsets = new Set(['', 'utf-8', 'utf8']);
+const encodings = new Set(['', 'identity']);
+
 function checkMediaType(ctx: Context): void {
-  const charset = ctx.request.charset.toLowerCase();
-  const encoding = ctx.get('content-encoding').toLowerCase();
-  const readable = ctx.request.type === 'application/json' && (charset === '' || charset === 'utf-8');
-  if (readable && (encoding === '' || encoding === 'identity')) return;
+  const type = ctx.request.type.trim().toLowerCase();
+  const readable = type === 'application/json' && charsets.has(ctx.request.charset.toLowerCase());
+  if (readable && encodings.has(ctx.get('content-encoding').toLowerCase())) return;
   throw new ApiError(415, 'unsupported_media_type', 'The body must be sent as application/json in UTF-8');
 }
 

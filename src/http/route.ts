@@ -1,20 +1,25 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../database.ts';
 import type { Principal } from '../domain/identity.ts';
+import type { Visit } from '../domain/visits.ts';
 import type { Named } from '../entities/conversation.ts';
 import type { Actor, Transaction } from '../events/transaction.ts';
+import type { Mailer } from '../lib/mail.ts';
 import type { OutboundHttp } from '../lib/outbound-http.ts';
 import type { Random } from '../lib/ports.ts';
 import type { SecretBox } from '../lib/secret-box.ts';
+import type { Registry } from '../runtime/registry.ts';
 import type { SchemaName, Shape } from '../schemas.ts';
 
 /**
  * The least that a caller must be: `anyone` needs no token, `user` is a person in whatever account, `bot` an agent or a
- * bot of the account in the path, `agent` a person of that account, `administrator` one of its administrators.
+ * bot of the account in the path, `agent` a person of that account, `administrator` one of its administrators,
+ * `platform` a platform administrator. Under /public, with the inbox in the path: `visitor` is anybody, a `contact` of
+ * the inbox by its contact token or not; `contact` needs that token.
  */
-export type Role = 'anyone' | 'user' | 'bot' | 'agent' | 'administrator';
+export type Role = 'anyone' | 'user' | 'bot' | 'agent' | 'administrator' | 'platform' | 'visitor' | 'contact';
 
-/** What an operation accepts and answers; the schemas are the contract. */
+/** What an operation accepts and answers; the schemas are the contract, and the published one is made from it. */
 export interface Contract {
   body?: SchemaName;
   query?: SchemaName;
@@ -22,6 +27,19 @@ export interface Contract {
   role: Role;
   /** 200 unless said otherwise. */
   status?: 200 | 201;
+  /** A line for the reader of the API's documentation; derived from method and path unless said. */
+  summary?: string;
+  /** What the summary leaves out. */
+  description?: string;
+  /** Statuses of refusals, beyond those that follow from the rest of the contract. */
+  errors?: readonly number[];
+  /** Whether a client may keep the answer, provided that it asks each time whether it still holds. */
+  cacheable?: true;
+  /**
+   * The web origins whose pages may call the operation, for those outside /api (there all may). Asked before the
+   * preflight and before the call, with the path's parameters as text.
+   */
+  origins?: (em: EntityManager, parameters: Readonly<Record<string, string>>) => Promise<readonly string[]>;
 }
 
 /** What handlers work with. */
@@ -30,6 +48,11 @@ export interface Services {
   outbound: OutboundHttp;
   secretBox: SecretBox;
   random: Random;
+  mailer: Mailer;
+  /** Where people reach the service, without a slash at the end. */
+  publicUrl: () => string;
+  /** The installed plugins. */
+  registry: Registry;
   /** True while the process still takes new work. */
   accepting: () => boolean;
 }
@@ -37,16 +60,23 @@ export interface Services {
 /** One request, checked: who calls, in which account, and what for. */
 export interface Call<Body, Query> {
   services: Services;
+  /** For reading. Under an `Idempotency-Key` or `If-Match` the whole handler is one transaction, and this stands in it. */
   em: EntityManager;
   principal: Principal;
   actor: Actor;
   account: Named;
-  /** The numbers in the path, by name. */
+  /** The path's `:id` and `:…_id` parameters, by name. */
   ids: Record<string, number>;
+  /** The path's other parameters, by name. */
+  names: Record<string, string>;
   body: Body;
   query: Query;
   /** Runs domain verbs in one transaction, in the caller's name. */
-  transact<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  transact: <Result>(work: (tx: Transaction) => Promise<Result>) => Promise<Result>;
+  /** Like `transact`, in an account of a platform administrator's choice and in the name of the service. */
+  transactIn: <Result>(account: Named, work: (tx: Transaction) => Promise<Result>) => Promise<Result>;
+  /** Whom a call under /public comes from, and the inbox it goes to. */
+  visit: Visit;
 }
 
 type ShapeOf<Name> = Name extends SchemaName ? Shape<Name> : undefined;

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Random } from './ports.ts';
 
-/** Who a token speaks for: a person (`swu_`) or a bot (`swb_`). */
-export type TokenKind = 'user' | 'bot';
+/** Who a token speaks for: a person (`swu_`), a bot (`swb_`), a contact (`swc_`), or whoever an invitation (`swi_`) was sent to. */
+export type TokenKind = 'user' | 'bot' | 'contact' | 'invitation';
 
-const PREFIX: Record<TokenKind, string> = { user: 'swu_', bot: 'swb_' };
-const OUR_PREFIX = /^sw[ub]_/;
-const SHAPE = /^sw[ub]_[0-9A-Za-z]{49}$/;
+const PREFIX: Record<TokenKind, string> = { user: 'swu_', bot: 'swb_', contact: 'swc_', invitation: 'swi_' };
+const OUR_PREFIX = /^sw[ubci]_/;
+const SHAPE = /^sw[ubci]_[0-9A-Za-z]{49}$/;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_BYTES = 32;
 /** 62^43 is just above 2^256. */

@@ -70,7 +70,7 @@ export interface Context<Config = JsonObject> {
   readonly event: JsonObject;
   /** The message; null for events that are about none. */
   readonly message: Message | null;
-  /** The conversation; null when `webwidget_triggered` comes before there is one. */
+  /** The conversation; null for an event that belongs to none. */
   readonly conversation: Conversation | null;
   /** The customer, for example `ctx.contact?.name ?? 'there'`. */
   readonly contact: Contact | null;
@@ -121,7 +121,7 @@ export interface MessageContext<Config = JsonObject> extends Context<Config> {
   readonly contact: Contact;
 }
 
-/** The context of conversation events. */
+/** The context of conversation events, and of `webwidget_triggered`. */
 export interface ConversationContext<Config = JsonObject> extends Context<Config> {
   readonly message: null;
   readonly conversation: Conversation;
@@ -142,8 +142,8 @@ export interface Bot<Config = JsonObject> {
     conversation_opened?: Handler<ConversationContext<Config>>;
     /** The conversation was resolved. */
     conversation_resolved?: Handler<ConversationContext<Config>>;
-    /** A customer opened the chat widget. */
-    webwidget_triggered?: Handler<Context<Config>>;
+    /** A customer opened the chat widget; `ctx.event.conversation_begun` tells whether a conversation began with it. */
+    webwidget_triggered?: Handler<ConversationContext<Config>>;
   };
 }
 

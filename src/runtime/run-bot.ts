@@ -1,5 +1,5 @@
 import type { Database } from '../database.ts';
-import { silenceOf } from '../domain/arbiter.ts';
+import { isForSpeakers, silenceOf } from '../domain/arbiter.ts';
 import { recordRun, type BotRun } from '../domain/bot-runs.ts';
 import { handOff } from '../domain/conversations.ts';
 import { AgentBot } from '../entities/agent-bot.ts';
@@ -102,7 +102,7 @@ export class BotRunner {
     const conversation = await findConversation(em, input.account.id, input.event.conversationId);
     if (!bot || !conversation) return this.#cancel(input, settle, 'gone');
     const silence = silenceOf(conversation);
-    if (silence && input.event.name.startsWith('message_')) return this.#cancel(input, settle, silence);
+    if (silence && isForSpeakers(input.event.name)) return this.#cancel(input, settle, silence);
     const attempt = await this.#run(input, bot);
     try {
       await this.#settle(attempt, settle);

@@ -103,7 +103,7 @@ describe('runtime: runner', () => {
       message_updated: [5, 2, 'pending', 3, 4],
       conversation_opened: [null, 2, 'pending', 3, 4],
       conversation_resolved: [null, 2, 'resolved', 3, 4],
-      webwidget_triggered: [null, null, null, 3, 4],
+      webwidget_triggered: [null, 2, 'pending', 3, 4],
     });
   });
 

@@ -1,4 +1,4 @@
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { App } from '../../src/app.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import type { Clock } from '../../src/lib/ports.ts';
@@ -38,6 +38,8 @@ export interface TestAppOptions {
   /** False leaves the engine and the alarms off: events and deliveries stay as they were written. */
   engine?: boolean;
   pluginRoot?: string;
+  /** Where the service logs to; nowhere unless given. */
+  log?: Logger;
 }
 
 /** A whole service on a database of its own, spoken to over HTTP. */
@@ -70,7 +72,7 @@ export class TestApp {
     const app = await App.create({
       config,
       databaseUrl,
-      log: pino({ level: config.logLevel }),
+      log: options.log ?? pino({ level: config.logLevel }),
       checkReplies: true,
       ...(options.clock ? { clock: options.clock } : {}),
       ...(options.pluginRoot ? { pluginRoot: options.pluginRoot } : {}),

@@ -1,6 +1,14 @@
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import type { Certificate } from '../lib/certificate.ts';
 
 /** One POST as the receiver got it. */
 export interface Received {
@@ -17,10 +25,11 @@ export type Answer = (received: Received, response: ServerResponse) => void;
 export class Receiver {
   readonly received: Received[] = [];
   readonly #server: Server;
+  readonly #host: string;
   #answer: Answer = (_, response) => response.end();
 
-  private constructor() {
-    this.#server = createServer((request, response) => {
+  private constructor(certificate: Certificate | null) {
+    const listener = (request: IncomingMessage, response: ServerResponse): void => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
@@ -30,17 +39,20 @@ export class Receiver {
         this.received.push(received);
         this.#answer(received, response);
       });
-    });
+    };
+    this.#server = certificate ? createSecureServer(certificate, listener) : createServer(listener);
+    this.#host = certificate ? 'https://localhost' : 'http://127.0.0.1';
   }
 
-  static async start(): Promise<Receiver> {
-    const receiver = new Receiver();
+  /** With a certificate it speaks https. */
+  static async start(certificate: Certificate | null = null): Promise<Receiver> {
+    const receiver = new Receiver(certificate);
     await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
     return receiver;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hook`;
+    return `${this.#host}:${(this.#server.address() as AddressInfo).port}/hook`;
   }
 
   /** Answers from now on as `answer` says. */

@@ -23,7 +23,7 @@ export function prepareBinaries(account: Account, copyFolder: string, nativeFold
   restoreLinks(nativeFolder);
   const packaged = probe(nativeFolder, account);
   if (packaged.version) return programs(nativeFolder, packaged.version);
-  if (!existsSync(copyFolder)) copyBinaries(nativeFolder, copyFolder);
+  if (!isCopy(nativeFolder, copyFolder)) copyBinaries(nativeFolder, copyFolder);
   const copy = probe(copyFolder, account);
   if (copy.version) return programs(copyFolder, copy.version);
   throw new EmbeddedPostgresError(
@@ -73,12 +73,19 @@ function probe(folder: string, account: Account): { version?: string; failure: s
   return { ...(version ? { version } : {}), failure: error?.message ?? stderr.trim() };
 }
 
+/** False as well for the copy of another release, which an update of the package leaves behind. */
+function isCopy(from: string, to: string): boolean {
+  const program = join('bin', 'postgres');
+  return existsSync(to) && readFileSync(join(from, program)).equals(readFileSync(join(to, program)));
+}
+
 function copyBinaries(from: string, to: string): void {
   const draft = `${to}.new`;
   rmSync(draft, { recursive: true, force: true });
   cpSync(from, draft, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith('.a') });
   openToAll(draft);
   restoreLinks(draft);
+  rmSync(to, { recursive: true, force: true });
   renameSync(draft, to);
 }
 

@@ -1,0 +1,95 @@
+import { createAgent, deleteAgent, findAgents, inviteAgain, updateAgent, type AgentProfile } from '../domain/agents.ts';
+import type { Named } from '../entities/conversation.ts';
+import { route, type Services } from '../http/route.ts';
+import { given } from '../lib/given.ts';
+import { newToken } from '../lib/tokens.ts';
+import { unixSeconds } from '../lib/unix-time.ts';
+import type { Shape } from '../schemas.ts';
+
+const base = '/api/v1/accounts/:account_id/agents';
+
+/** An agent as the REST API answers it. */
+export function presentAgent(agent: AgentProfile): Shape<'resources/agent'> {
+  return {
+    id: agent.id,
+    account_id: agent.accountId,
+    name: agent.name,
+    email: agent.email,
+    role: agent.role,
+    availability: agent.availability,
+    confirmed: agent.confirmed,
+    avatar_url: agent.avatarUrl,
+    created_at: unixSeconds(agent.createdAt),
+    updated_at: unixSeconds(agent.updatedAt),
+  };
+}
+
+function sendInvitation(
+  { mailer, publicUrl }: Services,
+  agent: AgentProfile,
+  { token, account, from }: { token: string; account: Named; from: string },
+): void {
+  const link = `${publicUrl()}/invitations/${token}`;
+  mailer.send({
+    to: { name: agent.name, address: agent.email },
+    subject: `Invitation to ${account.name}`,
+    text: `Hello ${agent.name},
+
+${from} invites you to work in ${account.name}. Follow this link within 7 days to accept:
+
+${link}
+
+If you do not know why you got this mail, there is nothing you need to do.
+`,
+    link,
+  });
+}
+
+export const agentRoutes = [
+  route(['GET', base], { reply: 'resources/agent-list', role: 'agent' }, async ({ em, account }) =>
+    (await findAgents(em, account.id)).map(presentAgent),
+  ),
+  route(
+    ['POST', base],
+    {
+      body: 'requests/agent.create',
+      reply: 'resources/agent',
+      role: 'administrator',
+      status: 201,
+      description:
+        'Who is new gets an invitation by e-mail, at most 20 an hour; who has an access token is in at once.',
+    },
+    async ({ services, account, actor, body, transact }) => {
+      const { name, email, role, availability = 'online' } = body;
+      const token = newToken('invitation', services.random);
+      const { agent, invited } = await transact((tx) => createAgent(tx, { name, email, role, availability }, token));
+      if (invited) sendInvitation(services, agent, { token, account, from: actor.name });
+      return presentAgent(agent);
+    },
+  ),
+  route(
+    ['POST', `${base}/:id/resend_invitation`],
+    { reply: 'resources/agent', role: 'administrator', description: 'The link that was sent before is void then.' },
+    async ({ services, account, actor, ids, transact }) => {
+      const token = newToken('invitation', services.random);
+      const agent = await transact((tx) => inviteAgain(tx, ids.id ?? 0, token));
+      sendInvitation(services, agent, { token, account, from: actor.name });
+      return presentAgent(agent);
+    },
+  ),
+  route(
+    ['PATCH', `${base}/:id`],
+    {
+      body: 'requests/agent.update',
+      reply: 'resources/agent',
+      role: 'agent',
+      description: 'Administrators change everybody; an agent changes its own availability.',
+    },
+    async ({ ids, body: { name, role, availability }, transact }) =>
+      presentAgent(await transact((tx) => updateAgent(tx, ids.id ?? 0, given({ name, role, availability })))),
+  ),
+  route(['DELETE', `${base}/:id`], { reply: 'resources/empty', role: 'administrator' }, async ({ ids, transact }) => {
+    await deleteAgent(transact, ids.id ?? 0);
+    return {};
+  }),
+];

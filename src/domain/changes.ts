@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from 'node:util';
+import { invalid } from '../errors.ts';
+import type { ChangedAttributes } from '../events/catalog.ts';
+
+type Attributes = Record<string, unknown>;
+
+/** Characters of the JSON text that merging may grow an object of a caller's to: what one request could hold at most. */
+const maxLength = 1_048_576;
+
+function restName(field: string): string {
+  return field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+}
+
+/**
+ * Gives the fields of `target` new values, undefined leaving one as it is, and answers what is different now by the
+ * names the REST API has for the fields; null when nothing is.
+ */
+export function change<Target extends object>(
+  target: Target,
+  values: { [Field in keyof Target]?: Target[Field] | undefined },
+): ChangedAttributes | null {
+  const changed: ChangedAttributes = {};
+  for (const [field, current] of Object.entries(values)) {
+    const previous: unknown = target[field as keyof Target] ?? null;
+    if (current === undefined || isDeepStrictEqual(current, previous)) continue;
+    changed[restName(field)] = { previous, current };
+    Object.assign(target, { [field]: current });
+  }
+  return Object.keys(changed).length > 0 ? changed : null;
+}
+
+/**
+ * Attributes with others put in key by key, null removing a key; undefined when there are none to put in. Errors: 422
+ * at `pointer` when they grow too large.
+ */
+export function merge(pointer: string, current: Attributes, added: Attributes | undefined): Attributes | undefined {
+  if (!added) return undefined;
+  const merged = new Map(Object.entries(current));
+  for (const [name, value] of Object.entries(added)) {
+    if (value === null) merged.delete(name);
+    else merged.set(name, value);
+  }
+  const attributes = Object.fromEntries(merged);
+  if (JSON.stringify(attributes).length <= maxLength) return attributes;
+  throw invalid(pointer, 'maxLength', `These attributes must stay below ${maxLength} characters`);
+}

@@ -1,0 +1,140 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Conversation } from '../entities/conversation.ts';
+import { Label } from '../entities/label.ts';
+import { invalid, notFound } from '../errors.ts';
+import { flushOutbox } from '../events/outbox.ts';
+import type { Transaction } from '../events/transaction.ts';
+import { differs } from '../lib/differs.ts';
+import { sql } from '../lib/sql.ts';
+import { brokenUniqueConstraint } from '../lib/sql-errors.ts';
+import {
+  detachAndRemove,
+  lockConversations,
+  lockReferring,
+  updateConversations,
+  type Change,
+  type Transact,
+} from './detach.ts';
+import { maxLabelsPerAccount } from './labels.ts';
+
+export interface NewLabel {
+  title: string;
+  description: string | null;
+  /** `#rrggbb` or `#rgb`. */
+  color: string;
+  showOnSidebar: boolean;
+}
+
+// A rename locks every conversation that carries the label, and they all wait until it commits.
+const maxRenamed = 5000;
+const renameBatch = 200;
+const carriers = 'SELECT conversation_id FROM conversation_labels WHERE account_id = $1 AND label_id = $2';
+
+/** The labels of the account, by title; their number is bounded, so they come whole. */
+export function listLabels(em: EntityManager, accountId: number): Promise<Label[]> {
+  return em.find(Label, { accountId }, { orderBy: { title: 'asc' } });
+}
+
+async function flushLabel(tx: Transaction): Promise<void> {
+  try {
+    await tx.em.flush();
+  } catch (error) {
+    if (brokenUniqueConstraint(error) !== 'labels_title_unique') throw error;
+    throw invalid('/title', 'unique', 'Another label of this account has this title');
+  }
+}
+
+/** Creates a label. Errors: 422 for a title that another label has, and when the account has too many. */
+export async function createLabel(tx: Transaction, input: NewLabel): Promise<Label> {
+  const accountId = tx.account.id;
+  if ((await tx.em.count(Label, { accountId })) >= maxLabelsPerAccount) {
+    throw invalid('', 'limit', `An account has at most ${maxLabelsPerAccount} labels`);
+  }
+  const label = tx.em.create(Label, { ...input, accountId, createdAt: tx.now, updatedAt: tx.now });
+  await flushLabel(tx);
+  return label;
+}
+
+async function lockLabel(tx: Transaction, id: number): Promise<string> {
+  const [row] = await sql<{ title: string }>(
+    tx.em,
+    'SELECT title FROM labels WHERE account_id = $1 AND id = $2 FOR UPDATE',
+    [tx.account.id, id],
+  );
+  if (!row) throw notFound('Label');
+  return row.title;
+}
+
+// Conversations before the label, as those who label a conversation do; it may have come to more of them meanwhile.
+async function lockCarriers(tx: Transaction, id: number): Promise<{ title: string; carrying: Conversation[] }> {
+  const carrying = await lockReferring(tx, carriers, { id, limit: maxRenamed + 1 });
+  if (carrying.length > maxRenamed) {
+    throw invalid('/title', 'limit', `A label that more than ${maxRenamed} conversations carry keeps its title`);
+  }
+  const title = await lockLabel(tx, id);
+  const ids = carrying.map((conversation) => conversation.id);
+  const late = await lockConversations(tx, `${carriers} AND NOT (conversation_id = ANY ($3))`, [id, ids]);
+  return { title, carrying: [...carrying, ...late] };
+}
+
+async function renameLabel(tx: Transaction, label: Label, title: string): Promise<void> {
+  const { title: previousTitle, carrying } = await lockCarriers(tx, label.id);
+  label.title = title;
+  await flushLabel(tx);
+  if (title === previousTitle) return;
+  const changes = carrying.map((conversation): Change => {
+    const previous = conversation.labels;
+    const current = previous.map((carried) => (carried === previousTitle ? title : carried)).sort();
+    conversation.labels = current;
+    return { conversation, changed: { labels: { previous, current } } };
+  });
+  for (let start = 0; start < changes.length; start += renameBatch) {
+    // One statement for thousands of events and all their deliveries would run too long.
+    await flushOutbox(tx);
+    tx.recorded.length = 0;
+    await updateConversations(tx, changes.slice(start, start + renameBatch));
+  }
+}
+
+/**
+ * Changes a label. A new title shows on the conversations that carry it: says conversation_updated for each. Errors: 404;
+ * 422 for a title that another label has, and for one on more than 5,000 conversations.
+ */
+export async function updateLabel(tx: Transaction, id: number, input: Partial<NewLabel>): Promise<Label> {
+  const label = await tx.em.findOne(Label, { id, accountId: tx.account.id });
+  if (!label) throw notFound('Label');
+  if (!differs(label, input)) return label;
+  const { title, ...rest } = input;
+  if (title !== undefined) await renameLabel(tx, label, title);
+  Object.assign(label, { ...rest, updatedAt: tx.now });
+  await tx.em.flush();
+  return label;
+}
+
+/** Deletes a label, and takes it off every conversation: says conversation_updated for each. Errors: 404. */
+export async function deleteLabel(transact: Transact, id: number): Promise<void> {
+  await detachAndRemove(transact, id, {
+    referring: carriers,
+    detach: async (tx, conversations) => {
+      const ids = conversations.map((conversation) => conversation.id);
+      const rows = await sql<{ id: number; title: string }>(
+        tx.em,
+        `DELETE FROM conversation_labels cl USING labels l
+         WHERE cl.account_id = $1 AND cl.label_id = $2 AND cl.conversation_id = ANY ($3)
+           AND l.account_id = cl.account_id AND l.id = cl.label_id
+         RETURNING cl.conversation_id AS id, l.title`,
+        [tx.account.id, id, ids],
+      );
+      const removed = new Map(rows.map((row) => [row.id, row.title]));
+      return conversations.flatMap((conversation) => {
+        const title = removed.get(conversation.id);
+        if (title === undefined) return [];
+        const previous = conversation.labels;
+        conversation.labels = previous.filter((carried) => carried !== title);
+        return [{ conversation, changed: { labels: { previous, current: conversation.labels } } }];
+      });
+    },
+    lock: (tx) => lockLabel(tx, id),
+    remove: (tx) => tx.em.nativeDelete(Label, { id, accountId: tx.account.id }),
+  });
+}

@@ -1,0 +1,99 @@
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
+import { SlaPolicy } from '../entities/sla-policy.ts';
+import { invalid, notFound } from '../errors.ts';
+import type { Transaction } from '../events/transaction.ts';
+import { differs } from '../lib/differs.ts';
+import { brokenUniqueConstraint } from '../lib/sql-errors.ts';
+import { detachAndRemove, type Transact } from './detach.ts';
+
+export interface NewSlaPolicy {
+  name: string;
+  firstResponseSeconds: number | null;
+  resolutionSeconds: number | null;
+}
+
+/** SLA policies on one page of the list. */
+export const slaPoliciesPerPage = 25;
+
+/** One page of the account's SLA policies, by name, and how many there are in all. */
+export function listSlaPolicies(em: EntityManager, accountId: number, page: number): Promise<[SlaPolicy[], number]> {
+  return em.findAndCount(
+    SlaPolicy,
+    { accountId },
+    { orderBy: { name: 'asc' }, limit: slaPoliciesPerPage, offset: (page - 1) * slaPoliciesPerPage },
+  );
+}
+
+/** An SLA policy of the account; 404 when it has none such. */
+export async function readSlaPolicy(em: EntityManager, accountId: number, id: number): Promise<SlaPolicy> {
+  const policy = await em.findOne(SlaPolicy, { id, accountId });
+  if (!policy) throw notFound('SLA policy');
+  return policy;
+}
+
+type Promises = Partial<Pick<SlaPolicy, 'firstResponseSeconds' | 'resolutionSeconds'>>;
+
+function checkPromises({ firstResponseSeconds, resolutionSeconds }: Promises): void {
+  if (firstResponseSeconds || resolutionSeconds) return;
+  throw invalid('', 'promise', 'An SLA policy needs first_response_seconds, resolution_seconds or both');
+}
+
+async function flushPolicy(tx: Transaction): Promise<void> {
+  try {
+    await tx.em.flush();
+  } catch (error) {
+    if (brokenUniqueConstraint(error) !== 'sla_policies_name_unique') throw error;
+    throw invalid('/name', 'unique', 'Another SLA policy of this account has this name');
+  }
+}
+
+/** Creates an SLA policy. Errors: 422 for a name that another has, and without a promise. */
+export async function createSlaPolicy(tx: Transaction, input: NewSlaPolicy): Promise<SlaPolicy> {
+  checkPromises(input);
+  const policy = tx.em.create(SlaPolicy, {
+    ...input,
+    accountId: tx.account.id,
+    createdAt: tx.now,
+    updatedAt: tx.now,
+  });
+  await flushPolicy(tx);
+  return policy;
+}
+
+async function lockPolicy(tx: Transaction, id: number): Promise<SlaPolicy> {
+  const lockMode = LockMode.PESSIMISTIC_WRITE;
+  const policy = await tx.em.findOne(SlaPolicy, { id, accountId: tx.account.id }, { lockMode });
+  if (!policy) throw notFound('SLA policy');
+  return policy;
+}
+
+/**
+ * Changes an SLA policy, for conversations that get it from now on. Errors: 404, 422 for a name that another has, and for
+ * taking the last promise.
+ */
+export async function updateSlaPolicy(tx: Transaction, id: number, changes: Partial<NewSlaPolicy>): Promise<SlaPolicy> {
+  const policy = await lockPolicy(tx, id);
+  if (!differs(policy, changes)) return policy;
+  const { firstResponseSeconds = policy.firstResponseSeconds, resolutionSeconds = policy.resolutionSeconds } = changes;
+  checkPromises({ firstResponseSeconds, resolutionSeconds });
+  Object.assign(policy, { ...changes, updatedAt: tx.now });
+  await flushPolicy(tx);
+  return policy;
+}
+
+/** Deletes an SLA policy; conversations that had it owe nothing: says conversation_updated for each. Errors: 404. */
+export function deleteSlaPolicy(transact: Transact, id: number): Promise<void> {
+  return detachAndRemove(transact, id, {
+    referring: 'SELECT id FROM conversations WHERE account_id = $1 AND sla_policy_id = $2',
+    detach: (_, conversations) =>
+      conversations
+        .filter(({ slaPolicyId }) => slaPolicyId === id)
+        .map((conversation) => {
+          conversation.slaPolicyId = null;
+          return { conversation, changed: { sla_policy_id: { previous: id, current: null } } };
+        }),
+    assignments: ['sla_policy_id = NULL', 'first_response_due_at = NULL', 'resolution_due_at = NULL'],
+    lock: (tx) => lockPolicy(tx, id),
+    remove: (tx) => tx.em.nativeDelete(SlaPolicy, { id, accountId: tx.account.id }),
+  });
+}

@@ -1,0 +1,19 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+const TeamSchema = defineEntity({
+  name: 'Team',
+  tableName: 'teams',
+  properties: {
+    id: p.bigint('number').primary(),
+    accountId: p.bigint('number'),
+    name: p.text(),
+    description: p.text().nullable(),
+    allowAutoAssign: p.boolean().default(true),
+    createdAt: p.datetime().defaultRaw('now()'),
+    updatedAt: p.datetime().defaultRaw('now()'),
+  },
+});
+
+/** A group of agents that conversations can be assigned to. */
+export class Team extends TeamSchema.class {}
+TeamSchema.setClass(Team);

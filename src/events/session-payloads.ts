@@ -1,0 +1,51 @@
+import type { Contact } from '../entities/contact.ts';
+import type { Conversation, Named } from '../entities/conversation.ts';
+import { botConversationBrief, contactRecord, conversationRecord } from './payloads.ts';
+
+/** A widget session as it begins: whose, where, and the conversation that it goes on with, if there is one. */
+export interface StartedSession {
+  contact: Contact;
+  inbox: Named & { channelType: string };
+  account: Named;
+  conversation: Conversation | null;
+  /** Whether the conversation began with the session. */
+  begun: boolean;
+}
+
+function surroundings({ inbox, account, conversation, begun }: StartedSession) {
+  return {
+    inbox: { id: inbox.id, name: inbox.name, channel: inbox.channelType },
+    account,
+    source_id: conversation?.sourceId ?? null,
+    conversation_begun: begun,
+  };
+}
+
+/** Body of webwidget_triggered for account webhooks. */
+export function accountSession(session: StartedSession) {
+  const { contact, conversation } = session;
+  return {
+    contact: contactRecord(contact),
+    current_conversation: conversation ? conversationRecord(conversation) : null,
+    ...surroundings(session),
+  };
+}
+
+/** Body of webwidget_triggered for bots. */
+export function botSession(session: StartedSession) {
+  const { contact, conversation } = session;
+  return {
+    contact: {
+      id: contact.id,
+      name: contact.name,
+      email: contact.email ?? null,
+      phone_number: contact.phoneNumber ?? null,
+      avatar: contact.avatarUrl ?? null,
+      identifier: contact.identifier ?? null,
+      custom_attributes: contact.customAttributes,
+      type: 'contact',
+    },
+    current_conversation: conversation ? botConversationBrief(conversation) : null,
+    ...surroundings(session),
+  };
+}

@@ -1,0 +1,78 @@
+import { posix } from 'node:path';
+import { documents, type SchemaName } from '../schemas.ts';
+
+/** A piece of a JSON document. */
+export type Json = Record<string, unknown>;
+
+const prefix = '#/components/schemas/';
+// What stands under these is data, whatever it looks like.
+const literals = new Set(['const', 'enum', 'default', 'examples']);
+
+/** `contact.create` as `ContactCreate`. */
+export function pascal(text: string): string {
+  return text.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The name of a schema file among the components of the published contract. */
+export function componentName(schema: string): string {
+  const [folder = '', ...rest] = schema.split('/');
+  const name = pascal(rest.join('/'));
+  if (folder === 'resources') return name;
+  if (folder === 'requests') return `${name}Request`;
+  return folder === 'events' ? `${name}Event` : pascal(schema);
+}
+
+/** The components that a contract needs: those it refers to, and those that they refer to. */
+export class ComponentSchemas {
+  readonly #found = new Map<string, Json>();
+
+  /** A reference to a schema file, which from now on is a component. */
+  refer(schema: SchemaName): Json {
+    return { $ref: this.#resolve(schema, '') };
+  }
+
+  /** A piece of a schema file with its references turned into ones within the contract. */
+  rewrite(piece: unknown, schema: string): unknown {
+    if (Array.isArray(piece)) return piece.map((item) => this.rewrite(item, schema));
+    if (typeof piece !== 'object' || piece === null) return piece;
+    return Object.fromEntries(
+      Object.entries(piece).map(([key, value]: [string, unknown]) => {
+        if (literals.has(key)) return [key, value];
+        if (key !== '$ref') return [key, this.rewrite(value, schema)];
+        const [file = '', pointer = ''] = String(value).split('#');
+        return [
+          key,
+          this.#resolve(file === '' ? schema : posix.join(posix.dirname(schema), file).slice(0, -5), pointer),
+        ];
+      }),
+    );
+  }
+
+  /** All of them, by name. */
+  list(): Record<string, Json> {
+    return Object.fromEntries([...this.#found].sort(([one], [other]) => (one < other ? -1 : 1)));
+  }
+
+  #resolve(schema: string, pointer: string): string {
+    const document = documents.get(schema);
+    if (!document) throw new Error(`No schema ${schema}`);
+    const [, definition, rest = ''] = /^\/\$defs\/([^/]+)(.*)$/.exec(pointer) ?? [];
+    if (definition === undefined) {
+      const { $schema: _, $defs: definitions, ...whole } = document;
+      return this.#add(componentName(schema), whole, schema) + pointer;
+    }
+    const definitions = (document['$defs'] ?? {}) as Record<string, Json>;
+    const piece = definitions[definition];
+    if (!piece) throw new Error(`No definition ${definition} in ${schema}`);
+    return this.#add(componentName(schema) + pascal(definition), piece, schema) + rest;
+  }
+
+  #add(name: string, piece: Json, schema: string): string {
+    if (!this.#found.has(name)) {
+      // Before its content: schemas may refer to themselves.
+      this.#found.set(name, {});
+      this.#found.set(name, this.rewrite(piece, schema) as Json);
+    }
+    return prefix + name;
+  }
+}

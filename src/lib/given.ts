@@ -1,0 +1,7 @@
+/** The values that were given: those that are undefined are left out. */
+export function given<Values extends object>(
+  values: Values,
+): { [Key in keyof Values]?: Exclude<Values[Key], undefined> } {
+  const present = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as { [Key in keyof Values]?: Exclude<Values[Key], undefined> };
+}

@@ -1,0 +1,372 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { answerClientErrors } from '../../src/http/client-errors.ts';
+import { systemRandom } from '../../src/lib/ports.ts';
+import { adminToken, TestApp, type Answer } from '../support/app.ts';
+import { sendRaw, type RawAnswer } from '../support/raw-http.ts';
+
+const accounts = '/api/v1/accounts/1';
+const contacts = `${accounts}/contacts`;
+
+describe('what HTTP lets through', () => {
+  let app: TestApp;
+
+  before(async () => {
+    app = await TestApp.start({ engine: false, config: { rateLimitPerMinute: 0 } });
+  });
+
+  after(() => app.stop());
+
+  beforeEach(() => app.events());
+
+  const count = async () => (await app.get('contacts')).body.meta.count as number;
+
+  /** Posts a body as it is to the contacts, and expects that nothing came of it. */
+  async function refused(body: string | Buffer, headers: Record<string, string> = {}): Promise<Answer> {
+    const before = await count();
+    const response = await fetch(app.url + contacts, {
+      method: 'POST',
+      headers: { api_access_token: adminToken, 'content-type': 'application/json', ...headers },
+      body: new Uint8Array(Buffer.from(body)),
+    });
+    const answer = { status: response.status, headers: response.headers, body: (await response.json()) as Answer['body'] };
+    expect(await count()).to.equal(before);
+    expect(await app.eventNames()).to.deep.equal([]);
+    expectError(answer.body);
+    return answer;
+  }
+
+  function expectError(body: { error?: unknown; code?: unknown; request_id?: unknown }): void {
+    expect(Object.keys(body)[0]).to.equal('error');
+    expect(body.error).to.be.a('string').and.not.equal('');
+    expect(body.code).to.be.a('string');
+    expect(body.request_id).to.be.a('string');
+  }
+
+  function expectRaw(answer: RawAnswer, status: number): void {
+    expect(answer.status).to.equal(status);
+    expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    expect(answer.headers.get('x-request-id')).to.match(/^[\w-]{36}$/);
+    expectError(JSON.parse(answer.text));
+  }
+
+  const request = (line: string, headers: string[] = [], body = '') =>
+    [line, 'host: localhost', `api_access_token: ${adminToken}`, ...headers, '', body].join('\r\n');
+
+  describe('bodies', () => {
+    const deep = (levels: number) => `{"name":"x","custom_attributes":${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}}`;
+    const cases: [string, string | Buffer, number, string][] = [
+      ['malformed JSON', '{"name": "x"', 400, 'invalid_json'],
+      ['trailing text', '{"name": "x"} {}', 400, 'invalid_json'],
+      ['comments', '{"name": "x" /* y */}', 400, 'invalid_json'],
+      ['an empty body', '', 400, 'invalid_json'],
+      ['white space', ' \n', 400, 'invalid_json'],
+      ['null', 'null', 422, 'validation_failed'],
+      ['a number', '5', 422, 'validation_failed'],
+      ['a text', '"x"', 422, 'validation_failed'],
+      ['an array', '[{"name":"x"}]', 422, 'validation_failed'],
+      ['an empty object', '{}', 422, 'validation_failed'],
+      ['invalid UTF-8', Buffer.from([...Buffer.from('{"name":"'), 0xff, 0xfe, ...Buffer.from('"}')]), 400, 'invalid_json'],
+      ['overlong UTF-8', Buffer.from([...Buffer.from('{"name":"'), 0xc0, 0x80, ...Buffer.from('"}')]), 400, 'invalid_json'],
+      ['a NUL', String.raw`{"name":"a\u0000b"}`, 422, 'validation_failed'],
+      ['a NUL in a key', String.raw`{"name":"x","custom_attributes":{"a\u0000":1}}`, 422, 'validation_failed'],
+      ['half of a surrogate pair', String.raw`{"name":"a\ud800b"}`, 422, 'validation_failed'],
+      ['the other half', String.raw`{"name":"x","custom_attributes":{"a":["\udc00"]}}`, 422, 'validation_failed'],
+      ['33 levels', deep(32), 422, 'validation_failed'],
+      ['100,000 levels', deep(100_000), 422, 'validation_failed'],
+      ['100,000 arrays', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, 422, 'validation_failed'],
+      ['__proto__', '{"name":"x","__proto__":{"blocked":true}}', 422, 'validation_failed'],
+      ['__proto__ inside', '{"name":"x","custom_attributes":{"__proto__":{}}}', 422, 'validation_failed'],
+      ['an infinite number', '{"name":"x","custom_attributes":{"a":1e400}}', 422, 'validation_failed'],
+      ['the wrong types', '{"name":5,"blocked":"yes","email":{}}', 422, 'validation_failed'],
+    ];
+    for (const [title, body, status, code] of cases) {
+      it(`${title}: ${status}`, async () => {
+        const answer = await refused(body);
+        expect([answer.status, answer.body.code]).to.deep.equal([status, code]);
+      });
+    }
+
+    it('32 levels and a byte order mark are fine, and unknown properties are left alone', async () => {
+      const answer = await app.call('POST', 'contacts', `\ufeff${deep(31)}`.replace('"x"', '"Deep", "unknown": [1]'));
+      expect(answer.status).to.equal(201);
+      expect(answer.body).not.to.have.property('unknown');
+      expect(await app.eventNames()).to.deep.equal(['contact_created']);
+    });
+
+    it('an id beyond all numbers: 422', async () => {
+      for (const id of ['12345678901234567890', '9223372036854775808', '-1', '0', '1.5', '"1"', 'true']) {
+        const { status, body } = await app.call('POST', 'conversations', `{"inbox_id":${id},"contact_id":1}`);
+        expect([id, status, body.code]).to.deep.equal([id, 422, 'validation_failed']);
+        expect(body.details[0].path).to.equal('/inbox_id');
+      }
+      expect(await app.eventNames()).to.deep.equal([]);
+    });
+
+    it('PATCH with an empty object changes nothing', async () => {
+      const { body: contact } = await app.post('contacts', { name: 'Unchanged' });
+      await app.events();
+      const { status, body } = await app.patch(`contacts/${contact.id}`, {});
+      expect(status).to.equal(200);
+      expect(body).to.deep.equal(contact);
+      expect(await app.eventNames()).to.deep.equal([]);
+    });
+
+    it('a body that is too large: 413, and the connection ends', async () => {
+      const large = JSON.stringify({ name: 'x', custom_attributes: { text: 'y'.repeat(2_000_000) } });
+      const { status, headers, body } = await refused(large);
+      expect([status, body.code, headers.get('connection')]).to.deep.equal([413, 'too_large', 'close']);
+      const head = ['content-type: application/json', `content-length: ${large.length}`];
+      const declared = await sendRaw(app.url, request(`POST ${contacts} HTTP/1.1`, head, large), { untilClosed: true });
+      expectRaw(declared, 413);
+      expect(declared.closed).to.equal(true);
+      const chunk = `${(1_500_000).toString(16)}\r\n${'y'.repeat(1_500_000)}\r\n0\r\n\r\n`;
+      const chunked = ['content-type: application/json', 'transfer-encoding: chunked'];
+      const grown = await sendRaw(app.url, request(`POST ${contacts} HTTP/1.1`, chunked, chunk), { untilClosed: true });
+      expectRaw(grown, 413);
+      expect(grown.closed).to.equal(true);
+    });
+
+    it('one that is announced too large is refused before it comes, and not waited for without end', async () => {
+      const head = ['content-type: application/json', 'content-length: 999999999999'];
+      const answer = await sendRaw(app.url, request(`POST ${contacts} HTTP/1.1`, head, '{'), { untilClosed: true });
+      expectRaw(answer, 413);
+      expect(answer.closed).to.equal(true);
+    });
+
+    const media: [string, Record<string, string>][] = [
+      ['text', { 'content-type': 'text/plain' }],
+      ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],
+      ['parts', { 'content-type': 'multipart/form-data; boundary=x' }],
+      ['another JSON', { 'content-type': 'application/vnd.api+json' }],
+      ['UTF-16', { 'content-type': 'application/json; charset=utf-16' }],
+      ['Latin-1', { 'content-type': 'application/json; charset=iso-8859-1' }],
+      ['gzip', { 'content-encoding': 'gzip' }],
+      ['brotli', { 'content-encoding': 'br' }],
+    ];
+    for (const [title, headers] of media) {
+      it(`${title}: 415`, async () => {
+        const { status, body } = await refused('{"name":"x"}', headers);
+        expect([status, body.code]).to.deep.equal([415, 'unsupported_media_type']);
+      });
+    }
+
+    it('no content type: 415', async () => {
+      const answer = await sendRaw(app.url, request(`POST ${contacts} HTTP/1.1`, ['content-length: 12'], '{"name":"x"}'));
+      expectRaw(answer, 415);
+      expect(await app.eventNames()).to.deep.equal([]);
+    });
+
+    it('the media type is read as HTTP wants it: in any case, with or without its charset', async () => {
+      for (const type of ['Application/JSON', 'application/json;charset=UTF-8', 'application/json; charset="utf-8"']) {
+        const { status } = await app.post('contacts', { name: 'Typed' }, { 'content-type': type });
+        expect([type, status]).to.deep.equal([type, 201]);
+      }
+    });
+
+    it('a body on a GET or a DELETE without one in its contract is left alone', async () => {
+      const { body: contact } = await app.post('contacts', { name: 'Gone soon' });
+      const read = await sendRaw(app.url, request(`GET ${contacts}/${contact.id} HTTP/1.1`, ['content-length: 3'], '{]}'));
+      expect(read.status).to.equal(200);
+      expect((await app.call('DELETE', `contacts/${contact.id}`, '{not json')).status).to.equal(200);
+    });
+  });
+
+  describe('methods and paths', () => {
+    it('a method that the path does not take: 405, with those it takes', async () => {
+      for (const method of ['PUT', 'DELETE', 'PATCH', 'PROPFIND', 'LINK', 'TRACE']) {
+        const answer = await sendRaw(app.url, request(`${method} ${contacts} HTTP/1.1`));
+        expectRaw(answer, 405);
+        expect([method, answer.headers.get('allow')]).to.deep.equal([method, 'GET, HEAD, OPTIONS, POST']);
+      }
+      expect(await app.eventNames()).to.deep.equal([]);
+    });
+
+    it('a method that nobody knows: 405, wherever', async () => {
+      for (const line of [`FROBNICATE ${contacts} HTTP/1.1`, 'TRACE /nowhere HTTP/1.1', 'CONNECT example.com:443 HTTP/1.1']) {
+        const answer = await sendRaw(app.url, request(line));
+        expectRaw(answer, 405);
+        expect(answer.headers.get('allow')).to.equal('DELETE, GET, HEAD, OPTIONS, PATCH, POST');
+      }
+    });
+
+    it('HEAD is GET without the body', async () => {
+      const response = await fetch(app.url + contacts, { method: 'HEAD', headers: { api_access_token: adminToken } });
+      expect(response.status).to.equal(200);
+      expect(response.headers.get('content-type')).to.equal('application/json; charset=utf-8');
+      expect(await response.text()).to.equal('');
+      expect((await fetch(app.url + contacts, { method: 'HEAD' })).status).to.equal(401);
+      expect((await fetch(`${app.url}/nowhere`, { method: 'HEAD' })).status).to.equal(404);
+    });
+
+    it('OPTIONS tells the methods of a path, and of the server', async () => {
+      const path = await fetch(app.url + contacts, { method: 'OPTIONS' });
+      expect([path.status, path.headers.get('allow')]).to.deep.equal([204, 'GET, HEAD, OPTIONS, POST']);
+      const server = await sendRaw(app.url, request('OPTIONS * HTTP/1.1'));
+      expect([server.status, server.headers.get('allow')]).to.deep.equal([204, 'DELETE, GET, HEAD, OPTIONS, PATCH, POST']);
+      expectRaw(await sendRaw(app.url, request('OPTIONS /nowhere HTTP/1.1')), 404);
+    });
+
+    const paths: [string, number][] = [
+      ['/%zz', 400],
+      ['/%', 400],
+      [`${contacts}/%ff`, 400],
+      [`${contacts}/%c0%80`, 400],
+      [`${contacts}/%00`, 400],
+      [`${contacts}/abc`, 400],
+      [`${contacts}/-1`, 400],
+      [`${contacts}/1e3`, 400],
+      [`${contacts}/1%27`, 400],
+      [`${contacts}/0`, 404],
+      [`${contacts}/9007199254740992`, 404],
+      [`${contacts}/9223372036854775808`, 404],
+      [`${contacts}/${'9'.repeat(200)}`, 404],
+      ['/api/v1/accounts/99999999999999999999/contacts', 404],
+      ['/api/v1/accounts/999/contacts', 404],
+      ['/API/v1/accounts/1/contacts', 404],
+      ['//', 404],
+      ['/..%2f..%2fetc/passwd', 404],
+      ['/__proto__', 404],
+      ['/docs/__proto__', 404],
+      [`${contacts}?page=1&page=2`, 400],
+      [`${contacts}?page=`, 400],
+      [`${contacts}?page=0`, 400],
+      [`${contacts}?page=-1`, 400],
+      [`${contacts}?page=1.5`, 400],
+      [`${contacts}?page=99999999999`, 400],
+      [`${contacts}?page=1%00`, 400],
+      [`${contacts}?sort=%zz`, 400],
+      [`${contacts}?sort=%ff`, 400],
+      [`${contacts}?sort=unknown`, 400],
+      [`${contacts}?sort=name;DROP`, 400],
+      [`${contacts}?include_contact_inboxes=maybe`, 400],
+      [`${contacts}?unknown=1&__proto__=2&constructor=3&a[b]=4`, 200],
+      [`${contacts}/`, 200],
+      [`${contacts}?page=1000000`, 200],
+    ];
+    for (const [path, status] of paths) {
+      it(`GET ${path.length > 90 ? `${path.slice(0, 90)}…` : path}: ${status}`, async () => {
+        const answer = await sendRaw(app.url, request(`GET ${path} HTTP/1.1`));
+        expect(answer.status).to.equal(status);
+        if (status >= 400) expectRaw(answer, status);
+      });
+    }
+
+    it('labels, labels[] and both at once are one list', async () => {
+      const path = 'conversations?labels=a&labels[]=b&labels%5B%5D=c';
+      expect((await app.get(path)).status).to.equal(200);
+      const many = Array.from({ length: 21 }, (_, index) => `${index % 2 ? 'labels' : 'labels[]'}=l${index}`);
+      expect((await app.get(`conversations?${many.join('&')}`)).status).to.equal(400);
+    });
+
+    it('a path that is not ASCII: 400', async () => {
+      expectRaw(await sendRaw(app.url, request('GET /caf\u00e9 HTTP/1.1')), 400);
+      expectRaw(await sendRaw(app.url, request(`GET ${contacts}?sort=\u00e9 HTTP/1.1`)), 400);
+    });
+  });
+
+  describe('framing', () => {
+    const framing: [string, string][] = [
+      ['a length and chunks', `POST ${contacts} HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
+      ['two lengths', `POST ${contacts} HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n12345`],
+      ['a length that is none', `POST ${contacts} HTTP/1.1\r\nhost: x\r\ncontent-length: five\r\n\r\n`],
+      ['a negative length', `POST ${contacts} HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n`],
+      ['a space before the colon', `POST ${contacts} HTTP/1.1\r\nhost: x\r\ntransfer-encoding : chunked\r\n\r\n0\r\n\r\n`],
+      ['an unknown coding', `POST ${contacts} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: xchunked\r\n\r\n`],
+      ['line feeds alone', `GET ${contacts} HTTP/1.1\nhost: x\n\n`],
+      ['a folded header', `GET ${contacts} HTTP/1.1\r\nhost: x\r\na: b\r\n c\r\n\r\n`],
+      ['a NUL in a header', `GET ${contacts} HTTP/1.1\r\nhost: x\r\na: b\0c\r\n\r\n`],
+      ['another protocol version', `GET ${contacts} HTTP/9.9\r\nhost: x\r\n\r\n`],
+      ['no host', `GET ${contacts} HTTP/1.1\r\n\r\n`],
+      ['two hosts', `GET ${contacts} HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n`],
+      ['no request', 'hello\r\n\r\n'],
+      ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003'],
+      ['a broken chunk', `POST ${contacts} HTTP/1.1\r\nhost: x\r\napi_access_token: ${adminToken}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n`],
+    ];
+    for (const [title, bytes] of framing) {
+      it(`${title}: 400`, async () => {
+        expectRaw(await sendRaw(app.url, Buffer.from(bytes, 'latin1')), 400);
+        expect(await app.eventNames()).to.deep.equal([]);
+      });
+    }
+
+    it('floods of headers: 431', async () => {
+      const one = await sendRaw(app.url, `GET ${contacts} HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`);
+      expectRaw(one, 431);
+      const many = Array.from({ length: 3000 }, (_, index) => `x${index}: y`).join('\r\n');
+      expectRaw(await sendRaw(app.url, `GET ${contacts} HTTP/1.1\r\nhost: x\r\n${many}\r\n\r\n`), 431);
+    });
+
+    it('a header counts, however many stand before it', async () => {
+      const many = Array.from({ length: 2500 }, () => 'a:').join('\r\n');
+      const answer = await sendRaw(app.url, `GET ${contacts} HTTP/1.1\r\nhost: x\r\n${many}\r\napi_access_token: ${adminToken}\r\n\r\n`);
+      expect(answer.status).to.equal(200);
+    });
+
+    it('an expectation that cannot be met: 417; 100-continue is met', async () => {
+      expectRaw(await sendRaw(app.url, request(`GET ${contacts} HTTP/1.1`, ['expect: a miracle'])), 417);
+      const head = ['content-type: application/json', 'content-length: 20', 'expect: 100-continue'];
+      const post = request(`POST ${contacts} HTTP/1.1`, [...head, 'connection: close'], '{"name":"Continued"}');
+      const answer = await sendRaw(app.url, post, { untilClosed: true });
+      expect(answer.status).to.equal(100);
+      expect(answer.text).to.match(/^HTTP\/1\.1 201 /);
+    });
+
+    it('what follows a good request is refused after its answer', async () => {
+      const bytes = `${request(`GET ${contacts} HTTP/1.1`)}GET / HTTP/1.1\nx\r\n\r\n`;
+      const { status, text, closed } = await sendRaw(app.url, bytes, { untilClosed: true });
+      expect([status, closed]).to.deep.equal([200, true]);
+      expect(text.indexOf('"payload"')).to.be.greaterThan(0).and.lessThan(text.indexOf('HTTP/1.1 400 '));
+    });
+
+    it('HTTP/1.0 needs no host', async () => {
+      expect((await sendRaw(app.url, 'GET /healthz HTTP/1.0\r\n\r\n')).status).to.equal(200);
+    });
+
+    it('an absolute address names the path, never a server', async () => {
+      const answer = await sendRaw(app.url, request('GET http://elsewhere.example/healthz HTTP/1.1'));
+      expect([answer.status, answer.text]).to.deep.equal([200, '{"status":"ok"}']);
+    });
+  });
+
+  describe('a client that is slow', () => {
+    let slow: Server;
+
+    before((done) => {
+      const timing = { headersTimeout: 200, requestTimeout: 300, connectionsCheckingInterval: 50 };
+      slow = createServer(timing, (received) => void received.resume());
+      answerClientErrors(slow, systemRandom);
+      slow.listen(0, '127.0.0.1', done);
+    });
+
+    after((done) => void slow.close(done));
+
+    it('gets 408, in its headers and in its body', async () => {
+      const url = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+      for (const bytes of ['GET / HTTP/1.1\r\nhost:', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{']) {
+        const answer = await sendRaw(url, bytes, { untilClosed: true });
+        expectRaw(answer, 408);
+        expect(answer.closed).to.equal(true);
+      }
+    });
+  });
+
+  describe('the headers of every answer', () => {
+    it('carry an id, the caller’s own where it is harmless', async () => {
+      expect((await app.get('contacts', { 'x-request-id': 'trace:1.2-3_4' })).headers.get('x-request-id')).to.equal('trace:1.2-3_4');
+      const odd = await app.get('nothing', { 'x-request-id': 'a b<script>' });
+      expect(odd.headers.get('x-request-id')).to.match(/^[\da-f-]{36}$/);
+      expect(odd.body.request_id).to.equal(odd.headers.get('x-request-id'));
+    });
+
+    it('keep answers out of caches and frames', async () => {
+      for (const answer of [await app.get('contacts'), await app.get('/nowhere')]) {
+        expect(answer.headers.get('cache-control')).to.equal('no-store');
+        expect(answer.headers.get('x-content-type-options')).to.equal('nosniff');
+        expect(answer.headers.get('content-security-policy')).to.equal("default-src 'none'; frame-ancestors 'none'");
+        expect(answer.headers.get('referrer-policy')).to.equal('no-referrer');
+      }
+    });
+  });
+});

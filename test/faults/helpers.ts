@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+
+/** A sequence of numbers in [0, 1) that its seed determines. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The seed of this run, told so that a failure can be repeated: FAULT_SEED=… */
+export function tellSeed(): number {
+  const seed = Number(process.env['FAULT_SEED'] ?? Date.now() % 1_000_000_007);
+  console.log(`      FAULT_SEED=${seed}`);
+  return seed;
+}
+
+/** Rows of one statement on a connection of its own. */
+export async function rowsOf<Row extends object>(
+  url: string,
+  text: string,
+  parameters: readonly unknown[] = [],
+): Promise<Row[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(text, [...parameters])).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Asks until `probe` answers something true, or fails with what `describe` says. */
+export async function eventually<Value>(
+  probe: () => Promise<Value> | Value,
+  timeoutMs: number,
+  describe: () => Promise<string> | string = () => 'it did not happen',
+): Promise<NonNullable<Value>> {
+  const until = Date.now() + timeoutMs;
+  for (;;) {
+    const value = await probe();
+    if (value) return value;
+    if (Date.now() > until) throw new Error(`Not within ${timeoutMs} ms: ${await describe()}`);
+    await sleep(25);
+  }
+}
+
+/** The value below which the given part of the values lies. */
+export function quantile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN;
+}

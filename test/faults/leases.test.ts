@@ -1,0 +1,321 @@
+import { expect } from 'chai';
+import { Client } from 'pg';
+import { expireLeases, leaseLanes, takeHeads, type ClaimBounds, type Claimed } from '../../src/engine/claim.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { finishDeliveries, type Finished } from '../../src/engine/finish.ts';
+import { systemRandom } from '../../src/lib/ports.ts';
+import { TestApp } from '../support/app.ts';
+import { eventually } from './helpers.ts';
+
+const holdAttempts = 3;
+const bounds: ClaimBounds = {
+  kind: 'webhook',
+  limit: 256,
+  perEndpoint: 8,
+  free: new Map(),
+  afterEndpoint: 0,
+  leaseSeconds: 30,
+};
+const pingUrl = 'http://127.0.0.1:9/hook';
+
+/** What the engine does between two looks, without its timers: on a database whose clock this test moves. */
+class Bench {
+  readonly app: TestApp;
+  #contactId = 0;
+
+  private constructor(app: TestApp) {
+    this.app = app;
+  }
+
+  static async start(): Promise<Bench> {
+    const bench = new Bench(await TestApp.start({ engine: false }));
+    const [contact] = await bench.rows(`INSERT INTO contacts (account_id, name) VALUES (1, 'Customer') RETURNING id`);
+    bench.#contactId = Number(contact?.id);
+    return bench;
+  }
+
+  get em() {
+    return this.app.app.database.em();
+  }
+
+  rows(text: string, parameters: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
+    return this.app.query(text, parameters);
+  }
+
+  async webhook(): Promise<number> {
+    const [row] = await this.rows(
+      `INSERT INTO webhooks (account_id, url, subscriptions, secret) VALUES (1, $1, '{}', 'sealed') RETURNING id`,
+      [pingUrl],
+    );
+    return Number(row?.id);
+  }
+
+  /** Makes deliveries that are due, on lanes of their own unless a lane is given; answers the lanes' ids. */
+  async deliveries(webhookId: number, count: number, laneId?: number): Promise<number[]> {
+    const lanes = await this.rows(
+      `WITH lane AS (
+         INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
+         SELECT 1, 'webhook', $1, 'contact', coalesce((SELECT max(subject_id) FROM lanes), 0) + n, now()
+         FROM generate_series(1, $2) n WHERE $3::bigint IS NULL RETURNING id
+       ), chosen AS (
+         SELECT id, row_number() OVER (ORDER BY id) AS n FROM lane
+         UNION ALL SELECT $3, n FROM generate_series(1, $2) n WHERE $3 IS NOT NULL
+       ), event AS (
+         INSERT INTO events (account_id, name, contact_id, account_payload)
+         SELECT 1, 'contact_updated', $4, '{}' FROM generate_series(1, $2) RETURNING id
+       ), numbered AS (SELECT id, row_number() OVER (ORDER BY id) AS n FROM event)
+       INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id)
+       SELECT 1, numbered.id, chosen.id, 'webhook', $1 FROM numbered JOIN chosen USING (n) RETURNING lane_id AS id`,
+      [webhookId, count, laneId ?? null, this.#contactId],
+    );
+    return [...new Set(lanes.map(({ id }) => Number(id)))];
+  }
+
+  async claim(changes: Partial<ClaimBounds> = {}): Promise<Claimed[]> {
+    const token = systemRandom.uuid();
+    const leased = await leaseLanes(this.em, { ...bounds, ...changes }, token);
+    return takeHeads(this.em, { laneIds: leased.map(({ id }) => id), token, holdAttempts });
+  }
+
+  finish(claimed: Claimed, changes: Partial<Finished> = {}): Promise<number[]> {
+    const { deliveryId, laneId, token } = claimed;
+    const finished: Finished = {
+      deliveryId,
+      laneId,
+      token,
+      state: 'delivered',
+      delayMs: 0,
+      status: 200,
+      errorCode: null,
+      durationMs: 1,
+      responseBody: '',
+      ...changes,
+    };
+    return this.em.transactional((em) => finishDeliveries(em, [finished], holdAttempts));
+  }
+
+  fail(claimed: Claimed, delayMs = 60_000): Promise<number[]> {
+    return this.finish(claimed, { state: 'pending', delayMs, status: 500, errorCode: 'bad_status' });
+  }
+
+  /** Lets time pass for everything that waits. */
+  async pass(seconds: number): Promise<void> {
+    await this.rows('UPDATE lanes SET due_at = due_at - make_interval(secs => $1)', [seconds]);
+    await this.rows('UPDATE deliveries SET next_attempt_at = next_attempt_at - make_interval(secs => $1)', [seconds]);
+  }
+
+  async ledger(): Promise<{ lanes: unknown[]; deliveries: unknown[]; attempts: unknown[] }> {
+    return {
+      lanes: await this.rows('SELECT id, due_at::text, lease_token FROM lanes ORDER BY id'),
+      deliveries: await this.rows(
+        'SELECT id, state, attempt, lease_token, next_attempt_at::text, last_status FROM deliveries ORDER BY id',
+      ),
+      attempts: await this.rows('SELECT delivery_id, number, outcome, error_code FROM attempts ORDER BY id'),
+    };
+  }
+}
+
+describe('leases', () => {
+  let bench: Bench;
+
+  beforeEach(async () => {
+    bench = await Bench.start();
+  });
+
+  afterEach(() => bench.app.stop());
+
+  it('one delivery of a lane is given to one process only', async () => {
+    const [laneId] = await bench.deliveries(await bench.webhook(), 1);
+    await bench.deliveries(1, 2, laneId);
+    const claims = await Promise.all(Array.from({ length: 4 }, () => bench.claim()));
+    expect(claims.flat()).to.have.lengthOf(1);
+    expect(await bench.claim()).to.deep.equal([]);
+  });
+
+  it('a finish that comes after the lease was taken over changes nothing', async () => {
+    await bench.deliveries(await bench.webhook(), 1);
+    const [early] = await bench.claim();
+    await bench.pass(29);
+    expect(await bench.claim()).to.deep.equal([]);
+    await bench.pass(2);
+    const [late] = await bench.claim();
+    expect(late).to.include({ deliveryId: early!.deliveryId, attempt: 2 });
+    const before = await bench.ledger();
+    expect(before.attempts).to.deep.equal([
+      { delivery_id: early!.deliveryId, number: 1, outcome: 'unknown', error_code: 'lease_expired' },
+    ]);
+
+    expect(await bench.finish(early!)).to.deep.equal([]);
+    expect(await bench.fail(early!)).to.deep.equal([]);
+    await expireLeases(bench.em, [early!]);
+    expect(await bench.ledger()).to.deep.equal(before);
+
+    expect(await bench.finish(late!)).to.deep.equal([late!.deliveryId]);
+    expect(await bench.finish(late!)).to.deep.equal([]);
+    const after = await bench.ledger();
+    expect(after.attempts.at(-1)).to.include({ number: 2, outcome: 'delivered' });
+    expect(after.attempts).to.have.lengthOf(2);
+    expect(after.lanes).to.deep.equal([{ id: late!.laneId, due_at: null, lease_token: null }]);
+  });
+
+  it('a lease given up early is free for the next at once, and its attempt of unknown end', async () => {
+    await bench.deliveries(await bench.webhook(), 1);
+    const [claimed] = await bench.claim();
+    await expireLeases(bench.em, [claimed!]);
+    const [again] = await bench.claim();
+    expect(again).to.include({ deliveryId: claimed!.deliveryId, attempt: 2 });
+    expect((await bench.ledger()).attempts).to.have.deep.members([
+      { delivery_id: claimed!.deliveryId, number: 1, outcome: 'unknown', error_code: 'lease_expired' },
+    ]);
+  });
+
+  it('a failing delivery holds its own lane back for three attempts, and no other', async () => {
+    const webhookId = await bench.webhook();
+    const [laneId] = await bench.deliveries(webhookId, 1);
+    await bench.deliveries(webhookId, 1, laneId);
+    const [first] = await bench.claim();
+    for (let attempt = 1; attempt <= holdAttempts; attempt += 1) {
+      const claimed = attempt === 1 ? first : (await bench.claim())[0];
+      expect(claimed).to.include({ deliveryId: first!.deliveryId, attempt });
+      await bench.fail(claimed!);
+      const [other] = await bench.deliveries(webhookId, 1);
+      const taken = await bench.claim();
+      const held = taken.filter((claim) => claim.laneId === laneId);
+      const others = taken.filter((claim) => claim.laneId === other);
+      expect(others).to.have.lengthOf(1);
+      await bench.finish(others[0]!);
+      if (attempt < holdAttempts) {
+        expect(held, `after attempt ${attempt}`).to.deep.equal([]);
+        await bench.pass(60);
+        continue;
+      }
+      // Now the later one passes while the first waits for its fourth attempt.
+      expect(held.map(({ deliveryId }) => deliveryId)).to.deep.equal([first!.deliveryId + 1]);
+      await bench.finish(held[0]!);
+    }
+    await bench.pass(60);
+    const fourth = (await bench.claim()).find((claim) => claim.laneId === laneId);
+    expect(fourth).to.include({ deliveryId: first!.deliveryId, attempt: 4 });
+  });
+
+  it('an event that comes while its lane waits for a retry does not overtake', async () => {
+    const webhookId = await bench.webhook();
+    const [laneId] = await bench.deliveries(webhookId, 1);
+    const [first] = await bench.claim();
+    await bench.fail(first!);
+    await bench.deliveries(webhookId, 1, laneId);
+    // What the outbox does with a lane that nobody leases.
+    await bench.rows('UPDATE lanes SET due_at = now() WHERE id = $1', [laneId]);
+    expect(await bench.claim()).to.deep.equal([]);
+  });
+
+  it('ten thousand due lanes of one endpoint do not starve another, and the claim stays on its index', async function () {
+    this.timeout(30_000);
+    const crowd = await bench.webhook();
+    const [quiet, last] = [await bench.webhook(), await bench.webhook()];
+    await bench.deliveries(crowd, 10_000);
+    await bench.deliveries(quiet, 1);
+    await bench.deliveries(last, 1);
+    await bench.rows('ANALYZE lanes');
+
+    const first = await bench.claim();
+    expect(first.map(({ endpoint }) => endpoint.id)).to.include.members([crowd, quiet, last]);
+    expect(first).to.have.lengthOf(bounds.perEndpoint + 2);
+    const busy = await bench.claim({ free: new Map([[crowd, 0]]) });
+    expect(busy).to.deep.equal([]);
+    await bench.deliveries(last, 1);
+    // A claim that is full goes on behind the endpoints it has served.
+    const full = await bench.claim({ limit: 4 });
+    expect(full.every(({ endpoint }) => endpoint.id === crowd)).to.equal(true);
+    const next = await bench.claim({ limit: 4, afterEndpoint: crowd });
+    expect(next.map(({ endpoint }) => endpoint.id)).to.deep.equal([last]);
+
+    const plan = await explain(bench, { ...bounds, free: new Map([[crowd, 1]]) });
+    expect(plan.filter(({ node }) => node === 'Seq Scan')).to.deep.equal([]);
+    const lookups = plan.filter(({ relation, index }) => relation === 'lanes' && index !== undefined);
+    expect(lookups.map(({ index }) => index)).to.include('lanes_due');
+    expect(lookups.map(({ index }) => index)).to.have.members(['lanes_due', 'lanes_due', 'lanes_due', 'lanes_pkey']);
+  });
+
+  it('a stop waits for a claim that is under way', async () => {
+    const [laneId] = await bench.deliveries(await bench.webhook(), 1);
+    const begun: number[] = [];
+    const engine = new Engine({
+      database: bench.app.app.database,
+      random: systemRandom,
+      deliver: {
+        webhook: async (claimed) => {
+          begun.push(claimed.deliveryId);
+          await bench.finish(claimed);
+          return null;
+        },
+        bot: () => Promise.reject(new Error('There is no bot')),
+      },
+      inFlight: { webhook: 10, bot: 10 },
+      endpointInFlight: 10,
+      leaseSeconds: 30,
+      holdAttempts,
+      pollMs: 60_000,
+      failed: (error) => {
+        throw error;
+      },
+    });
+    const client = new Client({ connectionString: bench.app.databaseUrl });
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query('SELECT FROM deliveries FOR UPDATE');
+    engine.start();
+    const leased = () => bench.rows('SELECT FROM lanes WHERE lease_token IS NOT NULL');
+    await eventually(async () => (await leased()).length === 1, 5_000);
+    const stopped = engine.stop();
+    await client.end();
+    await stopped;
+    expect(begun).to.have.lengthOf(1);
+    expect(await leased()).to.deep.equal([]);
+    expect(await bench.rows('SELECT state FROM deliveries WHERE lane_id = $1', [laneId])).to.deep.equal([
+      { state: 'delivered' },
+    ]);
+  });
+});
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  Plans?: PlanNode[];
+}
+
+/** The nodes of the plan of a claim's statement. */
+async function explain(
+  { em }: Bench,
+  claim: ClaimBounds,
+): Promise<{ node: string; relation: string | undefined; index: string | undefined }[]> {
+  const kysely = em.getKysely();
+  const plans: PlanNode[] = [];
+  await leaseLanes(
+    {
+      getKysely: () => ({
+        executeQuery: async (query) => {
+          const { rows } = await kysely.executeQuery<{ 'QUERY PLAN': { Plan: PlanNode }[] }>({
+            ...query,
+            sql: `EXPLAIN (FORMAT JSON) ${query.sql}`,
+          } as never);
+          plans.push(...rows.flatMap((row) => row['QUERY PLAN'].map(({ Plan }) => Plan)));
+          return { rows: [] };
+        },
+      }),
+    },
+    claim,
+    systemRandom.uuid(),
+  );
+  const nodes: PlanNode[] = [];
+  for (let next = plans.pop(); next; next = plans.pop()) {
+    nodes.push(next);
+    plans.push(...(next.Plans ?? []));
+  }
+  return nodes.map((node) => ({
+    node: node['Node Type'],
+    relation: node['Relation Name'],
+    index: node['Index Name'],
+  }));
+}

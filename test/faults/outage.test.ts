@@ -1,0 +1,211 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { migrate } from '../../src/migrate.ts';
+import { createDatabase, dropDatabase, postgres } from '../support/postgres.ts';
+import { freePort, killServices, ServiceProcess } from '../support/service.ts';
+import { eventually, rowsOf } from './helpers.ts';
+import { balance, settled } from './ledger.ts';
+import { Passage } from './passage.ts';
+import { Sink } from './sink.ts';
+
+const requestsPerSecond = 50;
+const conversations = 8;
+const resumeMs = 5_000;
+
+interface Request {
+  content: string;
+  status: number;
+  retryAfter: string | null;
+  sentAt: number;
+}
+
+/** Customers who write at a constant rate, whatever the answers. */
+class Load {
+  readonly requests: Request[] = [];
+  readonly failures: unknown[] = [];
+  readonly #service: ServiceProcess;
+  readonly #conversationIds: readonly number[];
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(service: ServiceProcess, conversationIds: readonly number[]) {
+    this.#service = service;
+    this.#conversationIds = conversationIds;
+    this.#timer = setInterval(() => this.#send(), 1000 / requestsPerSecond);
+  }
+
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all(this.#underWay);
+  }
+
+  #send(): void {
+    const number = this.requests.length;
+    const request: Request = { content: `message ${number}`, status: 0, retryAfter: null, sentAt: Date.now() };
+    this.requests.push(request);
+    const id = this.#conversationIds[number % this.#conversationIds.length];
+    const body = { content: request.content, message_type: 'incoming' };
+    const work = this.#service
+      .post(`conversations/${id}/messages`, body)
+      .then(({ status, headers }) => void Object.assign(request, { status, retryAfter: headers.get('retry-after') }))
+      .catch((error: unknown) => void this.failures.push(error))
+      .finally(() => this.#underWay.delete(work));
+    this.#underWay.add(work);
+  }
+}
+
+async function startConversations(service: ServiceProcess, sinkUrl: string): Promise<number[]> {
+  await service.post('webhooks', { url: sinkUrl, subscriptions: ['message_created', 'conversation_status_changed'] });
+  const { id: contactId } = (await service.post('contacts', { name: 'Customer' })).body;
+  const [inbox] = (await service.get('inboxes')).body.payload;
+  const ids: number[] = [];
+  for (let number = 0; number < conversations; number += 1) {
+    const { body } = await service.post('conversations', { inbox_id: inbox.id, contact_id: contactId });
+    ids.push(body.id);
+  }
+  return ids;
+}
+
+/** Keeps everybody else from changing the conversation until the function it answers is called. */
+async function holdConversation(url: string, id: number): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: url });
+  // A failed test ends with its database dropped.
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.query('BEGIN');
+  await client.query('SELECT FROM conversations WHERE id = $1 FOR UPDATE', [id]);
+  return () => client.end();
+}
+
+async function waitingStatements(url: string): Promise<number> {
+  const [row] = await rowsOf<{ count: number }>(
+    url,
+    `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return row?.count ?? 0;
+}
+
+function unixSeconds(inSeconds: number): number {
+  return Math.ceil(Date.now() / 1000) + inSeconds;
+}
+
+describe('a database that goes away', function () {
+  this.timeout(60_000);
+  let url: string;
+
+  beforeEach(async () => {
+    url = await createDatabase(migrate);
+    // The run's Postgres confirms commits before it has written them. A service's own does not, and neither may this one.
+    await rowsOf(url, `ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET synchronous_commit = on`);
+  });
+
+  afterEach(async () => {
+    await killServices();
+    await dropDatabase(url);
+  });
+
+  it('and returns, twice under load: refused meanwhile with 503, nothing lost, deliveries resume within 5 s', async () => {
+    const sink = await Sink.start();
+    const service = await ServiceProcess.start({ databaseUrl: url, env: { DEMO: 'true', SANDBOX_RUNNERS: '1' } });
+    const ids = await startConversations(service, sink.url);
+    const sleeper = ids.pop();
+    const wakeAt = unixSeconds(3);
+    const snooze = { status: 'snoozed', snoozed_until: wakeAt };
+    expect((await service.post(`conversations/${sleeper}/toggle_status`, snooze)).status).to.equal(200);
+
+    const load = new Load(service, ids);
+    await sleep(1000);
+    const returns: number[] = [];
+    for (const mode of ['fast', 'immediate'] as const) {
+      await (await postgres()).restart(mode, 500);
+      returns.push(Date.now());
+      await sleep(1500);
+    }
+    await load.end();
+    await settled(url, resumeMs);
+
+    expect(load.failures).to.deep.equal([]);
+    expect(service.isRunning).to.equal(true);
+    const byStatus = Map.groupBy(load.requests, ({ status }) => status);
+    expect([...byStatus.keys()]).to.have.members([201, 503]);
+    expect(byStatus.get(503)?.every(({ retryAfter }) => retryAfter === '1')).to.equal(true);
+    for (const at of returns) {
+      const answered = load.requests.find(({ status, sentAt }) => status === 201 && sentAt >= at);
+      expect((answered?.sentAt ?? Infinity) - at, 'first answer after the return').to.be.below(1000);
+      const arrived = sink.log.find((arrival) => arrival.at >= at);
+      expect((arrived?.at ?? Infinity) - at, 'first delivery after the return').to.be.below(resumeMs);
+    }
+
+    const accounts = await balance(url, sink.log);
+    console.log(`      ${[...byStatus].map(([status, { length }]) => `${length} × ${status}`).join(', ')}`, accounts);
+    const arrived = new Set(sink.log.map(({ body }) => body.content));
+    const lost = (byStatus.get(201) ?? []).filter(({ content }) => !arrived.has(content));
+    expect(lost, 'acknowledged, but not delivered').to.deep.equal([]);
+
+    const woken = await eventually(
+      async () => (await service.get(`conversations/${sleeper}`)).body.status === 'open',
+      Math.max(0, wakeAt * 1000 + 15_000 - Date.now()),
+    );
+    expect(woken).to.equal(true);
+    expect(await service.stop()).to.deep.equal({ code: 0, signal: null });
+    expect(service.output).not.to.match(/unexpected failure|unhandled/i);
+    await sink.close();
+  });
+
+  it('cuts transactions short: their connections do not stay taken', async () => {
+    const passage = new Passage(await freePort(), url);
+    await passage.open();
+    const env = { DEMO: 'true', SANDBOX_RUNNERS: '1', ROLE: 'web', DATABASE_POOL_MAX: '2' };
+    const service = await ServiceProcess.start({ databaseUrl: passage.url, env });
+    const sink = await Sink.start();
+    const [id] = await startConversations(service, sink.url);
+    for (let outage = 1; outage <= 3; outage += 1) {
+      const release = await holdConversation(url, id ?? 0);
+      const body = { content: 'Hello', message_type: 'incoming' };
+      const writing = [1, 2].map(() => service.post(`conversations/${id}/messages`, body));
+      await eventually(async () => (await waitingStatements(url)) === 2, 5_000);
+      await passage.bar();
+      expect((await Promise.all(writing)).map(({ status }) => status)).to.deep.equal([503, 503]);
+      await release();
+      await passage.open();
+    }
+    await eventually(async () => (await service.get('/readyz')).status === 200, 5_000);
+    expect((await service.get(`conversations/${id}`)).status).to.equal(200);
+    expect(await service.stop(), service.output).to.deep.equal({ code: 0, signal: null });
+    await passage.bar();
+    await sink.close();
+  });
+
+  it('at the start is waited for: alive, not ready, then ready', async () => {
+    const passage = new Passage(await freePort(), url);
+    const service = await ServiceProcess.start({ databaseUrl: passage.url, until: 'alive' });
+    expect((await service.get('/healthz')).status).to.equal(200);
+    const before = await service.get('/readyz');
+    expect(before.status).to.equal(503);
+    expect(before.headers.get('retry-after')).to.equal('1');
+    const refused = await service.get('contacts');
+    expect([refused.status, refused.headers.get('retry-after')]).to.deep.equal([503, '1']);
+    await sleep(1500);
+    expect(service.isRunning).to.equal(true);
+
+    await passage.open();
+    await eventually(async () => (await service.get('/readyz')).status === 200, 10_000);
+    await eventually(async () => (await service.get('/api/v1/profile')).status === 200, 5_000);
+    await passage.bar();
+    await eventually(async () => (await service.get('/readyz')).status === 503, 10_000);
+    expect((await service.get('/healthz')).status).to.equal(200);
+    await passage.open();
+    await eventually(async () => (await service.get('/readyz')).status === 200, 10_000);
+    expect(await service.stop()).to.deep.equal({ code: 0, signal: null });
+    await passage.bar();
+  });
+
+  it('never came: the service still stops when told to', async () => {
+    const away = `postgresql://switchboard:secret@127.0.0.1:${await freePort()}/switchboard`;
+    const service = await ServiceProcess.start({ databaseUrl: away, until: 'alive' });
+    const since = Date.now();
+    expect(await service.stop(), service.output).to.deep.equal({ code: 0, signal: null });
+    expect(Date.now() - since).to.be.below(5_000);
+  });
+});

@@ -1,0 +1,28 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { selfSigned } from '../lib/certificate.ts';
+import { Receiver } from './receiver.ts';
+
+/** A receiver that speaks https under a certificate of its own making. */
+export interface HttpsReceiver {
+  receiver: Receiver;
+  /** Ends the receiver; its certificate is trusted no more. */
+  close: () => Promise<void>;
+}
+
+/**
+ * Starts a receiver at https://localhost whose certificate this process trusts while it runs, by the same way an
+ * operator's own authority would be: among Node's default ones. The service under test needs no door for it.
+ */
+export async function startHttpsReceiver(): Promise<HttpsReceiver> {
+  const certificate = selfSigned('localhost');
+  const trusted = getCACertificates('default');
+  setDefaultCACertificates([...trusted, certificate.cert]);
+  const receiver = await Receiver.start(certificate);
+  return {
+    receiver,
+    close: async () => {
+      await receiver.close();
+      setDefaultCACertificates(trusted);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { addAgent, createAccount, createUser, grantToken } from '../../src/domain/accounts.ts';
+import { systemRandom } from '../../src/lib/ports.ts';
+import { hashToken, lastFour, newToken } from '../../src/lib/tokens.ts';
+import type { TestApp } from './app.ts';
+
+/** Somebody who can call the service: the id, and a header with the access token. */
+export interface Person {
+  id: number;
+  headers: { api_access_token: string };
+}
+
+/** A person with an address. */
+export interface User extends Person {
+  email: string;
+}
+
+/** Adds a confirmed user to an account, `agent` of account 1 unless told otherwise. */
+export async function addPerson(
+  app: TestApp,
+  { name, role = 'agent', accountId = 1 }: { name: string; role?: 'administrator' | 'agent'; accountId?: number },
+): Promise<User> {
+  return app.app.database.em().transactional(async (em) => {
+    const now = new Date();
+    const email = `${name.toLowerCase().replaceAll(/\W+/g, '.')}.${accountId}@example.com`;
+    const user = await createUser(em, { name, email, confirmed: true, platformAdmin: false }, now);
+    await addAgent(em, { accountId, userId: user.id, role, now });
+    const token = newToken('user', systemRandom);
+    await grantToken(em, user.id, token, now);
+    return { id: user.id, email, headers: { api_access_token: token } };
+  });
+}
+
+/** Adds another account with its administrator. */
+export async function addAccount(app: TestApp, name: string): Promise<{ id: number; administrator: User }> {
+  const account = await createAccount(app.app.database.em(), name, new Date());
+  const administrator = await addPerson(app, { name: `${name} admin`, role: 'administrator', accountId: account.id });
+  return { id: account.id, administrator };
+}
+
+/** Lets the first bot of account 1 in. */
+export async function botHeaders(app: TestApp): Promise<{ api_access_token: string }> {
+  const token = newToken('bot', systemRandom);
+  await app.query(
+    `INSERT INTO access_tokens (agent_bot_id, token_hash, last_four)
+     SELECT min(id), $1, $2 FROM agent_bots WHERE account_id = 1`,
+    [hashToken(token), lastFour(token)],
+  );
+  return { api_access_token: token };
+}

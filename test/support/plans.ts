@@ -1,0 +1,81 @@
+import type { Compilable } from 'kysely';
+import { sql, type Executor } from '../../src/lib/sql.ts';
+
+/** A step of a plan, as EXPLAIN (FORMAT JSON) tells it. */
+export interface Step {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Heap Fetches'?: number;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
+  'Total Cost': number;
+  Plans?: Step[];
+}
+
+/** How the database went about a statement. */
+export interface Plan {
+  steps: Step[];
+  /** What the planner thinks it costs: blocks and rows in one figure. */
+  cost: number;
+  /** Rows and index entries that were read, those that a filter dropped included. */
+  rows: number;
+  /** Blocks of tables and indexes that were looked at. */
+  blocks: number;
+}
+
+/** Has `work` run statements by the executor it is given, then runs each once more to see how the database goes about it. */
+export async function plansOf<Target extends Executor>(
+  executor: Target,
+  work: (executor: Target) => Promise<unknown>,
+): Promise<Plan[]> {
+  const kysely = executor.getKysely();
+  const statements: { sql: string; parameters: readonly unknown[] }[] = [];
+  const recording: ReturnType<Executor['getKysely']> = {
+    executeQuery: (query: ReturnType<Compilable['compile']>) => {
+      statements.push(query);
+      return kysely.executeQuery(query);
+    },
+  };
+  await work(Object.assign(Object.create(executor) as Target, { getKysely: () => recording }));
+  const plans: Plan[] = [];
+  for (const statement of statements) plans.push(await explain(executor, statement.sql, statement.parameters));
+  return plans;
+}
+
+/** The names of the indexes that the plan reads. */
+export function indexesOf({ steps }: Plan): string[] {
+  return steps.flatMap((step) => step['Index Name'] ?? []);
+}
+
+/** The names of the tables that the plan reads from end to end. */
+export function scannedTables({ steps }: Plan): string[] {
+  return steps.filter((step) => step['Node Type'].endsWith('Seq Scan')).map((step) => step['Relation Name'] ?? '');
+}
+
+async function explain(executor: Executor, text: string, parameters: readonly unknown[]): Promise<Plan> {
+  const [row] = await sql<{ 'QUERY PLAN': [{ Plan: Step }] }>(
+    executor,
+    `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+    parameters,
+  );
+  const { Plan: last } = row!['QUERY PLAN'][0];
+  const steps = flatten(last);
+  return {
+    steps,
+    cost: last['Total Cost'],
+    rows: steps.filter((step) => step['Node Type'].includes('Scan')).reduce((sum, step) => sum + rowsRead(step), 0),
+    blocks: last['Shared Hit Blocks'] + last['Shared Read Blocks'],
+  };
+}
+
+function flatten(step: Step): Step[] {
+  return [step, ...(step.Plans ?? []).flatMap(flatten)];
+}
+
+function rowsRead(step: Step): number {
+  return step['Actual Loops'] * (step['Actual Rows'] + (step['Rows Removed by Filter'] ?? 0));
+}

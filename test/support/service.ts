@@ -1,0 +1,143 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { adminToken, type Answer } from './app.ts';
+
+const program = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
+const startMs = 20_000;
+// Compiled code that the services of a test run share: half of a start is compiling.
+const compileCache = join(tmpdir(), 'switchboard-test-compile-cache');
+const pollMs = 10;
+
+/** How a process ended: its exit code or the signal that ended it. */
+export interface Ending {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface ServiceOptions {
+  databaseUrl: string;
+  /** Environment variables beside those that every test service gets. */
+  env?: Record<string, string>;
+  /** `alive` = as soon as it answers /healthz; `ready` (the default) = once it has started altogether. */
+  until?: 'alive' | 'ready';
+}
+
+const running = new Set<ServiceProcess>();
+
+/** Ends the services that a failed test left running. */
+export async function killServices(): Promise<void> {
+  await Promise.all([...running].map((service) => service.kill()));
+}
+
+/** A port of loopback that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** The service as a process of its own, started as people start it, that can be killed, stopped and watched. */
+export class ServiceProcess {
+  readonly url: string;
+  readonly ended: Promise<Ending>;
+  /** Whatever it wrote to its standard output and error. */
+  output = '';
+  readonly #child: ChildProcess;
+  readonly #folder: string;
+
+  private constructor(port: number, env: Record<string, string>) {
+    this.url = `http://127.0.0.1:${port}`;
+    this.#folder = mkdtempSync(join(tmpdir(), 'switchboard-service-'));
+    this.#child = spawn(process.execPath, [program, 'start'], {
+      cwd: this.#folder,
+      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compileCache, ...env, PORT: String(port), DATA_DIR: join(this.#folder, 'data') },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const { promise, resolve } = Promise.withResolvers<Ending>();
+    this.ended = promise;
+    running.add(this);
+    this.#child.once('close', (code, signal) => {
+      running.delete(this);
+      rmSync(this.#folder, { recursive: true, force: true });
+      resolve({ code, signal });
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    }
+  }
+
+  /** Starts it on a free port; rejects with what it printed when it ends before it is up. */
+  static async start({ databaseUrl, env = {}, until = 'ready' }: ServiceOptions): Promise<ServiceProcess> {
+    const service = new ServiceProcess(await freePort(), {
+      DATABASE_URL: databaseUrl,
+      SECRET_KEY: 'a key that only the tests use, long enough',
+      BOOTSTRAP_ADMIN_TOKEN: adminToken,
+      OUTBOUND_ALLOW_CIDRS: '127.0.0.1/32',
+      RATE_LIMIT_PER_MINUTE: '0',
+      LOG_LEVEL: 'error',
+      ...env,
+    });
+    const isUp =
+      until === 'alive'
+        ? () => service.get('/healthz').then(({ status }) => status === 200, () => false)
+        : () => Promise.resolve(service.output.includes('Switchboard listens on'));
+    await service.#waitUntil(isUp);
+    return service;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Calls an operation as the administrator; paths without a leading slash are meant below account 1. */
+  async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const full = path.startsWith('/') ? path : `/api/v1/accounts/1/${path}`;
+    const response = await fetch(this.url + full, {
+      method,
+      headers: { api_access_token: adminToken, 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.call('GET', path);
+  }
+
+  post(path: string, body: unknown = {}): Promise<Answer> {
+    return this.call('POST', path, body);
+  }
+
+  /** Sends a signal, SIGTERM unless told otherwise, and answers how the process ended. */
+  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
+    this.#child.kill(signal);
+    return this.ended;
+  }
+
+  /** Ends it without a chance to clean up. */
+  kill(): Promise<Ending> {
+    return this.stop('SIGKILL');
+  }
+
+  async #waitUntil(probe: () => Promise<boolean>): Promise<void> {
+    for (let waited = 0; waited < startMs; waited += pollMs) {
+      if (!this.isRunning) throw new Error(`The service ended before it was up: ${this.output}`);
+      if (await probe()) return;
+      await sleep(pollMs);
+    }
+    await this.kill();
+    throw new Error(`The service was not up within ${startMs} ms: ${this.output}`);
+  }
+}
