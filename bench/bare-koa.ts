@@ -15,7 +15,11 @@ interface Statement {
   values: unknown[];
 }
 
-type Query = (this: unknown, query: string | Statement, values?: unknown[]) => Promise<{ rows: { event_sequence: number }[] }>;
+type Query = (
+  this: unknown,
+  query: string | Statement,
+  values?: unknown[],
+) => Promise<{ rows: { event_sequence: number }[] }>;
 
 const databaseUrl = process.env.DATABASE_URL ?? '';
 // Wherever the statements name it, the conversation at hand takes its place; its contact has the same number.
@@ -32,7 +36,11 @@ prototype.query = function (statement, values) {
 };
 
 async function takeDown(): Promise<Statement[]> {
-  const app = await App.create({ config: { ...loadConfig(), role: 'web' }, databaseUrl, log: pino({ level: 'silent' }) });
+  const app = await App.create({
+    config: { ...loadConfig(), role: 'web' },
+    databaseUrl,
+    log: pino({ level: 'silent' }),
+  });
   const { port } = await app.listen();
   await app.start();
   const send = () =>
@@ -45,7 +53,9 @@ async function takeDown(): Promise<Statement[]> {
   await send();
   taking = false;
   await app.stop();
-  return taken.filter(({ text }) => !text.includes('agenda_jobs')).map((statement) => ({ ...statement, values: statement.values ?? [] }));
+  return taken
+    .filter(({ text }) => !text.includes('agenda_jobs'))
+    .map((statement) => ({ ...statement, values: statement.values ?? [] }));
 }
 
 function position(statements: readonly Statement[], beginning: string): number {

@@ -105,7 +105,10 @@ interface Setting {
 async function compare({ service, database, counter, receiver }: Setting): Promise<void> {
   await prepare(database, service.url);
   const subscriptions = ['message_created'];
-  const webhook = await call<{ id: number; secret: string }>(service.url, 'POST', 'webhooks', { url: receiver, subscriptions });
+  const webhook = await call<{ id: number; secret: string }>(service.url, 'POST', 'webhooks', {
+    url: receiver,
+    subscriptions,
+  });
   const results: { ours: number[]; bare: number[] } = { ours: [], bare: [] };
   for (let round = 0; round < rounds; round++) {
     await database.query(fill, [round * perRound, perRound, webhook.id]);
@@ -115,5 +118,7 @@ async function compare({ service, database, counter, receiver }: Setting): Promi
     await bare.stop();
   }
   const [ours, bare] = [median(results.ours), median(results.bare)];
-  console.log(`  Switchboard: ${show(ours)} deliveries/s; bare signed undici loop: ${show(bare)} posts/s; ratio ${show(ours / bare, 2)}`);
+  console.log(
+    `  Switchboard: ${show(ours)} deliveries/s; bare signed undici loop: ${show(bare)} posts/s; ratio ${show(ours / bare, 2)}`,
+  );
 }

@@ -60,7 +60,9 @@ function report(name: string, results: readonly Round[]): number {
 
 /** Message create over HTTP, in turns with a bare Koa handler that issues the same statements. */
 export async function benchMessageCreate(databaseUrl: string): Promise<void> {
-  console.log(`Message create: ${connections} connections, ${rounds} rounds of ${roundMs / 1000} s in turns, the first discarded`);
+  console.log(
+    `Message create: ${connections} connections, ${rounds} rounds of ${roundMs / 1000} s in turns, the first discarded`,
+  );
   const ours = await startProcess('bin/switchboard.js', ['start'], serviceEnv(databaseUrl, { ROLE: 'web' }));
   try {
     const ids = await prepare(ours.url);

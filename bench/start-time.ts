@@ -8,7 +8,11 @@ import { startProcess } from './service.ts';
 export async function benchStart(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'switchboard-start-'));
   const start = async (): Promise<number> => {
-    const service = await startProcess('bin/switchboard.js', ['start'], { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error' });
+    const service = await startProcess('bin/switchboard.js', ['start'], {
+      DATA_DIR: dataDir,
+      PORT: '0',
+      LOG_LEVEL: 'error',
+    });
     await service.stop();
     return service.startMs;
   };

@@ -61,7 +61,10 @@ export function findProblems(name: SchemaName, value: unknown): ErrorDetail[] {
 
 /** Like findProblems for query strings: turns text into numbers and booleans and fills in defaults, in place. */
 export function findQueryProblems(name: SchemaName, query: Record<string, unknown>): ErrorDetail[] {
-  return problems(compiled(coercing, name), query);
+  const found = problems(compiled(coercing, name), query);
+  // Ajv looks at the bounds of a number before it turns the text into one, and `1e400` becomes Infinity.
+  const endless = Object.keys(query).filter((key) => query[key] === Infinity || query[key] === -Infinity);
+  return [...found, ...endless.map((key) => ({ path: `/${key}`, rule: 'type', message: `/${key} must be integer` }))];
 }
 
 /** Throws a defect when a value of our own making breaks its schema. */

@@ -1,4 +1,5 @@
-import { createAgent, deleteAgent, findAgents, inviteAgain, updateAgent, type AgentProfile } from '../domain/agents.ts';
+import { deleteAgent } from '../domain/agent-removal.ts';
+import { createAgent, findAgents, inviteAgain, updateAgent, type AgentProfile } from '../domain/agents.ts';
 import type { Named } from '../entities/conversation.ts';
 import { route, type Services } from '../http/route.ts';
 import { given } from '../lib/given.ts';

@@ -81,9 +81,12 @@ class DemoReceiver {
     this.posts.push(post);
     const answer = this.posts.length === 1 ? '500, on purpose' : '200';
     const { event, status, content } = post.event;
-    const what = content === undefined ? `${String(event)}: now ${String(status)}` : `${String(event)}: "${String(content)}"`;
+    const what =
+      content === undefined ? `${String(event)}: now ${String(status)}` : `${String(event)}: "${String(content)}"`;
     say(`   receiver  ← ${what}`);
-    say(`               webhook-id ${post.id}, attempt ${post.attempt}, signature ${post.signed ? 'valid' : 'INVALID'}; answers ${answer}`);
+    say(
+      `               webhook-id ${post.id}, attempt ${post.attempt}, signature ${post.signed ? 'valid' : 'INVALID'}; answers ${answer}`,
+    );
   }
 
   async listen(): Promise<string> {
@@ -147,7 +150,10 @@ async function play(call: Call, receiver: DemoReceiver): Promise<void> {
   say('1. A webhook is registered');
   const subscriptions = ['message_created', 'conversation_status_changed'];
   const url = await receiver.listen();
-  const webhook = await call<Shape<'resources/webhook-with-secret'>>('POST', `${account}/webhooks`, { url, subscriptions });
+  const webhook = await call<Shape<'resources/webhook-with-secret'>>('POST', `${account}/webhooks`, {
+    url,
+    subscriptions,
+  });
   receiver.secret = webhook.secret;
   say(`   ${url} will hear ${subscriptions.join(' and ')}`);
   try {
@@ -157,7 +163,9 @@ async function play(call: Call, receiver: DemoReceiver): Promise<void> {
     const body = { inbox_id: inboxes.find(({ name }) => name === 'Demo inbox')?.id, contact_id: contact.id };
     const conversation = await call<Shape<'resources/conversation'>>('POST', `${account}/conversations`, body);
     const bot = conversation.meta.agent_bot?.name ?? 'nobody';
-    say(`   contact ${contact.id}, conversation ${conversation.id}: ${conversation.status}, served by the bot "${bot}"`);
+    say(
+      `   contact ${contact.id}, conversation ${conversation.id}: ${conversation.status}, served by the bot "${bot}"`,
+    );
     const path = `${account}/conversations/${conversation.id}`;
     await playMessage(call, receiver, path);
     await playSnooze(call, receiver, path);

@@ -23,6 +23,7 @@ export interface NewUser {
   email: string;
   confirmed: boolean;
   platformAdmin: boolean;
+  avatarUrl?: string | null;
 }
 
 /** Creates a user, who belongs to no account yet. */

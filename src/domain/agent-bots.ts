@@ -1,13 +1,9 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
 import { AccessToken } from '../entities/access-token.ts';
 import { AgentBot } from '../entities/agent-bot.ts';
-import { findConversations, type Conversation } from '../entities/conversation.ts';
 import { forbidden, invalid, notFound } from '../errors.ts';
-import type { Transaction } from '../events/transaction.ts';
 import { differs } from '../lib/differs.ts';
-import { sql } from '../lib/sql.ts';
 import { hashToken, lastFour } from '../lib/tokens.ts';
-import { detachAndRemove, type Change, type Transact } from './detach.ts';
 
 /** What bots on servers of their own are told of: every event there is for bots. */
 export const webhookBotEvents = [
@@ -83,11 +79,21 @@ export async function updateHearing(em: EntityManager, pluginId: string, hearing
   await em.flush();
 }
 
+/** Whose bots are acted on: an account's in its transaction, or the system's, which belong to none. */
+export interface BotScope {
+  em: EntityManager;
+  account: { id: number | null };
+  now: Date;
+}
+
 /** Bots on one page of the list. */
 export const agentBotsPerPage = 25;
 
-/** One page of the bots that the account can use, its own and the system's, and how many there are in all. */
-export function listAgentBots(em: EntityManager, accountId: number, page: number): Promise<[AgentBot[], number]> {
+/**
+ * One page of the bots that the account can use, its own and the system's, and how many there are in all; without an
+ * account the system's alone.
+ */
+export function listAgentBots(em: EntityManager, accountId: number | null, page: number): Promise<[AgentBot[], number]> {
   return em.findAndCount(
     AgentBot,
     { $or: [{ accountId }, { accountId: null }] },
@@ -95,21 +101,22 @@ export function listAgentBots(em: EntityManager, accountId: number, page: number
   );
 }
 
-/** A bot that the account can use; 404 when there is none such. */
-export async function readAgentBot(em: EntityManager, accountId: number, id: number): Promise<AgentBot> {
+/** A bot that the account can use; 404 when there is none such. Without an account: a system bot. */
+export async function readAgentBot(em: EntityManager, accountId: number | null, id: number): Promise<AgentBot> {
   const bot = await em.findOne(AgentBot, { id, $or: [{ accountId }, { accountId: null }] });
   if (!bot) throw notFound('Agent bot');
   return bot;
 }
 
-/** A bot of the account itself. Errors: 404, 403 for a system bot. */
-export async function readOwnAgentBot(em: EntityManager, accountId: number, id: number): Promise<AgentBot> {
+/** A bot of the account itself, or without one a system bot. Errors: 404, 403 for a system bot to an account. */
+export async function readOwnAgentBot(em: EntityManager, accountId: number | null, id: number): Promise<AgentBot> {
   const bot = await readAgentBot(em, accountId, id);
-  if (bot.accountId !== accountId) throw forbidden('System bots are managed by the platform');
+  if ((bot.accountId ?? null) !== accountId) throw forbidden('System bots are managed by the platform');
   return bot;
 }
 
-async function lockOwnBot(tx: Transaction, id: number): Promise<AgentBot> {
+/** Like readOwnAgentBot; nobody else changes the bot until the transaction ends. */
+export async function lockOwnBot(tx: BotScope, id: number): Promise<AgentBot> {
   const bot = await readOwnAgentBot(tx.em, tx.account.id, id);
   const locked = await tx.em.refresh(bot, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!locked) throw notFound('Agent bot');
@@ -134,7 +141,7 @@ function checkKind(bot: AgentBot, changes: AgentBotChanges): void {
 }
 
 /** Changes a bot of the account. Errors: 404, 403 for a system bot, 422 for what its kind does not have. */
-export async function updateAgentBot(tx: Transaction, id: number, changes: AgentBotChanges): Promise<AgentBot> {
+export async function updateAgentBot(tx: BotScope, id: number, changes: AgentBotChanges): Promise<AgentBot> {
   const bot = await lockOwnBot(tx, id);
   checkKind(bot, changes);
   if (!differs(bot, changes)) return bot;
@@ -151,63 +158,17 @@ export async function grantBotToken(em: EntityManager, botId: number, token: str
 }
 
 /** Replaces the access token of a bot of the account. Errors: 404, 403 for a system bot. */
-export async function resetBotToken(tx: Transaction, id: number, token: string): Promise<AgentBot> {
+export async function resetBotToken(tx: BotScope, id: number, token: string): Promise<AgentBot> {
   const bot = await lockOwnBot(tx, id);
   await grantBotToken(tx.em, id, token, tx.now);
   return bot;
 }
 
 /** Replaces the signing secret of a webhook bot of the account. Errors: 404, 403 for a system bot, 422 for a plugin. */
-export async function resetBotSecret(tx: Transaction, id: number, sealedSecret: string): Promise<AgentBot> {
+export async function resetBotSecret(tx: BotScope, id: number, sealedSecret: string): Promise<AgentBot> {
   const bot = await lockOwnBot(tx, id);
   if (bot.kind !== 'webhook') throw invalid('', 'kind', 'Only webhook bots have a signing secret');
   Object.assign(bot, { secret: sealedSecret, updatedAt: tx.now });
   await tx.em.flush();
   return bot;
-}
-
-// Read again after the change: another bot, that of the inbox, may serve them now.
-async function detachConversations(
-  tx: Transaction,
-  id: number,
-  conversations: readonly Conversation[],
-): Promise<Change[]> {
-  const rows = await sql<{ id: number }>(
-    tx.em,
-    `UPDATE conversations SET agent_bot_id = NULL WHERE account_id = $1 AND agent_bot_id = $2 AND id = ANY ($3)
-     RETURNING id`,
-    [tx.account.id, id, conversations.map((conversation) => conversation.id)],
-  );
-  const freed = await findConversations(
-    tx.em,
-    tx.account.id,
-    rows.map((row) => row.id),
-  );
-  return freed.map((conversation) => ({ conversation, changed: { agent_bot_id: { previous: id, current: null } } }));
-}
-
-async function removeBot(tx: Transaction, id: number): Promise<void> {
-  const scope = [tx.account.id, id];
-  await sql(tx.em, 'UPDATE inboxes SET agent_bot_id = NULL WHERE account_id = $1 AND agent_bot_id = $2', scope);
-  await sql(
-    tx.em,
-    `UPDATE deliveries SET state = 'cancelled', finished_at = now()
-     WHERE account_id = $1 AND endpoint_kind = 'bot' AND endpoint_id = $2 AND state = 'pending'`,
-    scope,
-  );
-  await tx.em.nativeDelete(AgentBot, { id, accountId: tx.account.id });
-}
-
-/**
- * Deletes a bot of the account: it serves nothing any more, what it was still to be told is cancelled, its messages
- * stay without their author. Says conversation_updated for each conversation that named it. Errors: 404, 403 for a
- * system bot.
- */
-export function deleteAgentBot(transact: Transact, id: number): Promise<void> {
-  return detachAndRemove(transact, id, {
-    referring: 'SELECT id FROM conversations WHERE account_id = $1 AND agent_bot_id = $2',
-    detach: (tx, conversations) => detachConversations(tx, id, conversations),
-    lock: (tx) => lockOwnBot(tx, id),
-    remove: (tx) => removeBot(tx, id),
-  });
 }

@@ -4,9 +4,7 @@ import { forbidden, invalid, notFound } from '../errors.ts';
 import type { Actor, Transaction } from '../events/transaction.ts';
 import { differs } from '../lib/differs.ts';
 import { moment, sql, type Executor } from '../lib/sql.ts';
-import { detachAndRemove, type Transact } from './detach.ts';
 import { closeInvitations, invite, needsInvitation } from './invitations.ts';
-import { unassign } from './unassign.ts';
 
 /** An agent as its colleagues see it; `id` is the user's. */
 export interface AgentProfile {
@@ -91,6 +89,26 @@ async function lockAccount(tx: Transaction): Promise<void> {
   await sql(tx.em, 'SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [tx.account.id]);
 }
 
+/** Makes a user an agent of the account; false when it is one already. Errors: 422 when the account has too many. */
+export async function addMember(
+  tx: Transaction,
+  userId: number,
+  { role, availability }: Pick<NewAgent, 'role' | 'availability'>,
+): Promise<boolean> {
+  await lockAccount(tx);
+  const accountId = tx.account.id;
+  if ((await tx.em.count(Agent, { accountId })) >= maxAgentsPerAccount) {
+    throw invalid('', 'limit', `An account has at most ${maxAgentsPerAccount} agents`);
+  }
+  const added = await sql(
+    tx.em,
+    `INSERT INTO agents (account_id, user_id, role, availability, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)
+     ON CONFLICT (account_id, user_id) DO NOTHING RETURNING id`,
+    [accountId, userId, role, availability, tx.now],
+  );
+  return added.length > 0;
+}
+
 async function findOrCreateUser(tx: Transaction, { name, email }: NewAgent): Promise<number> {
   await sql(
     tx.em,
@@ -113,21 +131,12 @@ export async function createAgent(
   token: string,
 ): Promise<{ agent: AgentProfile; invited: boolean }> {
   await lockAccount(tx);
-  const accountId = tx.account.id;
-  if ((await tx.em.count(Agent, { accountId })) >= maxAgentsPerAccount) {
-    throw invalid('', 'limit', `An account has at most ${maxAgentsPerAccount} agents`);
-  }
   const userId = await findOrCreateUser(tx, input);
-  const added = await sql(
-    tx.em,
-    `INSERT INTO agents (account_id, user_id, role, availability, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)
-     ON CONFLICT (account_id, user_id) DO NOTHING RETURNING id`,
-    [accountId, userId, input.role, input.availability, tx.now],
-  );
-  if (added.length === 0) throw invalid('/email', 'unique', 'An agent of this account has this e-mail address');
+  const isNew = await addMember(tx, userId, input);
+  if (!isNew) throw invalid('/email', 'unique', 'An agent of this account has this e-mail address');
   const invited = await needsInvitation(tx.em, userId);
   if (invited) await invite(tx, userId, token);
-  return { agent: await readAgent(tx.em, accountId, userId), invited };
+  return { agent: await readAgent(tx.em, tx.account.id, userId), invited };
 }
 
 /** Invites an agent anew; the link sent before is void. Errors: 404, 422 for one who is in already, 429. */
@@ -152,7 +161,8 @@ function checkRights(actor: Actor, userId: number, { name, role }: AgentChanges)
   throw forbidden('Only administrators may do this; everybody may change the own availability');
 }
 
-async function checkNotLastAdministrator(tx: Transaction, userId: number): Promise<void> {
+/** Throws 422 unless the account has another administrator than this one, and holds them until the transaction ends. */
+export async function checkNotLastAdministrator(tx: Transaction, userId: number): Promise<void> {
   // Locked in one order, so that two who would step down at once do so one after the other.
   const administrators = await sql<{ user_id: number }>(
     tx.em,
@@ -190,51 +200,4 @@ export async function updateAgent(tx: Transaction, userId: number, changes: Agen
   if (name !== undefined) await rename(tx, userId, name);
   await tx.em.flush();
   return readAgent(tx.em, tx.account.id, userId);
-}
-
-// What comes first, since the conversations may take a while: from now on the agent sees none of them.
-async function shutOut(tx: Transaction, userId: number): Promise<void> {
-  const agent = await tx.em.findOne(Agent, { accountId: tx.account.id, userId });
-  if (!agent) throw notFound('Agent');
-  if (agent.role === 'administrator') await checkNotLastAdministrator(tx, userId);
-  agent.role = 'agent';
-  await tx.em.flush();
-  const scope = [tx.account.id, userId];
-  await sql(tx.em, 'DELETE FROM inbox_members WHERE account_id = $1 AND user_id = $2', scope);
-  await sql(tx.em, 'DELETE FROM team_members WHERE account_id = $1 AND user_id = $2', scope);
-  await closeInvitations(tx, userId);
-}
-
-async function lockAgent(tx: Transaction, userId: number): Promise<void> {
-  const rows = await sql(tx.em, 'SELECT FROM agents WHERE account_id = $1 AND user_id = $2 FOR UPDATE', [
-    tx.account.id,
-    userId,
-  ]);
-  if (rows.length === 0) throw notFound('Agent');
-}
-
-// The user stays, since messages and notes name their authors; without an account left, the tokens go.
-async function removeMembership(tx: Transaction, userId: number): Promise<void> {
-  await sql(tx.em, 'SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
-  await tx.em.nativeDelete(Agent, { accountId: tx.account.id, userId });
-  await sql(
-    tx.em,
-    `DELETE FROM access_tokens WHERE user_id = $1 AND NOT EXISTS (SELECT FROM agents WHERE user_id = $1)
-       AND NOT EXISTS (SELECT FROM users WHERE id = $1 AND platform_admin)`,
-    [userId],
-  );
-}
-
-/**
- * Takes an agent out of the account, its teams and its inboxes; its conversations are assigned to nobody then: says
- * conversation_updated for each. Errors: 404, 422 for the last administrator.
- */
-export async function deleteAgent(transact: Transact, userId: number): Promise<void> {
-  await transact((tx) => shutOut(tx, userId));
-  await detachAndRemove(transact, userId, {
-    referring: 'SELECT id FROM conversations WHERE account_id = $1 AND assignee_id = $2',
-    ...unassign(userId),
-    lock: (tx) => lockAgent(tx, userId),
-    remove: (tx) => removeMembership(tx, userId),
-  });
 }

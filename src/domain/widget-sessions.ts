@@ -1,6 +1,6 @@
 import { Contact } from '../entities/contact.ts';
 import { findConversation, saveConversation, type Conversation, type ConversationStatus } from '../entities/conversation.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, notFound } from '../errors.ts';
 import { record } from '../events/outbox.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { sql, type Executor } from '../lib/sql.ts';
@@ -94,11 +94,13 @@ async function createVisitor(tx: Transaction, { inbox }: Visit, profile: Visitor
     customAttributes: profile.customAttributes ?? {},
     additionalAttributes: {},
   });
-  await sql(
+  const kept = await sql(
     tx.em,
-    'INSERT INTO contact_tokens (account_id, inbox_id, contact_id, token_hash, created_at) VALUES ($1, $2, $3, $4, $5)',
+    `INSERT INTO contact_tokens (account_id, inbox_id, contact_id, token_hash, created_at)
+     SELECT account_id, id, $3, $4, $5 FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE RETURNING id`,
     [tx.account.id, inbox.id, contact.id, hashToken(token), tx.now],
   );
+  if (kept.length === 0) throw notFound('Inbox');
   return contact;
 }
 
@@ -131,7 +133,7 @@ export interface Session {
  * Opens a session of the visitor: of a new contact, who is known by `token` from now on, or of the contact of the visit,
  * which takes on what the profile says. It goes on with the contact's unresolved conversation in the inbox, or begins one
  * where a bot hears of sessions. Says contact_created or contact_updated, conversation_created, and always
- * webwidget_triggered. Errors: 401, 422 for an `identifier` that another contact has.
+ * webwidget_triggered. Errors: 401, 404, 422 for an `identifier` that another contact has.
  */
 export async function openSession(
   tx: Transaction,

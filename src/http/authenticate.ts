@@ -25,10 +25,7 @@ export async function authenticate(ctx: Context, em: EntityManager): Promise<Pri
 }
 
 /** Whether somebody may call operations for the role: a person with a part in the account, or a bot. */
-export function mayCall(
-  role: Role,
-  caller: { kind: Actor['kind']; role: Membership['role'] | null },
-): boolean {
+export function mayCall(role: Role, caller: { kind: Actor['kind']; role: Membership['role'] | null }): boolean {
   if (role === 'anyone' || role === 'visitor') return true;
   if (caller.kind === 'contact' || role === 'contact') return caller.kind === role;
   if (role === 'bot') return true;

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { system, transact, transactWithin, type Transaction } from '../events/transaction.ts';
+import { isRetryable } from '../lib/sql-errors.ts';
 import type { Call } from './route.ts';
 
 /** A call whose body and query nobody has typed yet. */
@@ -24,24 +25,35 @@ function reader(em: EntityManager): EntityManager {
   return em.fork({ keepTransactionContext: true });
 }
 
+const tries = 3;
+
+// Calls outside an account have no transaction of their own: the entity manager's stands in for it.
+async function outsideAccounts<Result>(call: AnyCall, work: HeldWork<Result>): Promise<Result> {
+  const { database } = call.services;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await database.em().transactional((em) => {
+        const now = database.clock.now();
+        const transactIn: AnyCall['transactIn'] = (account, verbs) =>
+          transactWithin(em, { account, actor: system, now }, verbs);
+        return work({ ...call, em: reader(em), transactIn }, em, now);
+      });
+    } catch (error) {
+      if (attempt >= tries || !isRetryable(error)) throw error;
+    }
+  }
+}
+
+/** What is done with a call that is held together by one transaction: its entity manager, and its business time. */
+export type HeldWork<Result> = (held: AnyCall, em: EntityManager, now: Date) => Promise<Result>;
+
 /**
  * Runs `work` with a call that reads and writes in one transaction, which commits when it returns and is undone when it
- * throws. Work that met a deadlock is run again. `now` is the business time of the transaction.
+ * throws. Work that met a deadlock, or a change of what it had read, is run again.
  */
-export async function inOneTransaction<Result>(
-  call: AnyCall,
-  work: (held: AnyCall, em: EntityManager, now: Date) => Promise<Result>,
-): Promise<Result> {
-  const { database } = call.services;
-  if (!call.account) {
-    return database.em().transactional((em) => {
-      const now = database.clock.now();
-      const transactIn: AnyCall['transactIn'] = (account, verbs) =>
-        transactWithin(em, { account, actor: system, now }, verbs);
-      return work({ ...call, em: reader(em), transactIn }, em, now);
-    });
-  }
-  return transact(database, { account: call.account, actor: call.actor }, (tx) =>
+export function inOneTransaction<Result>(call: AnyCall, work: HeldWork<Result>): Promise<Result> {
+  if (!call.account) return outsideAccounts(call, work);
+  return transact(call.services.database, { account: call.account, actor: call.actor }, (tx) =>
     work({ ...call, em: reader(tx.em), transact: within(tx) }, tx.em, tx.now),
   );
 }

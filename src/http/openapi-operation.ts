@@ -12,7 +12,8 @@ const audiences: Record<Role, string> = {
   agent: 'For agents and administrators of the account.',
   administrator: 'For administrators of the account.',
   platform: 'For platform administrators.',
-  visitor: 'For the visitors of a web page. With a contact token in `x-contact-token` the contact it belongs to goes on.',
+  visitor:
+    'For the visitors of a web page. With a contact token in `x-contact-token` the contact it belongs to goes on.',
   contact: 'For the contact whose token is in `x-contact-token`, in the inbox that the token is for.',
 };
 

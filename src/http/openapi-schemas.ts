@@ -58,7 +58,7 @@ export class ComponentSchemas {
     if (!document) throw new Error(`No schema ${schema}`);
     const [, definition, rest = ''] = /^\/\$defs\/([^/]+)(.*)$/.exec(pointer) ?? [];
     if (definition === undefined) {
-      const { $schema: _, $defs: definitions, ...whole } = document;
+      const { $schema: _schema, $defs: _definitions, ...whole } = document;
       return this.#add(componentName(schema), whole, schema) + pointer;
     }
     const definitions = (document['$defs'] ?? {}) as Record<string, Json>;

@@ -1,10 +1,6 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { answerClientErrors } from '../../src/http/client-errors.ts';
-import { systemRandom } from '../../src/lib/ports.ts';
 import { adminToken, TestApp, type Answer } from '../support/app.ts';
-import { sendRaw, type RawAnswer } from '../support/raw-http.ts';
+import { expectError, expectRawError, rawRequest as request, sendRaw } from '../support/raw-http.ts';
 
 const accounts = '/api/v1/accounts/1';
 const contacts = `${accounts}/contacts`;
@@ -30,29 +26,16 @@ describe('what HTTP lets through', () => {
       headers: { api_access_token: adminToken, 'content-type': 'application/json', ...headers },
       body: new Uint8Array(Buffer.from(body)),
     });
-    const answer = { status: response.status, headers: response.headers, body: (await response.json()) as Answer['body'] };
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as Answer['body'],
+    };
     expect(await count()).to.equal(before);
     expect(await app.eventNames()).to.deep.equal([]);
     expectError(answer.body);
     return answer;
   }
-
-  function expectError(body: { error?: unknown; code?: unknown; request_id?: unknown }): void {
-    expect(Object.keys(body)[0]).to.equal('error');
-    expect(body.error).to.be.a('string').and.not.equal('');
-    expect(body.code).to.be.a('string');
-    expect(body.request_id).to.be.a('string');
-  }
-
-  function expectRaw(answer: RawAnswer, status: number): void {
-    expect(answer.status).to.equal(status);
-    expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
-    expect(answer.headers.get('x-request-id')).to.match(/^[\w-]{36}$/);
-    expectError(JSON.parse(answer.text));
-  }
-
-  const request = (line: string, headers: string[] = [], body = '') =>
-    [line, 'host: localhost', `api_access_token: ${adminToken}`, ...headers, '', body].join('\r\n');
 
   describe('bodies', () => {
     const deep = (levels: number) => `{"name":"x","custom_attributes":${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}}`;
@@ -67,8 +50,18 @@ describe('what HTTP lets through', () => {
       ['a text', '"x"', 422, 'validation_failed'],
       ['an array', '[{"name":"x"}]', 422, 'validation_failed'],
       ['an empty object', '{}', 422, 'validation_failed'],
-      ['invalid UTF-8', Buffer.from([...Buffer.from('{"name":"'), 0xff, 0xfe, ...Buffer.from('"}')]), 400, 'invalid_json'],
-      ['overlong UTF-8', Buffer.from([...Buffer.from('{"name":"'), 0xc0, 0x80, ...Buffer.from('"}')]), 400, 'invalid_json'],
+      [
+        'invalid UTF-8',
+        Buffer.from([...Buffer.from('{"name":"'), 0xff, 0xfe, ...Buffer.from('"}')]),
+        400,
+        'invalid_json',
+      ],
+      [
+        'overlong UTF-8',
+        Buffer.from([...Buffer.from('{"name":"'), 0xc0, 0x80, ...Buffer.from('"}')]),
+        400,
+        'invalid_json',
+      ],
       ['a NUL', String.raw`{"name":"a\u0000b"}`, 422, 'validation_failed'],
       ['a NUL in a key', String.raw`{"name":"x","custom_attributes":{"a\u0000":1}}`, 422, 'validation_failed'],
       ['half of a surrogate pair', String.raw`{"name":"a\ud800b"}`, 422, 'validation_failed'],
@@ -119,19 +112,19 @@ describe('what HTTP lets through', () => {
       expect([status, body.code, headers.get('connection')]).to.deep.equal([413, 'too_large', 'close']);
       const head = ['content-type: application/json', `content-length: ${large.length}`];
       const declared = await sendRaw(app.url, request(`POST ${contacts} HTTP/1.1`, head, large), { untilClosed: true });
-      expectRaw(declared, 413);
+      expectRawError(declared, 413);
       expect(declared.closed).to.equal(true);
       const chunk = `${(1_500_000).toString(16)}\r\n${'y'.repeat(1_500_000)}\r\n0\r\n\r\n`;
       const chunked = ['content-type: application/json', 'transfer-encoding: chunked'];
       const grown = await sendRaw(app.url, request(`POST ${contacts} HTTP/1.1`, chunked, chunk), { untilClosed: true });
-      expectRaw(grown, 413);
+      expectRawError(grown, 413);
       expect(grown.closed).to.equal(true);
     });
 
     it('one that is announced too large is refused before it comes, and not waited for without end', async () => {
       const head = ['content-type: application/json', 'content-length: 999999999999'];
       const answer = await sendRaw(app.url, request(`POST ${contacts} HTTP/1.1`, head, '{'), { untilClosed: true });
-      expectRaw(answer, 413);
+      expectRawError(answer, 413);
       expect(answer.closed).to.equal(true);
     });
 
@@ -153,8 +146,11 @@ describe('what HTTP lets through', () => {
     }
 
     it('no content type: 415', async () => {
-      const answer = await sendRaw(app.url, request(`POST ${contacts} HTTP/1.1`, ['content-length: 12'], '{"name":"x"}'));
-      expectRaw(answer, 415);
+      const answer = await sendRaw(
+        app.url,
+        request(`POST ${contacts} HTTP/1.1`, ['content-length: 12'], '{"name":"x"}'),
+      );
+      expectRawError(answer, 415);
       expect(await app.eventNames()).to.deep.equal([]);
     });
 
@@ -167,7 +163,10 @@ describe('what HTTP lets through', () => {
 
     it('a body on a GET or a DELETE without one in its contract is left alone', async () => {
       const { body: contact } = await app.post('contacts', { name: 'Gone soon' });
-      const read = await sendRaw(app.url, request(`GET ${contacts}/${contact.id} HTTP/1.1`, ['content-length: 3'], '{]}'));
+      const read = await sendRaw(
+        app.url,
+        request(`GET ${contacts}/${contact.id} HTTP/1.1`, ['content-length: 3'], '{]}'),
+      );
       expect(read.status).to.equal(200);
       expect((await app.call('DELETE', `contacts/${contact.id}`, '{not json')).status).to.equal(200);
     });
@@ -177,16 +176,20 @@ describe('what HTTP lets through', () => {
     it('a method that the path does not take: 405, with those it takes', async () => {
       for (const method of ['PUT', 'DELETE', 'PATCH', 'PROPFIND', 'LINK', 'TRACE']) {
         const answer = await sendRaw(app.url, request(`${method} ${contacts} HTTP/1.1`));
-        expectRaw(answer, 405);
+        expectRawError(answer, 405);
         expect([method, answer.headers.get('allow')]).to.deep.equal([method, 'GET, HEAD, OPTIONS, POST']);
       }
       expect(await app.eventNames()).to.deep.equal([]);
     });
 
     it('a method that nobody knows: 405, wherever', async () => {
-      for (const line of [`FROBNICATE ${contacts} HTTP/1.1`, 'TRACE /nowhere HTTP/1.1', 'CONNECT example.com:443 HTTP/1.1']) {
+      for (const line of [
+        `FROBNICATE ${contacts} HTTP/1.1`,
+        'TRACE /nowhere HTTP/1.1',
+        'CONNECT example.com:443 HTTP/1.1',
+      ]) {
         const answer = await sendRaw(app.url, request(line));
-        expectRaw(answer, 405);
+        expectRawError(answer, 405);
         expect(answer.headers.get('allow')).to.equal('DELETE, GET, HEAD, OPTIONS, PATCH, POST');
       }
     });
@@ -204,8 +207,11 @@ describe('what HTTP lets through', () => {
       const path = await fetch(app.url + contacts, { method: 'OPTIONS' });
       expect([path.status, path.headers.get('allow')]).to.deep.equal([204, 'GET, HEAD, OPTIONS, POST']);
       const server = await sendRaw(app.url, request('OPTIONS * HTTP/1.1'));
-      expect([server.status, server.headers.get('allow')]).to.deep.equal([204, 'DELETE, GET, HEAD, OPTIONS, PATCH, POST']);
-      expectRaw(await sendRaw(app.url, request('OPTIONS /nowhere HTTP/1.1')), 404);
+      expect([server.status, server.headers.get('allow')]).to.deep.equal([
+        204,
+        'DELETE, GET, HEAD, OPTIONS, PATCH, POST',
+      ]);
+      expectRawError(await sendRaw(app.url, request('OPTIONS /nowhere HTTP/1.1')), 404);
     });
 
     const paths: [string, number][] = [
@@ -249,7 +255,7 @@ describe('what HTTP lets through', () => {
       it(`GET ${path.length > 90 ? `${path.slice(0, 90)}…` : path}: ${status}`, async () => {
         const answer = await sendRaw(app.url, request(`GET ${path} HTTP/1.1`));
         expect(answer.status).to.equal(status);
-        if (status >= 400) expectRaw(answer, status);
+        if (status >= 400) expectRawError(answer, status);
       });
     }
 
@@ -261,100 +267,16 @@ describe('what HTTP lets through', () => {
     });
 
     it('a path that is not ASCII: 400', async () => {
-      expectRaw(await sendRaw(app.url, request('GET /caf\u00e9 HTTP/1.1')), 400);
-      expectRaw(await sendRaw(app.url, request(`GET ${contacts}?sort=\u00e9 HTTP/1.1`)), 400);
-    });
-  });
-
-  describe('framing', () => {
-    const framing: [string, string][] = [
-      ['a length and chunks', `POST ${contacts} HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
-      ['two lengths', `POST ${contacts} HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n12345`],
-      ['a length that is none', `POST ${contacts} HTTP/1.1\r\nhost: x\r\ncontent-length: five\r\n\r\n`],
-      ['a negative length', `POST ${contacts} HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n`],
-      ['a space before the colon', `POST ${contacts} HTTP/1.1\r\nhost: x\r\ntransfer-encoding : chunked\r\n\r\n0\r\n\r\n`],
-      ['an unknown coding', `POST ${contacts} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: xchunked\r\n\r\n`],
-      ['line feeds alone', `GET ${contacts} HTTP/1.1\nhost: x\n\n`],
-      ['a folded header', `GET ${contacts} HTTP/1.1\r\nhost: x\r\na: b\r\n c\r\n\r\n`],
-      ['a NUL in a header', `GET ${contacts} HTTP/1.1\r\nhost: x\r\na: b\0c\r\n\r\n`],
-      ['another protocol version', `GET ${contacts} HTTP/9.9\r\nhost: x\r\n\r\n`],
-      ['no host', `GET ${contacts} HTTP/1.1\r\n\r\n`],
-      ['two hosts', `GET ${contacts} HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n`],
-      ['no request', 'hello\r\n\r\n'],
-      ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003'],
-      ['a broken chunk', `POST ${contacts} HTTP/1.1\r\nhost: x\r\napi_access_token: ${adminToken}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n`],
-    ];
-    for (const [title, bytes] of framing) {
-      it(`${title}: 400`, async () => {
-        expectRaw(await sendRaw(app.url, Buffer.from(bytes, 'latin1')), 400);
-        expect(await app.eventNames()).to.deep.equal([]);
-      });
-    }
-
-    it('floods of headers: 431', async () => {
-      const one = await sendRaw(app.url, `GET ${contacts} HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`);
-      expectRaw(one, 431);
-      const many = Array.from({ length: 3000 }, (_, index) => `x${index}: y`).join('\r\n');
-      expectRaw(await sendRaw(app.url, `GET ${contacts} HTTP/1.1\r\nhost: x\r\n${many}\r\n\r\n`), 431);
-    });
-
-    it('a header counts, however many stand before it', async () => {
-      const many = Array.from({ length: 2500 }, () => 'a:').join('\r\n');
-      const answer = await sendRaw(app.url, `GET ${contacts} HTTP/1.1\r\nhost: x\r\n${many}\r\napi_access_token: ${adminToken}\r\n\r\n`);
-      expect(answer.status).to.equal(200);
-    });
-
-    it('an expectation that cannot be met: 417; 100-continue is met', async () => {
-      expectRaw(await sendRaw(app.url, request(`GET ${contacts} HTTP/1.1`, ['expect: a miracle'])), 417);
-      const head = ['content-type: application/json', 'content-length: 20', 'expect: 100-continue'];
-      const post = request(`POST ${contacts} HTTP/1.1`, [...head, 'connection: close'], '{"name":"Continued"}');
-      const answer = await sendRaw(app.url, post, { untilClosed: true });
-      expect(answer.status).to.equal(100);
-      expect(answer.text).to.match(/^HTTP\/1\.1 201 /);
-    });
-
-    it('what follows a good request is refused after its answer', async () => {
-      const bytes = `${request(`GET ${contacts} HTTP/1.1`)}GET / HTTP/1.1\nx\r\n\r\n`;
-      const { status, text, closed } = await sendRaw(app.url, bytes, { untilClosed: true });
-      expect([status, closed]).to.deep.equal([200, true]);
-      expect(text.indexOf('"payload"')).to.be.greaterThan(0).and.lessThan(text.indexOf('HTTP/1.1 400 '));
-    });
-
-    it('HTTP/1.0 needs no host', async () => {
-      expect((await sendRaw(app.url, 'GET /healthz HTTP/1.0\r\n\r\n')).status).to.equal(200);
-    });
-
-    it('an absolute address names the path, never a server', async () => {
-      const answer = await sendRaw(app.url, request('GET http://elsewhere.example/healthz HTTP/1.1'));
-      expect([answer.status, answer.text]).to.deep.equal([200, '{"status":"ok"}']);
-    });
-  });
-
-  describe('a client that is slow', () => {
-    let slow: Server;
-
-    before((done) => {
-      const timing = { headersTimeout: 200, requestTimeout: 300, connectionsCheckingInterval: 50 };
-      slow = createServer(timing, (received) => void received.resume());
-      answerClientErrors(slow, systemRandom);
-      slow.listen(0, '127.0.0.1', done);
-    });
-
-    after((done) => void slow.close(done));
-
-    it('gets 408, in its headers and in its body', async () => {
-      const url = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
-      for (const bytes of ['GET / HTTP/1.1\r\nhost:', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{']) {
-        const answer = await sendRaw(url, bytes, { untilClosed: true });
-        expectRaw(answer, 408);
-        expect(answer.closed).to.equal(true);
-      }
+      expectRawError(await sendRaw(app.url, request('GET /caf\u00e9 HTTP/1.1')), 400);
+      expectRawError(await sendRaw(app.url, request(`GET ${contacts}?sort=\u00e9 HTTP/1.1`)), 400);
     });
   });
 
   describe('the headers of every answer', () => {
     it('carry an id, the caller’s own where it is harmless', async () => {
-      expect((await app.get('contacts', { 'x-request-id': 'trace:1.2-3_4' })).headers.get('x-request-id')).to.equal('trace:1.2-3_4');
+      expect((await app.get('contacts', { 'x-request-id': 'trace:1.2-3_4' })).headers.get('x-request-id')).to.equal(
+        'trace:1.2-3_4',
+      );
       const odd = await app.get('nothing', { 'x-request-id': 'a b<script>' });
       expect(odd.headers.get('x-request-id')).to.match(/^[\da-f-]{36}$/);
       expect(odd.body.request_id).to.equal(odd.headers.get('x-request-id'));

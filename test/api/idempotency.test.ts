@@ -26,7 +26,8 @@ describe('Idempotency-Key', () => {
 
   const newKey = () => ({ 'idempotency-key': `key ${(keys += 1)}` });
   const replayed = ({ headers }: Answer) => headers.get('idempotency-replayed');
-  const count = async (table: string) => (await app.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`))[0]!.n;
+  const count = async (table: string) =>
+    (await app.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`))[0]!.n;
 
   it('the same request gets the same answer, and happens once', async () => {
     const key = newKey();
@@ -139,7 +140,9 @@ describe('Idempotency-Key', () => {
     await isLocked;
     const first = note();
     await app.eventually(async () => {
-      const waiting = await app.query(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+      const waiting = await app.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
       return waiting.length > 0;
     });
     const second = await note();
@@ -191,6 +194,29 @@ describe('Idempotency-Key', () => {
     expect([first.status, typeof first.body.access_token]).to.deep.equal([200, 'string']);
     expect((await app.get('/api/v1/profile', { api_access_token: first.body.access_token })).status).to.equal(200);
     expect((await app.get('/api/v1/profile', somebody.headers)).status).to.equal(401);
+  });
+
+  it('a contact in a widget has keys of its own', async () => {
+    const [inbox] = await app.query<{ identifier: string }>(
+      `UPDATE inboxes SET channel_type = 'Channel::WebWidget', agent_bot_id = NULL WHERE id = $1 RETURNING identifier`,
+      [inboxId],
+    );
+    const base = `/public/api/v1/inboxes/${inbox!.identifier}`;
+    const tokens: string[] = [];
+    for (const name of ['Visitor one', 'Visitor two']) {
+      tokens.push((await app.post(`${base}/sessions`, { name })).body.contact_token);
+    }
+    await app.events();
+    const key = newKey();
+    const say = (token: string, content: string) =>
+      app.post(`${base}/messages`, { content }, { ...key, 'x-contact-token': token });
+    const first = await say(tokens[0]!, 'Hello?');
+    const again = await say(tokens[0]!, 'Hello?');
+    expect([first.status, again.status, replayed(again), again.body]).to.deep.equal([201, 201, 'true', first.body]);
+    expect((await say(tokens[0]!, 'Anybody?')).status).to.equal(422);
+    const other = await say(tokens[1]!, 'Hello?');
+    expect([other.status, replayed(other)]).to.deep.equal([201, null]);
+    expect((await app.eventNames()).filter((name) => name === 'message_created')).to.have.lengthOf(2);
   });
 
   it('a bot that is stopped for talking too much is stopped under a key too', async () => {

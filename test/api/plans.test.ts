@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { Database } from '../../src/database.ts';
@@ -65,7 +66,7 @@ describe('plans', function () {
     database = new Database({ url, poolMax: 2, statementTimeoutMs: 60_000, clock: systemClock, warn });
     em = database.em();
     for (const statement of seed) await sql(em, statement);
-    for (const table of ['contacts', 'conversations', 'messages']) await sql(em, `VACUUM ANALYZE ${table}`);
+    for (const table of ['contacts', 'conversations', 'messages']) await vacuum(table);
   });
 
   after(async () => {
@@ -73,12 +74,23 @@ describe('plans', function () {
     await dropDatabase(url);
   });
 
+  // The server's own look at a new table may keep rows from being known as visible to all for a moment.
+  async function vacuum(table: string): Promise<void> {
+    for (let left = 40; left > 0; left--) {
+      await sql(em, `VACUUM ANALYZE ${table}`);
+      const unseen = await sql(em, 'SELECT FROM pg_class WHERE relname = $1 AND relallvisible < relpages', [table]);
+      if (unseen.length === 0) return;
+      await sleep(250);
+    }
+    throw new Error(`Not all of ${table} is visible`);
+  }
+
   // What the list runs for a page: the counts, the page's ids, its conversations, their last messages.
   async function list(filter: Partial<ConversationFilter>, actor = administrator) {
-    const plans = await plansOf(em, async (executor) => {
-      const { conversations: found } = await listConversations(executor, 1, actor, { ...everything, ...filter });
+    const plans = await plansOf(em, async () => {
+      const { conversations: found } = await listConversations(em, 1, actor, { ...everything, ...filter });
       expect(found).to.have.lengthOf(conversationsPerPage);
-      await findLastMessages(executor, 1, found.map(({ id }) => id));
+      await findLastMessages(em, 1, found.map(({ id }) => id));
     });
     expect(plans).to.have.lengthOf(4);
     return { counts: plans[0]!, page: plans[1]!, plans };
@@ -95,9 +107,8 @@ describe('plans', function () {
     ['everything by creation', 'conversations_by_creation', { sort: 'created_at' }, 2000],
     ['everything by update, oldest first', 'conversations_by_update', { sort: 'updated_at', ascending: true }, 2000],
     ['one status', 'conversations_by_status', { status: 'resolved' }, 1200],
-    ['one status by update', 'conversations_by_update', { status: 'open', sort: 'updated_at' }, 600],
     ['what is unassigned', 'conversations_by_activity', { assigneeType: 'unassigned' }, 1333],
-    ['an agent’s own', 'conversations_by_activity', { assigneeType: 'me' }, 450, agent],
+    ['an agent’s own', 'conversations_by_activity', { assigneeType: 'me' }, 200, agent],
     ['what an agent may see', 'conversations_by_activity', {}, 1200, agent],
     ['what a bot serves', 'conversations_by_activity', {}, 400, bot],
   ];
@@ -127,12 +138,12 @@ describe('plans', function () {
     const first = await list({});
     const last = await list({ page: lastPage });
     expect(last.page.blocks).to.be.at.most(first.page.blocks + 2);
-    const beyond = await plansOf(em, (executor) => listConversations(executor, 1, administrator, { ...everything, page: lastPage + 1 }));
+    const beyond = await plansOf(em, () => listConversations(em, 1, administrator, { ...everything, page: lastPage + 1 }));
     expect(beyond).to.have.lengthOf(2);
   });
 
   it('a contact’s conversations are read by their contact', async () => {
-    const plans = await plansOf(em, (executor) => listConversations(executor, 1, administrator, { ...everything, contactId: 7 }));
+    const plans = await plansOf(em, () => listConversations(em, 1, administrator, { ...everything, contactId: 7 }));
     expectNoFullScan(plans);
     for (const plan of plans.slice(0, 2)) expect(indexesOf(plan)).to.deep.equal(['conversations_by_contact']);
   });
@@ -142,7 +153,7 @@ describe('plans', function () {
       const search = { text: 'want a refund', page: 1 };
       const { count } = await searchConversations(em, { accountId: 1, actor }, search);
       expect(count).to.be.within(1, 20);
-      const plans = await plansOf(em, (executor) => searchConversations(executor, { accountId: 1, actor }, search));
+      const plans = await plansOf(em, () => searchConversations(em, { accountId: 1, actor }, search));
       expectNoFullScan(plans);
       expect(indexesOf(plans[0]!)).to.include('messages_by_text');
       const matches = plans[0]!.steps.find(({ 'Index Name': name }) => name === 'messages_by_text')!;
@@ -152,7 +163,7 @@ describe('plans', function () {
   }
 
   it('contacts are searched by their trigrams, the account’s own alone', async () => {
-    const plans = await plansOf(em, (executor) => searchContacts(executor, 1, { text: 'customer 1999', page: 1 }));
+    const plans = await plansOf(em, () => searchContacts(em, 1, { text: 'customer 1999', page: 1 }));
     expectNoFullScan(plans);
     expect(indexesOf(plans[0]!)).to.deep.equal(['contacts_by_text']);
   });
@@ -167,7 +178,7 @@ describe('plans', function () {
   for (const [sort, index] of contactOrders) {
     it(`contacts are listed by ${sort} in the order of ${index}, either way`, async () => {
       for (const descending of [true, false]) {
-        const [page] = await plansOf(em, (executor) => listContacts(executor, 1, { page: 2, sort, descending }));
+        const [page] = await plansOf(em, () => listContacts(em, 1, { page: 2, sort, descending }));
         expectNoFullScan([page!]);
         expect(indexesOf(page!)).to.deep.equal([index]);
         expect(page!.rows).to.equal(30);

@@ -28,6 +28,8 @@ const webhookIdShape = /^evt_(\d+)_webhook_(\d+)$/;
 /** A receiver of webhooks that keeps a log of what arrived. */
 export class Sink {
   readonly log: Arrival[] = [];
+  /** Told of each arrival before it is answered. */
+  onArrival: (arrival: Arrival) => void = () => undefined;
   readonly #server: Server;
   readonly #options: SinkOptions;
 
@@ -77,6 +79,7 @@ export class Sink {
       at: Date.now(),
     };
     this.log.push(arrival);
+    this.onArrival(arrival);
     const delay = this.#options.delayMs?.() ?? 0;
     if (delay > 0) await sleep(delay);
     return this.#options.status?.(arrival) ?? 200;

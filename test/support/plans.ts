@@ -1,4 +1,3 @@
-import type { Compilable } from 'kysely';
 import { sql, type Executor } from '../../src/lib/sql.ts';
 
 /** A step of a plan, as EXPLAIN (FORMAT JSON) tells it. */
@@ -27,20 +26,24 @@ export interface Plan {
   blocks: number;
 }
 
-/** Has `work` run statements by the executor it is given, then runs each once more to see how the database goes about it. */
-export async function plansOf<Target extends Executor>(
-  executor: Target,
-  work: (executor: Target) => Promise<unknown>,
-): Promise<Plan[]> {
+/** Has `work` run statements by the executor, then runs each once more to see how the database goes about it. */
+export async function plansOf(executor: Executor, work: () => Promise<unknown>): Promise<Plan[]> {
   const kysely = executor.getKysely();
   const statements: { sql: string; parameters: readonly unknown[] }[] = [];
   const recording: ReturnType<Executor['getKysely']> = {
-    executeQuery: (query: ReturnType<Compilable['compile']>) => {
+    executeQuery: (query) => {
       statements.push(query);
       return kysely.executeQuery(query);
     },
   };
-  await work(Object.assign(Object.create(executor) as Target, { getKysely: () => recording }));
+  const unwatched = Object.getOwnPropertyDescriptor(executor, 'getKysely');
+  Object.defineProperty(executor, 'getKysely', { configurable: true, value: () => recording });
+  try {
+    await work();
+  } finally {
+    if (unwatched) Object.defineProperty(executor, 'getKysely', unwatched);
+    else Reflect.deleteProperty(executor, 'getKysely');
+  }
   const plans: Plan[] = [];
   for (const statement of statements) plans.push(await explain(executor, statement.sql, statement.parameters));
   return plans;

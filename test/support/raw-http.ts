@@ -1,4 +1,6 @@
 import { connect } from 'node:net';
+import { expect } from 'chai';
+import { adminToken } from './app.ts';
 
 /** What came back over a raw connection. */
 export interface RawAnswer {
@@ -19,8 +21,8 @@ export interface RawOptions {
 function parse(received: string): Omit<RawAnswer, 'closed'> & { whole: boolean } {
   const end = received.indexOf('\r\n\r\n');
   const [statusLine = '', ...lines] = received.slice(0, Math.max(0, end)).split('\r\n');
-  const fields = lines.map((line) => line.split(/:\s*/, 2));
-  const headers = new Map(fields.map(([name = '', value = '']) => [name.toLowerCase(), value]));
+  const fields = lines.map((line) => /^([^:]*):\s*(.*)$/.exec(line) ?? []);
+  const headers = new Map(fields.map(([, name = '', value = '']) => [name.toLowerCase(), value]));
   const text = end < 0 ? '' : received.slice(end + 4);
   const status = Number(statusLine.split(' ')[1] ?? 0);
   const length = Number(headers.get('content-length') ?? (status === 204 ? 0 : Infinity));
@@ -49,4 +51,26 @@ export function sendRaw(
     });
     socket.on('end', () => finish(true)).on('error', () => finish(true));
   });
+}
+
+/** A request of the administrator's as it goes over the wire. */
+export function rawRequest(line: string, headers: readonly string[] = [], body = ''): string {
+  return [line, 'host: localhost', `api_access_token: ${adminToken}`, ...headers, '', body].join('\r\n');
+}
+
+/** Expects the shape that every refusal has. */
+export function expectError(body: { error?: unknown; code?: unknown; request_id?: unknown }): void {
+  expect(Object.keys(body)[0]).to.equal('error');
+  expect(body.error).to.be.a('string').and.not.equal('');
+  expect(body.code).to.be.a('string');
+  expect(body.request_id).to.be.a('string');
+}
+
+/** Expects a refusal, with the headers of all answers. */
+export function expectRawError(answer: RawAnswer, status: number): void {
+  expect(answer.status).to.equal(status);
+  expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
+  expect(answer.headers.get('x-request-id')).to.match(/^[\w-]{36}$/);
+  expect(answer.headers.get('cache-control')).to.equal('no-store');
+  expectError(JSON.parse(answer.text));
 }

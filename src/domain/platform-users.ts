@@ -1,0 +1,132 @@
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
+import { AccessToken } from '../entities/access-token.ts';
+import type { Agent } from '../entities/agent.ts';
+import { User } from '../entities/user.ts';
+import { invalid, notFound } from '../errors.ts';
+import type { Transaction } from '../events/transaction.ts';
+import { differs } from '../lib/differs.ts';
+import { sql } from '../lib/sql.ts';
+import { brokenUniqueConstraint } from '../lib/sql-errors.ts';
+import { createUser, grantToken } from './accounts.ts';
+import { deleteAgent } from './agent-removal.ts';
+import { addMember, readAgent, type AgentProfile } from './agents.ts';
+import { findMemberships } from './identity.ts';
+import type { TransactIn } from './platform.ts';
+
+/** What platform administrators say about a person. */
+export interface UserProfile {
+  name: string;
+  email: string;
+  avatarUrl: string | null;
+  platformAdmin: boolean;
+}
+
+function refuseEmail(error: unknown): never {
+  if (brokenUniqueConstraint(error) !== 'users_email_unique') throw error;
+  throw invalid('/email', 'unique', 'Another user has this e-mail address');
+}
+
+/** Creates a user whom `token` lets in, and who belongs to no account yet. Errors: 422 for an e-mail address in use. */
+export function addUser(em: EntityManager, profile: UserProfile, token: string, now: Date): Promise<User> {
+  return em.transactional(async (inner) => {
+    const user = await createUser(inner, { ...profile, confirmed: true }, now).catch(refuseEmail);
+    await grantToken(inner, user.id, token, now);
+    return user;
+  });
+}
+
+/** A user; 404 when there is none such. */
+export async function readUser(em: EntityManager, id: number): Promise<User> {
+  const user = await em.findOne(User, { id });
+  if (!user) throw notFound('User');
+  return user;
+}
+
+async function lockUser(em: EntityManager, id: number): Promise<User> {
+  const user = await em.findOne(User, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (!user) throw notFound('User');
+  return user;
+}
+
+async function checkNotLastPlatformAdmin(em: EntityManager, id: number): Promise<void> {
+  // Locked in one order, so that two who would step down at once do so one after the other.
+  const admins = await sql<{ id: number }>(
+    em,
+    'SELECT id FROM users WHERE platform_admin ORDER BY id FOR NO KEY UPDATE',
+  );
+  const left = admins.filter((admin) => admin.id !== id);
+  if (left.length > 0 || admins.length === 0) return;
+  throw invalid('/platform_admin', 'last_platform_admin', 'The last platform administrator stays');
+}
+
+/** Changes a user. Errors: 404, 422 for an e-mail address in use and for the last platform administrator's role. */
+export function updateUser(em: EntityManager, id: number, changes: Partial<UserProfile>, now: Date): Promise<User> {
+  return em.transactional(async (inner) => {
+    if (changes.platformAdmin === false) await checkNotLastPlatformAdmin(inner, id);
+    const user = await lockUser(inner, id);
+    if (!differs(user, changes)) return user;
+    Object.assign(user, { ...changes, updatedAt: now });
+    await inner.flush().catch(refuseEmail);
+    return user;
+  });
+}
+
+/** Replaces the access tokens of a user by a new one. Errors: 404. */
+export function resetUserToken(em: EntityManager, id: number, token: string, now: Date): Promise<User> {
+  return em.transactional(async (inner) => {
+    const user = await lockUser(inner, id);
+    await inner.nativeDelete(AccessToken, { userId: id });
+    await grantToken(inner, id, token, now);
+    return user;
+  });
+}
+
+async function checkNotLastAnywhere(em: EntityManager, id: number): Promise<void> {
+  await checkNotLastPlatformAdmin(em, id);
+  const [account] = await sql<{ name: string }>(
+    em,
+    `SELECT a.name FROM agents g JOIN accounts a ON a.id = g.account_id
+     WHERE g.user_id = $1 AND g.role = 'administrator' AND NOT EXISTS (
+       SELECT FROM agents WHERE account_id = g.account_id AND role = 'administrator' AND user_id <> $1)
+     ORDER BY a.id LIMIT 1`,
+    [id],
+  );
+  if (account) throw invalid('', 'last_administrator', `This is the last administrator of ${account.name}`);
+}
+
+async function removeWhenFree(em: EntityManager, id: number): Promise<boolean> {
+  await checkNotLastPlatformAdmin(em, id);
+  await lockUser(em, id);
+  if ((await findMemberships(em, id)).length > 0) return false;
+  await em.nativeDelete(User, { id });
+  return true;
+}
+
+/**
+ * Deletes a user, who leaves every account first: says what deleteAgent says. Messages and notes of the user stay without
+ * their author. Errors: 404, 422 for the last administrator of an account or of the platform.
+ */
+export async function deleteUser(transactIn: TransactIn, em: EntityManager, id: number): Promise<void> {
+  await em.transactional((inner) => checkNotLastAnywhere(inner, id));
+  while (!(await em.transactional((inner) => removeWhenFree(inner, id)))) {
+    for (const { account } of await findMemberships(em, id)) {
+      await deleteAgent((work) => transactIn(account, work), id);
+    }
+  }
+}
+
+/** Makes a user an agent of the account. Errors: 404 for the user or the account, 422 for one who is an agent already. */
+export async function joinAccount(
+  tx: Transaction,
+  { userId, role }: { userId: number; role: Agent['role'] },
+): Promise<AgentProfile> {
+  const [found] = await sql(
+    tx.em,
+    'SELECT FROM users u, accounts a WHERE u.id = $1 AND a.id = $2 FOR KEY SHARE OF u, a',
+    [userId, tx.account.id],
+  );
+  if (!found) throw notFound('User');
+  const isNew = await addMember(tx, userId, { role, availability: 'online' });
+  if (!isNew) throw invalid('/user_id', 'unique', 'This user belongs to the account already');
+  return readAgent(tx.em, tx.account.id, userId);
+}

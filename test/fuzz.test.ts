@@ -1,0 +1,25 @@
+import { expect } from 'chai';
+import { TestApp } from './support/app.ts';
+import { Fuzzer } from './support/fuzz/fuzz.ts';
+
+const requests = 20_000;
+
+describe('requests made from the schemas', () => {
+  it(`${requests} of them: no server error, every answer in its shape, nothing written by a refused one`, async function () {
+    this.timeout(300_000);
+    const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000_000);
+    const app = await TestApp.start({ engine: false });
+    try {
+      const report = await new Fuzzer(app, seed).run(requests);
+      console.log(
+        `      seed ${seed}: ${JSON.stringify(report.statuses)}, ${report.comparedBatches} refused batches compared`,
+      );
+      expect(report.violations, `seed ${seed}`).to.deep.equal([]);
+      expect(report.requests).to.be.at.least(requests);
+      expect(report.comparedBatches).to.be.greaterThan(20);
+      expect(report.statuses).to.include.keys('200', '201', '400', '404', '422');
+    } finally {
+      await app.stop();
+    }
+  });
+});

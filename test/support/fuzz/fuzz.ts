@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import { Pool } from 'undici';
+import { routes } from '../../../src/api/index.ts';
+import type { Route } from '../../../src/http/route.ts';
+import { hashToken } from '../../../src/lib/tokens.ts';
+import { findProblems } from '../../../src/schemas.ts';
+import type { TestApp } from '../app.ts';
+import { requestsTo, type FuzzRequest } from './requests.ts';
+
+/** What a run of the fuzzer saw. */
+export interface FuzzReport {
+  requests: number;
+  statuses: Record<string, number>;
+  /** Each a request and what was wrong about its answer. */
+  violations: string[];
+  /** Batches of refused requests after which the database was compared with before. */
+  comparedBatches: number;
+}
+
+const batchSize = 100;
+const connections = 8;
+const maxViolations = 20;
+const tokens = { administrator: 'fuzz-administrator', platform: 'fuzz-platform' };
+const compared = /^(2\d\d|3\d\d)$/;
+
+// The fuzzer resets tokens, demotes and removes people; it must not lock itself out.
+async function restoreCallers(app: TestApp): Promise<void> {
+  await app.query(
+    `INSERT INTO users (id, name, email, confirmed, platform_admin) VALUES (900001, 'Fuzzer', 'fuzzer@example.com', true, true)
+     ON CONFLICT DO NOTHING`,
+  );
+  await app.query(`UPDATE users SET platform_admin = true, confirmed = true WHERE id = 900001`);
+  await app.query(
+    `INSERT INTO agents (account_id, user_id, role) VALUES (1, 900001, 'administrator')
+     ON CONFLICT (account_id, user_id) DO UPDATE SET role = 'administrator'`,
+  );
+  await app.query(
+    `INSERT INTO access_tokens (user_id, token_hash, last_four) SELECT 900001, unnest($1::bytea[]), 'test' ON CONFLICT DO NOTHING`,
+    [Object.values(tokens).map(hashToken)],
+  );
+}
+
+async function restoreRecords(app: TestApp): Promise<string> {
+  await app.query(
+    `INSERT INTO inboxes (id, account_id, name, channel_type, identifier)
+     SELECT n, 1, 'inbox ' || n, 'Channel::WebWidget', 'fuzz-' || n FROM generate_series(1, 4) n ON CONFLICT DO NOTHING`,
+  );
+  await app.query(
+    `INSERT INTO contacts (id, account_id, name) SELECT n, 1, 'contact ' || n FROM generate_series(1, 12) n ON CONFLICT DO NOTHING`,
+  );
+  await app.query(
+    `INSERT INTO conversations (id, account_id, inbox_id, contact_id, status)
+     SELECT n, 1, 1 + n % 4, n, 'open' FROM generate_series(1, 12) n ON CONFLICT DO NOTHING`,
+  );
+  const [inbox] = await app.query<{ identifier: string }>(
+    'SELECT identifier FROM inboxes WHERE account_id = 1 ORDER BY id LIMIT 1',
+  );
+  // Records made by number must not meet the sequences' own.
+  for (const table of ['inboxes', 'contacts', 'conversations']) {
+    await app.query(
+      `SELECT setval(pg_get_serial_sequence('${table}', 'id'), greatest((SELECT max(id) FROM ${table}), 100))`,
+    );
+  }
+  return inbox?.identifier ?? 'none';
+}
+
+/** A number that changes when any row of any table does. */
+export async function digest(app: TestApp): Promise<string> {
+  const tables = await app.query<{ name: string }>(
+    `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'agenda_jobs' ORDER BY 1`,
+  );
+  const parts = tables.map(({ name }) => `SELECT coalesce(sum(hashtextextended(row::text, 0)), 0) FROM ${name} AS row`);
+  const rows = await app.query<{ sum: string }>(parts.join(' UNION ALL '));
+  return rows.map(({ sum }) => sum).join(' ');
+}
+
+// An account that is deleted, or an inbox whose every conversation goes, would leave nothing to fuzz.
+const targets = routes.filter(({ method, path }) => !(method === 'DELETE' && /\/accounts\/:(account_)?id$/.test(path)));
+
+function tokenFor(route: Route): string {
+  return route.path.startsWith('/platform') ? tokens.platform : tokens.administrator;
+}
+
+function describe({ route, path, body }: FuzzRequest): string {
+  return `${route.method} ${path.slice(0, 200)} ${body?.slice(0, 300) ?? ''}`;
+}
+
+/** Sends seeded requests to every operation, valid, on the edge and with one fault each, and looks at every answer. */
+export class Fuzzer {
+  readonly #app: TestApp;
+  readonly #pool: Pool;
+  readonly #seed: number;
+  readonly report: FuzzReport = { requests: 0, statuses: {}, violations: [], comparedBatches: 0 };
+
+  constructor(app: TestApp, seed: number) {
+    this.#app = app;
+    this.#seed = seed;
+    this.#pool = new Pool(app.url, { connections });
+  }
+
+  /** Sends at least `requests`; stops early after 20 violations. */
+  async run(requests: number): Promise<FuzzReport> {
+    for (let batch = 0; this.report.requests < requests && this.report.violations.length < maxViolations; batch++) {
+      await restoreCallers(this.#app);
+      const inbox = await restoreRecords(this.#app);
+      const faulty = batch % 2 === 1;
+      const route = targets[Math.floor(batch / 2) % targets.length] as Route;
+      const arbitrary = requestsTo(route, { token: tokenFor(route), inbox, faulty });
+      const before = faulty ? await digest(this.#app) : '';
+      const statuses = await this.#send(fc.sample(arbitrary, { seed: this.#seed + batch, numRuns: batchSize }));
+      if (faulty && !statuses.some((status) => compared.test(String(status)))) await this.#compare(before, route);
+    }
+    await this.#pool.close();
+    return this.report;
+  }
+
+  async #send(batch: readonly FuzzRequest[]): Promise<number[]> {
+    const statuses: number[] = [];
+    let next = 0;
+    const client = async (): Promise<void> => {
+      for (let request = batch[next++]; request; request = batch[next++]) statuses.push(await this.#sendOne(request));
+    };
+    await Promise.all(Array.from({ length: connections }, client));
+    return statuses;
+  }
+
+  async #sendOne(request: FuzzRequest): Promise<number> {
+    const { route, path, headers, body } = request;
+    const response = await this.#pool.request({ method: route.method, path, headers, body: body ?? null });
+    const text = await response.body.text();
+    this.report.requests += 1;
+    const key = String(response.statusCode);
+    this.report.statuses[key] = (this.report.statuses[key] ?? 0) + 1;
+    const fault = this.#fault(request, response.statusCode, text);
+    if (fault && this.report.violations.length < maxViolations) {
+      this.report.violations.push(`${describe(request)} → ${response.statusCode} ${fault} ${text.slice(0, 300)}`);
+    }
+    return response.statusCode;
+  }
+
+  // The service itself checks every 2xx against its closed schema here, and answers 500 when one breaks it.
+  #fault({ faulty }: FuzzRequest, status: number, text: string): string | null {
+    if (status >= 500) return 'a server error';
+    if (status < 400) return faulty ? 'a fault was let through' : null;
+    const [problem] = findProblems('resources/error', JSON.parse(text));
+    return problem ? `not the shape of an error: ${problem.message}` : null;
+  }
+
+  async #compare(before: string, { method, path }: Route): Promise<void> {
+    this.report.comparedBatches += 1;
+    if ((await digest(this.#app)) !== before)
+      this.report.violations.push(`${method} ${path}: refused requests wrote something`);
+  }
+}

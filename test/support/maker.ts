@@ -1,0 +1,138 @@
+import { createUser } from '../../src/domain/accounts.ts';
+import { systemRandom } from '../../src/lib/ports.ts';
+import { hashToken, newToken } from '../../src/lib/tokens.ts';
+import type { Answer, TestApp } from './app.ts';
+import { addPerson, type Person, type User } from './people.ts';
+
+/** A bot on a server of its own, with its token. */
+export type Bot = Person;
+
+type Fields = Record<string, unknown>;
+
+let made = 0;
+
+/**
+ * Makes records of one account, by the API and in the name of its administrator. Every text that is stored begins with
+ * the account's `mark`, so that one that gets out can be told.
+ */
+export class Maker {
+  readonly app: TestApp;
+  readonly accountId: number;
+  readonly mark: string;
+  readonly administrator: Person;
+
+  constructor(app: TestApp, accountId: number, { mark, administrator }: { mark: string; administrator: Person }) {
+    this.app = app;
+    this.accountId = accountId;
+    this.mark = mark;
+    this.administrator = administrator;
+  }
+
+  text(what: string): string {
+    made += 1;
+    return `${this.mark} ${what} ${made}`;
+  }
+
+  /** Calls an operation of the account, as its administrator unless headers say otherwise, and expects that it succeeds. */
+  async call(method: string, path: string, body?: object, headers = this.administrator.headers): Promise<Answer['body']> {
+    const answer = await this.app.call(method, `/api/v1/accounts/${this.accountId}/${path}`, body, headers);
+    if (answer.status < 300) return answer.body;
+    throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  }
+
+  async post(path: string, body: object = {}): Promise<number> {
+    return (await this.call('POST', path, body)).id;
+  }
+
+  contact(fields: Fields = {}): Promise<number> {
+    return this.post('contacts', { name: this.text('contact'), ...fields });
+  }
+
+  note(contactId: number): Promise<number> {
+    return this.post(`contacts/${contactId}/notes`, { content: this.text('note') });
+  }
+
+  async conversation(inboxId: number, fields: Fields = {}): Promise<number> {
+    const contactId = fields['contact_id'] ?? (await this.contact());
+    const source = this.text('source');
+    return this.post('conversations', { inbox_id: inboxId, contact_id: contactId, source_id: source, ...fields });
+  }
+
+  message(conversationId: number, fields: Fields = {}): Promise<number> {
+    const message = { content: this.text('message'), message_type: 'incoming', ...fields };
+    return this.post(`conversations/${conversationId}/messages`, message);
+  }
+
+  async inbox({ members = [], bot, ...fields }: { members?: Person[]; bot?: Bot } & Fields = {}): Promise<number> {
+    const id = await this.post('inboxes', { name: this.text('inbox'), ...fields });
+    if (members.length > 0) await this.call('POST', `inboxes/${id}/members`, { user_ids: members.map((one) => one.id) });
+    if (bot) await this.call('POST', `inboxes/${id}/set_agent_bot`, { agent_bot: bot.id });
+    return id;
+  }
+
+  async team(members: Person[] = []): Promise<number> {
+    const id = await this.post('teams', { name: this.text('team') });
+    if (members.length > 0) await this.call('POST', `teams/${id}/team_members`, { user_ids: members.map((one) => one.id) });
+    return id;
+  }
+
+  /** Without a title of its own it gets one that is no other's. */
+  async label(): Promise<{ id: number; title: string }> {
+    return this.call('POST', 'labels', { title: this.text('label').toLowerCase().replaceAll(' ', '-') });
+  }
+
+  slaPolicy(): Promise<number> {
+    return this.post('sla_policies', { name: this.text('policy'), first_response_seconds: 3600, resolution_seconds: 7200 });
+  }
+
+  webhook(fields: Fields = {}): Promise<number> {
+    const subscriptions = ['message_created'];
+    return this.post('webhooks', { url: `http://127.0.0.1:9/${this.mark}`, subscriptions, active: false, ...fields });
+  }
+
+  async bot(): Promise<Bot> {
+    const bot = { name: this.text('bot'), outgoing_url: `https://127.0.0.1:9/${this.mark}` };
+    const { id, access_token: token } = await this.call('POST', 'agent_bots', bot);
+    return { id, headers: { api_access_token: token } };
+  }
+
+  agent(role: 'administrator' | 'agent' = 'agent'): Promise<User> {
+    return addPerson(this.app, { name: this.text('agent'), role, accountId: this.accountId });
+  }
+
+  /** An agent who has not accepted the invitation that the token stands for. */
+  async invitee(): Promise<{ id: number; token: string }> {
+    const now = new Date();
+    const name = this.text('invitee');
+    const email = `${name.toLowerCase().replaceAll(' ', '.')}@example.com`;
+    const user = await createUser(
+      this.app.app.database.em(),
+      { name, email, confirmed: false, platformAdmin: false },
+      now,
+    );
+    const token = newToken('invitation', systemRandom);
+    await this.app.query('INSERT INTO agents (account_id, user_id, role) VALUES ($1, $2, $3)', [
+      this.accountId,
+      user.id,
+      'agent',
+    ]);
+    // Longer ago than invitations are counted for.
+    await this.app.query(
+      `INSERT INTO invitations (account_id, user_id, token_hash, expires_at, created_at)
+       VALUES ($1, $2, $3, now() + interval '1 day', now() - interval '1 day')`,
+      [this.accountId, user.id, hashToken(token)],
+    );
+    return { id: user.id, token };
+  }
+
+  /** A customer who writes from a web page: a contact with a token of its own. */
+  async visitor(inboxId: number): Promise<{ contactId: number; headers: { 'x-contact-token': string } }> {
+    const contactId = await this.contact();
+    const token = newToken('contact', systemRandom);
+    await this.app.query(
+      'INSERT INTO contact_tokens (account_id, inbox_id, contact_id, token_hash) VALUES ($1, $2, $3, $4)',
+      [this.accountId, inboxId, contactId, hashToken(token)],
+    );
+    return { contactId, headers: { 'x-contact-token': token } };
+  }
+}

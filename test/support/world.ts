@@ -1,0 +1,179 @@
+import { createUser, grantToken } from '../../src/domain/accounts.ts';
+import { systemRandom } from '../../src/lib/ports.ts';
+import { newToken } from '../../src/lib/tokens.ts';
+import { TestApp } from './app.ts';
+import { Maker, type Bot } from './maker.ts';
+import { addAccount, addPerson, type Person } from './people.ts';
+
+/** Everybody who may call, with what lets them in. */
+export const principals = [
+  'administrator',
+  'member',
+  'mate',
+  'outsider',
+  'bot',
+  'idle',
+  'otherBot',
+  'otherAdmin',
+  'platform',
+  'guest',
+  'otherGuest',
+  'revoked',
+  'nobody',
+] as const;
+
+export type PrincipalName = (typeof principals)[number];
+
+/** An account with people, bots and a record of each kind. */
+export interface Tenant {
+  maker: Maker;
+  /** An agent who belongs to the inbox. */
+  member: Person;
+  /** An agent who belongs to the team alone. */
+  mate: Person;
+  /** An agent who belongs to neither. */
+  outsider: Person;
+  /** The bot of the inbox. */
+  bot: Bot;
+  /** A bot that serves nothing. */
+  idle: Bot;
+  inbox: number;
+  team: number;
+  contact: number;
+  note: number;
+  /** A conversation of the contact in the inbox, assigned to the team, with a customer's message. */
+  conversation: number;
+  message: number;
+  label: { id: number; title: string };
+  slaPolicy: number;
+  webhook: number;
+  /** An inbox of web pages, the bot's and the member's too. */
+  widget: { id: number; identifier: string };
+  guest: { contactId: number; headers: Record<string, string> };
+}
+
+type Building = Partial<Tenant> & { maker: Maker };
+type Step = (tenant: Tenant) => Promise<Partial<Tenant>>;
+
+// Each is done for one account and then for the other, so that their ids alternate.
+const steps: Step[] = [
+  async ({ maker }) => ({ member: await maker.agent() }),
+  async ({ maker }) => ({ mate: await maker.agent() }),
+  async ({ maker }) => ({ outsider: await maker.agent() }),
+  async ({ maker }) => ({ bot: await maker.bot() }),
+  async ({ maker }) => ({ idle: await maker.bot() }),
+  async ({ maker, member, bot }) => ({ inbox: await maker.inbox({ members: [member], bot }) }),
+  async ({ maker, member, bot }) => {
+    const id = await maker.inbox({ members: [member], bot, channel_type: 'Channel::WebWidget' });
+    return { widget: { id, identifier: (await maker.call('GET', `inboxes/${id}`)).identifier } };
+  },
+  async ({ maker, mate }) => ({ team: await maker.team([mate]) }),
+  async ({ maker }) => ({ label: await maker.label() }),
+  async ({ maker }) => ({ slaPolicy: await maker.slaPolicy() }),
+  async ({ maker }) => ({ webhook: await maker.webhook() }),
+  async ({ maker }) => ({ contact: await maker.contact() }),
+  async ({ maker, contact }) => ({ note: await maker.note(contact) }),
+  async ({ maker, inbox, contact, team }) => ({
+    conversation: await maker.conversation(inbox, { contact_id: contact, team_id: team }),
+  }),
+  async ({ maker, conversation }) => ({ message: await maker.message(conversation) }),
+  async ({ maker, widget }) => ({ guest: await maker.visitor(widget.id) }),
+  async ({ maker, widget, guest }) => {
+    await maker.message(await maker.conversation(widget.id, { contact_id: guest.contactId }));
+    return {};
+  },
+];
+
+async function furnish(makers: readonly Maker[]): Promise<Tenant[]> {
+  const tenants: Building[] = makers.map((maker) => ({ maker }));
+  for (const step of steps) {
+    for (const tenant of tenants) Object.assign(tenant, await step(tenant as Tenant));
+  }
+  return tenants as Tenant[];
+}
+
+async function addPlatformAdministrator(app: TestApp): Promise<Person> {
+  const em = app.app.database.em();
+  const profile = { name: 'Platform', email: 'platform@example.com', confirmed: true, platformAdmin: true };
+  const { id } = await createUser(em, profile, new Date());
+  const token = newToken('user', systemRandom);
+  await grantToken(em, id, token, new Date());
+  return { id, headers: { api_access_token: token } };
+}
+
+/** An answer as it came: its body is text, and JSON where it is JSON. */
+export interface Reply {
+  status: number;
+  text: string;
+  // oxlint-disable-next-line typescript/no-explicit-any
+  body: any;
+}
+
+/** Two accounts whose ids alternate, and everybody who may call. */
+export class World {
+  readonly app: TestApp;
+  readonly home: Tenant;
+  readonly other: Tenant;
+  readonly platform: Person;
+  readonly #headers: Record<PrincipalName, Record<string, string>>;
+
+  private constructor(app: TestApp, [home, other]: Tenant[], { platform, revoked }: { platform: Person; revoked: Person }) {
+    this.app = app;
+    this.home = home!;
+    this.other = other!;
+    this.platform = platform;
+    this.#headers = {
+      administrator: home!.maker.administrator.headers,
+      member: home!.member.headers,
+      mate: home!.mate.headers,
+      outsider: home!.outsider.headers,
+      bot: home!.bot.headers,
+      idle: home!.idle.headers,
+      otherBot: other!.bot.headers,
+      otherAdmin: other!.maker.administrator.headers,
+      platform: platform.headers,
+      guest: home!.guest.headers,
+      otherGuest: other!.guest.headers,
+      revoked: revoked.headers,
+      nobody: {},
+    };
+  }
+
+  static async build(): Promise<World> {
+    const app = await TestApp.start({ engine: false });
+    const administrator = await addPerson(app, { name: 'Alpha administrator', role: 'administrator' });
+    const elsewhere = await addAccount(app, 'Bravo');
+    const revoked = await addPerson(app, { name: 'Alpha revoked', role: 'administrator' });
+    const tenants = await furnish([
+      new Maker(app, 1, { mark: 'Alpha', administrator }),
+      new Maker(app, elsewhere.id, { mark: 'Bravo', administrator: elsewhere.administrator }),
+    ]);
+    await app.post('/api/v1/profile/reset_access_token', {}, revoked.headers);
+    return new World(app, tenants, { platform: await addPlatformAdministrator(app), revoked });
+  }
+
+  headersOf(name: PrincipalName): Record<string, string> {
+    return this.#headers[name];
+  }
+
+  /** Calls as the principal, with nothing but what lets it in. */
+  async send(name: PrincipalName, { method, path, body }: { method: string; path: string; body?: object }): Promise<Reply> {
+    const response = await fetch(this.app.url + path, {
+      method,
+      headers: { 'content-type': 'application/json', ...this.#headers[name] },
+      ...(body && method !== 'GET' ? { body: JSON.stringify(body) } : {}),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+    return { status: response.status, text, body: isJson ? JSON.parse(text) : undefined };
+  }
+
+  /** Gives everybody the access token again that an operation took. */
+  async readmit(name: PrincipalName): Promise<void> {
+    void name;
+  }
+
+  stop(): Promise<void> {
+    return this.app.stop();
+  }
+}
