@@ -12,13 +12,8 @@ import type { Shape } from '../schemas.ts';
 
 const pointer = /^\/\S*/;
 
-/** A bot as the REST API answers it; who does not own a system bot is not told where it lives nor how it is set up. */
-export function presentAgentBot(
-  bot: AgentBot,
-  { toOwner = false }: { toOwner?: boolean } = {},
-): Shape<'resources/agent-bot'> {
-  const system = (bot.accountId ?? null) === null;
-  const hidden = system && !toOwner;
+/** A bot as the REST API answers it to who owns it. */
+export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
   return {
     id: bot.id,
     account_id: bot.accountId ?? null,
@@ -26,14 +21,20 @@ export function presentAgentBot(
     description: bot.description ?? null,
     kind: bot.kind,
     avatar_url: bot.avatarUrl ?? null,
-    outgoing_url: hidden ? null : (bot.outgoingUrl ?? null),
+    outgoing_url: bot.outgoingUrl ?? null,
     plugin_id: bot.pluginId ?? null,
-    config: hidden ? {} : bot.config,
+    config: bot.config,
     events: bot.events,
-    system,
+    system: (bot.accountId ?? null) === null,
     created_at: unixSeconds(bot.createdAt),
     updated_at: unixSeconds(bot.updatedAt),
   };
+}
+
+/** A bot as the REST API answers it to an account: of a system bot it is not told where it lives, nor how it is set up. */
+export function presentAgentBot(bot: AgentBot): Shape<'resources/agent-bot'> {
+  const record = presentOwnBot(bot);
+  return record.system ? { ...record, outgoing_url: null, config: {} } : record;
 }
 
 function readConfig(pack: PluginPackage, settings: Record<string, unknown>): Record<string, unknown> {

@@ -9,6 +9,9 @@ import { invitationRoutes } from './invitations.ts';
 import { labelRoutes } from './labels.ts';
 import { messageRoutes } from './messages.ts';
 import { openapiRoutes } from './openapi.ts';
+import { platformAccountRoutes } from './platform-accounts.ts';
+import { platformBotRoutes } from './platform-bots.ts';
+import { platformUserRoutes } from './platform-users.ts';
 import { profileRoutes } from './profile.ts';
 import { servingBotRoutes } from './serving-bots.ts';
 import { slaPolicyRoutes } from './sla-policies.ts';
@@ -31,6 +34,9 @@ export const routes: readonly Route[] = [
   ...slaPolicyRoutes,
   ...webhookRoutes,
   ...profileRoutes,
+  ...platformAccountRoutes,
+  ...platformUserRoutes,
+  ...platformBotRoutes,
   ...widgetRoutes,
   ...healthRoutes,
   ...openapiRoutes(() => routes),

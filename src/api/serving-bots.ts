@@ -5,7 +5,7 @@ import { readInbox } from '../domain/inboxes.ts';
 import type { Conversation } from '../entities/conversation.ts';
 import { route } from '../http/route.ts';
 import type { Shape } from '../schemas.ts';
-import { presentAgentBot } from './agent-bots.ts';
+import { presentAgentBot } from './agent-bot-records.ts';
 
 const inboxes = '/api/v1/accounts/:account_id/inboxes';
 const conversations = '/api/v1/accounts/:account_id/conversations';

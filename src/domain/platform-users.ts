@@ -48,7 +48,7 @@ async function lockUser(em: EntityManager, id: number): Promise<User> {
   return user;
 }
 
-async function checkNotLastPlatformAdmin(em: EntityManager, id: number): Promise<void> {
+async function checkNotLastPlatformAdmin(em: EntityManager, id: number, pointer = ''): Promise<void> {
   // Locked in one order, so that two who would step down at once do so one after the other.
   const admins = await sql<{ id: number }>(
     em,
@@ -56,13 +56,13 @@ async function checkNotLastPlatformAdmin(em: EntityManager, id: number): Promise
   );
   const left = admins.filter((admin) => admin.id !== id);
   if (left.length > 0 || admins.length === 0) return;
-  throw invalid('/platform_admin', 'last_platform_admin', 'The last platform administrator stays');
+  throw invalid(pointer, 'last_platform_admin', 'The last platform administrator stays');
 }
 
 /** Changes a user. Errors: 404, 422 for an e-mail address in use and for the last platform administrator's role. */
 export function updateUser(em: EntityManager, id: number, changes: Partial<UserProfile>, now: Date): Promise<User> {
   return em.transactional(async (inner) => {
-    if (changes.platformAdmin === false) await checkNotLastPlatformAdmin(inner, id);
+    if (changes.platformAdmin === false) await checkNotLastPlatformAdmin(inner, id, '/platform_admin');
     const user = await lockUser(inner, id);
     if (!differs(user, changes)) return user;
     Object.assign(user, { ...changes, updatedAt: now });

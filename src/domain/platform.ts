@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../entities/account.ts';
 import type { Named } from '../entities/conversation.ts';
 import { notFound } from '../errors.ts';
@@ -6,6 +6,7 @@ import type { Transaction } from '../events/transaction.ts';
 import { sql } from '../lib/sql.ts';
 import type { BotScope } from './agent-bots.ts';
 import { deleteSystemBot, dismissSystemBot, findServedAccounts } from './bot-removal.ts';
+import type { Transact } from './detach.ts';
 import { deleteInbox } from './inboxes.ts';
 
 /** Runs work in a transaction of an account's own. */
@@ -28,15 +29,19 @@ export async function readAccount(em: EntityManager, id: number): Promise<Accoun
 }
 
 /** Gives an account another name. Errors: 404. */
-export async function renameAccount(em: EntityManager, id: number, name: string, now: Date): Promise<Account> {
-  await sql(em, 'UPDATE accounts SET name = $2, updated_at = $3 WHERE id = $1 AND name <> $2', [id, name, now]);
-  return readAccount(em.fork({ keepTransactionContext: true }), id);
+export function renameAccount(em: EntityManager, id: number, name: string, now: Date): Promise<Account> {
+  return em.transactional(async (inner) => {
+    const account = await inner.findOne(Account, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (!account) throw notFound('Account');
+    if (account.name !== name) Object.assign(account, { name, updatedAt: now });
+    return account;
+  });
 }
 
 // One transaction deletes no more, so that none takes long.
 const batch = 1000;
 
-async function empty(transact: <Result>(work: (tx: Transaction) => Promise<Result>) => Promise<Result>, table: string) {
+async function empty(transact: Transact, table: string): Promise<void> {
   let more = true;
   while (more) {
     const rows = await transact((tx) =>
@@ -80,7 +85,7 @@ async function removeWhenEmpty(tx: Transaction): Promise<boolean> {
  * it. Errors: 404.
  */
 export async function deleteAccount(transactIn: TransactIn, account: Named): Promise<void> {
-  const transact = <Result>(work: (tx: Transaction) => Promise<Result>) => transactIn(account, work);
+  const transact: Transact = (work) => transactIn(account, work);
   do {
     for (const id of await transact(({ em }) => findInboxIds(em, account.id))) await deleteInbox(transact, id);
     for (const table of ['events', 'contacts', 'lanes']) await empty(transact, table);
@@ -90,8 +95,11 @@ export async function deleteAccount(transactIn: TransactIn, account: Named): Pro
 /**
  * Deletes a system bot, wherever it serves: says conversation_updated for each conversation that named it. Errors: 404.
  */
-export async function removeSystemBot(transactIn: TransactIn, em: EntityManager, bot: { id: number; now: Date }) {
-  const { id, now } = bot;
+export async function removeSystemBot(
+  transactIn: TransactIn,
+  em: EntityManager,
+  { id, now }: { id: number; now: Date },
+): Promise<void> {
   const remove = () =>
     em.transactional((inner) => {
       const scope: BotScope = { em: inner, account: { id: null }, now };

@@ -27,6 +27,40 @@ describe('contacts', () => {
     return id;
   }
 
+  describe('POST', () => {
+    it('creates one from all that is known, or from a name', async () => {
+      const fields = {
+        name: 'Dana',
+        email: 'dana@example.com',
+        phone_number: '+14155550100',
+        identifier: 'crm-dana',
+        blocked: true,
+        custom_attributes: { plan: { name: 'pro' } },
+        additional_attributes: { tags: ['vip'] },
+      };
+      const { status, body } = await app.post('contacts', { ...fields, unknown: 1 }, agent.headers);
+      expect(status).to.equal(201);
+      expect(body).to.deep.include({ ...fields, account_id: 1, thumbnail: null, last_activity_at: null });
+      expect((await app.get(`contacts/${body.id}`)).body).to.deep.equal(body);
+      const [event] = await app.events();
+      const { account, event: name, ...told } = event!.account_payload!;
+      expect([event!.name, name, account]).to.deep.equal(['contact_created', 'contact_created', { id: 1, name: 'Demo account' }]);
+      expect(told).to.deep.equal(body);
+      expect((await app.post('contacts', { name: 'Only a name' })).body).to.include({ email: null, blocked: false });
+      expect(await app.eventNames()).to.deep.equal(['contact_created']);
+    });
+
+    it('refuses what breaks a rule', async () => {
+      await add({ identifier: 'crm-first' });
+      const bodies = [{}, { name: '' }, { name: 'x'.repeat(256) }, { name: 'E', email: 'x' }, { name: 'E', phone_number: '123' }];
+      for (const body of [...bodies, { name: 'E', blocked: 'no' }, { name: 'E', identifier: 'crm-first' }]) {
+        expect((await app.post('contacts', body)).status, JSON.stringify(body)).to.equal(422);
+      }
+      expect((await app.post('contacts', { name: 'E' }, bot.headers)).status).to.equal(403);
+      expect(await app.eventNames()).to.deep.equal([]);
+    });
+  });
+
   describe('PATCH', () => {
     it('changes what it names and says what changed', async () => {
       const id = await add({ name: 'Ann', email: 'ann@example.com', custom_attributes: { plan: 'free', city: 'Ulm' } });

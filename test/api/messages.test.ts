@@ -38,6 +38,71 @@ describe('messages', () => {
 
   const changesOf = ({ account_payload: payload }: EventRow) => payload!.changed_attributes;
 
+  describe('POST', () => {
+    const post = (body: object, person?: Person, id = conversation) =>
+      app.post(`conversations/${id}/messages`, body, person?.headers);
+
+    it('sends in the name of the caller, or of the customer', async () => {
+      const sent = await post(
+        {
+          content: 'Which one?',
+          message_type: 'outgoing',
+          content_type: 'input_select',
+          content_attributes: { items: [{ title: 'A', value: 'a' }] },
+          source_id: 'mail-1',
+          unknown: 1,
+        },
+        author,
+      );
+      expect(sent.status).to.equal(201);
+      expect(sent.body).to.deep.include({
+        account_id: 1,
+        conversation_id: conversation,
+        content: 'Which one?',
+        message_type: 'outgoing',
+        status: 'sent',
+        private: false,
+        content_type: 'input_select',
+        content_attributes: { items: [{ title: 'A', value: 'a' }] },
+        source_id: 'mail-1',
+        sender: { id: author.id, name: 'Author', type: 'User' },
+        attachments: [],
+      });
+      expect(await read(sent.body.id)).to.deep.equal(sent.body);
+      const word = await post({ content: 'A', message_type: 'incoming' }, author);
+      expect(word.body.sender.type).to.equal('Contact');
+      const note = await post({ content: 'Easy', message_type: 'outgoing', private: true }, bot);
+      expect(note.body).to.deep.include({ private: true, sender: { id: bot.id, name: 'Helper', type: 'AgentBot' } });
+      const told = (await app.events()).map(({ name, account_payload: payload }) => [name, payload!.id, payload!.private]);
+      expect(told).to.deep.equal([
+        ['message_created', String(sent.body.id), false],
+        ['message_created', String(word.body.id), false],
+        ['message_created', String(note.body.id), true],
+      ]);
+    });
+
+    it('refuses what is not there or not allowed', async () => {
+      const word = { content: 'Hi', message_type: 'outgoing' };
+      const refusals: [number, object, Person?, number?][] = [
+        [422, { message_type: 'outgoing' }],
+        [422, { content: 'Hi' }],
+        [422, { ...word, content: ' ' }],
+        [422, { ...word, content: 'x'.repeat(150_001) }],
+        [422, { ...word, message_type: 'activity' }],
+        [422, { ...word, content_type: 'cards' }],
+        [422, { ...word, private: 'yes' }],
+        [422, { content: 'Hi', message_type: 'incoming', private: true }],
+        [403, { content: 'Hi', message_type: 'incoming' }, bot],
+        [403, word, outsider],
+        [404, word, undefined, 99999999],
+      ];
+      for (const [status, body, person, id] of refusals) {
+        expect((await post(body, person, id)).status, JSON.stringify(body).slice(0, 80)).to.equal(status);
+      }
+      expect(await app.eventNames()).to.deep.equal([]);
+    });
+  });
+
   describe('PATCH', () => {
     it('lets its author edit content and attributes', async () => {
       const id = await send('Helo', { content_attributes: { items: [1], tone: 'warm' } });

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { tryLock } from '../../src/lib/file-lock.ts';
 import { kill, newFolder, removeFolders, until } from './helpers.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
@@ -46,6 +48,12 @@ async function answers(url: string): Promise<boolean> {
   );
 }
 
+function isFree(dataDir: string): boolean {
+  const release = tryLock(join(dataDir, 'lock'));
+  release?.();
+  return release !== null;
+}
+
 describe('command line', function () {
   this.timeout(30_000);
 
@@ -85,20 +93,15 @@ describe('command line', function () {
   });
 
   it('ends with the process that it was told to belong to', async () => {
-    const parent = spawn(
-      process.execPath,
-      [
-        '-e',
-        `require('child_process').spawn(process.execPath, process.argv.slice(1), { stdio: 'inherit', env: { ...process.env, npm_command: 'start' } })`,
-        launcher,
-        'start',
-      ],
-      { env: { PATH: process.env['PATH'] ?? '', PORT: '0', DATA_DIR: newFolder() } },
-    );
+    const dataDir = newFolder();
+    const script = `require('child_process').spawn(process.execPath, process.argv.slice(1), { stdio: 'inherit' })`;
+    const env = { PATH: process.env['PATH'] ?? '', PORT: '0', DATA_DIR: dataDir, npm_command: 'start' };
+    const parent = spawn(process.execPath, ['-e', script, launcher, 'start'], { env });
     children.add(parent);
     const url = await urlOf(parent);
     await until(() => answers(`${url}/readyz`));
     await kill({ child: parent });
-    await until(async () => !(await answers(`${url}/healthz`)));
+    await until(() => isFree(dataDir));
+    expect(await answers(`${url}/healthz`)).to.equal(false);
   });
 });

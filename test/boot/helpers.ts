@@ -49,7 +49,8 @@ export function removeFolders(): void {
       if (!file.endsWith('postgres-home')) continue;
       rmSync(readFileSync(join(folder, file), 'utf8').trim(), { recursive: true, force: true });
     }
-    rmSync(folder, { recursive: true, force: true });
+    // A server whose owner was killed may still be writing its last.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }
 

@@ -101,6 +101,8 @@ async function addPlatformAdministrator(app: TestApp): Promise<Person> {
   return { id, headers: { api_access_token: token } };
 }
 
+const profileReset = '/api/v1/profile/reset_access_token';
+
 /** An answer as it came: its body is text, and JSON where it is JSON. */
 export interface Reply {
   status: number;
@@ -148,7 +150,7 @@ export class World {
       new Maker(app, 1, { mark: 'Alpha', administrator }),
       new Maker(app, elsewhere.id, { mark: 'Bravo', administrator: elsewhere.administrator }),
     ]);
-    await app.post('/api/v1/profile/reset_access_token', {}, revoked.headers);
+    await app.post(profileReset, {}, revoked.headers);
     return new World(app, tenants, { platform: await addPlatformAdministrator(app), revoked });
   }
 
@@ -156,7 +158,7 @@ export class World {
     return this.#headers[name];
   }
 
-  /** Calls as the principal, with nothing but what lets it in. */
+  /** Calls as the principal, with nothing but what lets it in. One that resets its token uses the new one from then on. */
   async send(name: PrincipalName, { method, path, body }: { method: string; path: string; body?: object }): Promise<Reply> {
     const response = await fetch(this.app.url + path, {
       method,
@@ -165,12 +167,11 @@ export class World {
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') ?? false;
-    return { status: response.status, text, body: isJson ? JSON.parse(text) : undefined };
-  }
-
-  /** Gives everybody the access token again that an operation took. */
-  async readmit(name: PrincipalName): Promise<void> {
-    void name;
+    const reply: Reply = { status: response.status, text, body: isJson ? JSON.parse(text) : undefined };
+    if (path === profileReset && reply.status === 200) {
+      this.#headers[name] = { api_access_token: reply.body.access_token };
+    }
+    return reply;
   }
 
   stop(): Promise<void> {

@@ -1,0 +1,72 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestApp } from '../support/app.ts';
+
+/** Bots by id: the body of their message_created handler, which gets `ctx`. */
+export type Handlers = Readonly<Record<string, string>>;
+
+/** A folder that a service can take its plugins from, with a bot for each handler. */
+export function pluginRootOf(handlers: Handlers, limits: object = {}): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'switchboard-plugins-'));
+  for (const [id, body] of Object.entries(handlers)) {
+    const folder = join(path, 'bots', id);
+    mkdirSync(folder, { recursive: true });
+    const manifest = {
+      id,
+      name: id,
+      version: '1.0.0',
+      apiVersion: '1',
+      main: 'bot.js',
+      events: ['message_created'],
+      permissions: { conversation: ['reply', 'note', 'handoff'] },
+      limits,
+    };
+    writeFileSync(join(folder, 'plugin.json'), JSON.stringify(manifest));
+    writeFileSync(join(folder, 'bot.js'), `export default { on: { async message_created(ctx) { ${body}\n } } };`);
+  }
+  return { path, remove: () => rmSync(path, { recursive: true }) };
+}
+
+/** Makes a bot of each plugin and an inbox that it serves; answers the inboxes by the plugins' ids. */
+export async function serveInboxes(app: TestApp, ids: readonly string[]): Promise<Map<string, number>> {
+  const inboxes = new Map<string, number>();
+  for (const id of ids) {
+    const [inbox] = await app.query<{ id: number }>(
+      `WITH bot AS (
+         INSERT INTO agent_bots (account_id, name, kind, plugin_id, events, hears_own, hears_notes)
+         VALUES (1, $1, 'plugin', $1, '{message_created}', false, false) RETURNING id
+       )
+       INSERT INTO inboxes (account_id, name, channel_type, identifier, agent_bot_id)
+       SELECT 1, $1, 'Channel::Api', $1, id FROM bot RETURNING id`,
+      [id],
+    );
+    inboxes.set(id, inbox?.id ?? 0);
+  }
+  return inboxes;
+}
+
+/** Opens a conversation of a new contact in the inbox. */
+export async function openConversation(app: TestApp, inboxId: number | undefined): Promise<number> {
+  const contact = await app.post('contacts', { name: 'Customer' });
+  const { status, body } = await app.post('conversations', { inbox_id: inboxId, contact_id: contact.body.id });
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  return body.id as number;
+}
+
+/** What a conversation holds: its messages in order, and its events. */
+export async function messagesOf(app: TestApp, conversationId: number): Promise<
+  { message_type: string; content: string; private: boolean; sender_kind: string }[]
+> {
+  return app.query(
+    'SELECT message_type, content, private, sender_kind FROM messages WHERE conversation_id = $1 ORDER BY id',
+    [conversationId],
+  );
+}
+
+export async function eventsOf(app: TestApp, conversationId: number): Promise<string[]> {
+  const rows = await app.query<{ name: string }>('SELECT name FROM events WHERE conversation_id = $1 ORDER BY sequence', [
+    conversationId,
+  ]);
+  return rows.map(({ name }) => name);
+}

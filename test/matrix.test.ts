@@ -1,0 +1,219 @@
+import { expect } from 'chai';
+import { routes } from '../src/api/index.ts';
+import type { Route } from '../src/http/route.ts';
+import { changedTables, readDigest, type Digest } from './support/digest.ts';
+import { findIdPositions, recordOf, substitute, type IdPosition } from './support/id-positions.ts';
+import { fillPath, nameOf, operations, readName, type Request } from './support/operations.ts';
+import { principals, World, type PrincipalName, type Reply } from './support/world.ts';
+
+/**
+ * Who gets which status. Administrator, member of the inbox, mate of the team, and outsider are people of the account;
+ * bot serves its conversations, idle nothing. The next two belong to another account, platform administers the whole
+ * platform without being in an account, the guests write from web pages, of this account and of the other; a token that
+ * was revoked, none.
+ */
+const table = `
+                                                                 admin mem mate out bot idle  bot' adm' plat  guest' '  rev none
+  GET    conversations                                            200  200 200  200 200 200   404  404  404   401  401  401 401
+  GET    conversations/search                                     200  200 200  200 200 200   404  404  404   401  401  401 401
+  GET    conversations/:id                                        200  200 200  403 200 403   404  404  404   401  401  401 401
+  POST   conversations                                            201  201 403  403 403 403   404  404  404   401  401  401 401
+  PATCH  conversations/:id                                        200  200 200  403 200 403   404  404  404   401  401  401 401
+  DELETE conversations/:id                                        200  403 403  403 403 403   404  404  404   401  401  401 401
+  PATCH  conversations                                            200  200 200  403 200 403   404  404  404   401  401  401 401
+  POST   conversations/:id/toggle_status                          200  200 200  403 200 403   404  404  404   401  401  401 401
+  POST   conversations/:id/assignments                            200  200 200  403 200 403   404  404  404   401  401  401 401
+  POST   conversations/:id/update_last_seen                       200  200 200  403 403 403   404  404  404   401  401  401 401
+  GET    conversations/:id/labels                                 200  200 200  403 200 403   404  404  404   401  401  401 401
+  POST   conversations/:id/labels                                 200  200 200  403 200 403   404  404  404   401  401  401 401
+  GET    conversations/:id/agent_bot                              200  200 200  403 200 403   404  404  404   401  401  401 401
+  POST   conversations/:id/agent_bot                              200  200 200  403 403 403   404  404  404   401  401  401 401
+  GET    conversations/:conversation_id/messages                  200  200 200  403 200 403   404  404  404   401  401  401 401
+  POST   conversations/:conversation_id/messages                  201  201 201  403 201 403   404  404  404   401  401  401 401
+  POST   conversations/:conversation_id/messages#incoming         201  201 201  403 403 403   404  404  404   401  401  401 401
+  POST   conversations/:conversation_id/messages#private          201  201 201  403 201 403   404  404  404   401  401  401 401
+  PATCH  conversations/:conversation_id/messages/:message_id      200  200 200  403 403 403   404  404  404   401  401  401 401
+  PATCH  conversations/:conversation_id/messages/:message_id#content  200  403 403  403 403 403   404  404  404   401  401  401 401
+  DELETE conversations/:conversation_id/messages/:message_id      200  200 200  403 403 403   404  404  404   401  401  401 401
+  GET    contacts                                                 200  200 200  200 403 403   404  404  404   401  401  401 401
+  GET    contacts/search                                          200  200 200  200 403 403   404  404  404   401  401  401 401
+  GET    contacts/:id                                             200  200 200  200 200 403   404  404  404   401  401  401 401
+  POST   contacts                                                 201  201 201  201 403 403   404  404  404   401  401  401 401
+  PATCH  contacts/:id                                             200  200 200  200 403 403   404  404  404   401  401  401 401
+  DELETE contacts/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    contacts/:id/conversations                               200  200 200  200 403 403   404  404  404   401  401  401 401
+  GET    contacts/:id/notes                                       200  200 200  200 403 403   404  404  404   401  401  401 401
+  POST   contacts/:id/notes                                       201  201 201  201 403 403   404  404  404   401  401  401 401
+  GET    inboxes                                                  200  200 200  200 403 403   404  404  404   401  401  401 401
+  GET    inboxes/:id                                              200  200 403  403 403 403   404  404  404   401  401  401 401
+  POST   inboxes                                                  201  403 403  403 403 403   404  404  404   401  401  401 401
+  PATCH  inboxes/:id                                              200  403 403  403 403 403   404  404  404   401  401  401 401
+  DELETE inboxes/:id                                              200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    inboxes/:id/assignable_agents                            200  200 403  403 403 403   404  404  404   401  401  401 401
+  GET    inboxes/:id/members                                      200  200 403  403 403 403   404  404  404   401  401  401 401
+  POST   inboxes/:id/members                                      200  403 403  403 403 403   404  404  404   401  401  401 401
+  PATCH  inboxes/:id/members                                      200  403 403  403 403 403   404  404  404   401  401  401 401
+  DELETE inboxes/:id/members                                      200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    inboxes/:id/agent_bot                                    200  200 403  403 403 403   404  404  404   401  401  401 401
+  POST   inboxes/:id/set_agent_bot                                200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    agent_bots                                               200  200 200  200 403 403   404  404  404   401  401  401 401
+  GET    agent_bots/:id                                           200  200 200  200 403 403   404  404  404   401  401  401 401
+  POST   agent_bots                                               201  403 403  403 403 403   404  404  404   401  401  401 401
+  PATCH  agent_bots/:id                                           200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agent_bots/:id/reset_access_token                        200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agent_bots/:id/reset_secret                              200  403 403  403 403 403   404  404  404   401  401  401 401
+  DELETE agent_bots/:id                                           200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    labels                                                   200  200 200  200 403 403   404  404  404   401  401  401 401
+  POST   labels                                                   201  403 403  403 403 403   404  404  404   401  401  401 401
+  PATCH  labels/:id                                               200  403 403  403 403 403   404  404  404   401  401  401 401
+  DELETE labels/:id                                               200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    teams                                                    200  200 200  200 403 403   404  404  404   401  401  401 401
+  GET    teams/:id                                                200  200 200  200 403 403   404  404  404   401  401  401 401
+  POST   teams                                                    201  403 403  403 403 403   404  404  404   401  401  401 401
+  PATCH  teams/:id                                                200  403 403  403 403 403   404  404  404   401  401  401 401
+  DELETE teams/:id                                                200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    teams/:id/team_members                                   200  200 200  200 403 403   404  404  404   401  401  401 401
+  POST   teams/:id/team_members                                   200  403 403  403 403 403   404  404  404   401  401  401 401
+  PATCH  teams/:id/team_members                                   200  403 403  403 403 403   404  404  404   401  401  401 401
+  DELETE teams/:id/team_members                                   200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    agents                                                   200  200 200  200 403 403   404  404  404   401  401  401 401
+  POST   agents                                                   201  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agents/:id/resend_invitation                             200  403 403  403 403 403   404  404  404   401  401  401 401
+  PATCH  agents/:id                                               200  403 403  403 403 403   404  404  404   401  401  401 401
+  PATCH  agents/:id#own                                           200  200 403  403 403 403   404  404  404   401  401  401 401
+  DELETE agents/:id                                               200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    sla_policies                                             200  200 200  200 403 403   404  404  404   401  401  401 401
+  GET    sla_policies/:id                                         200  200 200  200 403 403   404  404  404   401  401  401 401
+  POST   sla_policies                                             201  403 403  403 403 403   404  404  404   401  401  401 401
+  PATCH  sla_policies/:id                                         200  403 403  403 403 403   404  404  404   401  401  401 401
+  DELETE sla_policies/:id                                         200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    webhooks                                                 200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks                                                 201  403 403  403 403 403   404  404  404   401  401  401 401
+  PATCH  webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks/:id/rotate_secret                               200  403 403  403 403 403   404  404  404   401  401  401 401
+  DELETE webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
+
+  GET    /api/v1/profile                                          200  200 200  200 403 403   403  200  200   401  401  401 401
+  POST   /api/v1/profile/reset_access_token                       200  200 200  200 403 403   403  200  200   401  401  401 401
+  GET    /invitations/:token                                      200  200 200  200 200 200   200  200  200   200  200  200 200
+  POST   /invitations/:token                                      200  200 200  200 200 200   200  200  200   200  200  200 200
+  GET    /healthz                                                 200  200 200  200 200 200   200  200  200   200  200  200 200
+  GET    /readyz                                                  200  200 200  200 200 200   200  200  200   200  200  200 200
+  GET    /openapi.json                                            200  200 200  200 200 200   200  200  200   200  200  200 200
+`;
+
+interface Row {
+  name: string;
+  statuses: string[];
+}
+
+function readTable(): Row[] {
+  const [, ...lines] = table.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line) => {
+    const [method, path, ...statuses] = line.trim().split(/\s+/);
+    return { name: `${method} ${path}`, statuses };
+  });
+}
+
+const rows = readTable();
+const routeOf = (name: string) => routes.find((route) => nameOf(route) === readName(name).operation);
+// Whose ids are not this account's to name, and have no business in this account's answers.
+const people: readonly PrincipalName[] = ['administrator', 'member', 'mate', 'outsider', 'bot', 'idle'];
+const strangers: readonly PrincipalName[] = ['otherBot', 'otherAdmin', 'otherGuest', 'revoked', 'nobody'];
+const secrets = /whsec_|sw[ubci]_[0-9A-Za-z]{49}/;
+/** An id that no record has. */
+const unused = 9_007_199_254_740_991;
+
+describe('who may do what', () => {
+  let world: World;
+
+  before(async function () {
+    this.timeout(30_000);
+    world = await World.build();
+  });
+
+  after(() => world.stop());
+
+  it('has a row for every operation, and none for what is no operation', () => {
+    const known = rows.map(({ name }) => readName(name).operation);
+    expect([...new Set(known)].sort()).to.deep.equal(routes.map(nameOf).sort());
+    expect(Object.keys(operations).sort()).to.deep.equal(rows.map(({ name }) => name).sort());
+    for (const { name, statuses } of rows) expect(statuses, name).to.have.lengthOf(principals.length);
+  });
+
+  async function send(principal: PrincipalName, name: string, request: Request): Promise<Reply> {
+    const { method, path } = readName(name);
+    const full = fillPath(path, world.home.maker.accountId, request);
+    const reply = await world.send(principal, { method, path: full, ...(request.body ? { body: request.body } : {}) });
+    checkLeaks(principal, name, reply);
+    return reply;
+  }
+
+  // Every text that an account holds bears its mark.
+  function checkLeaks(principal: PrincipalName, name: string, { status, text }: Reply): void {
+    const what = `${name} as ${principal}`;
+    if (people.includes(principal) || principal === 'guest') expect(text, what).not.to.include('Bravo');
+    if (strangers.includes(principal) && routeOf(name)!.contract.role !== 'anyone') expect(text, what).not.to.include('Alpha');
+    if (principal === 'outsider') expect(text, what).not.to.match(/Alpha (message|source)/);
+    if (principal === 'idle' || status >= 300) expect(text, what).not.to.include('Alpha');
+    if (status >= 300 || name.startsWith('GET')) expect(text, what).not.to.match(secrets);
+  }
+
+  let digest: Digest;
+  const expectUnchanged = async (what: string) =>
+    expect(changedTables(digest, await readDigest(world.app)), `${what} changed`).to.deep.equal([]);
+
+  async function sendRefused(principal: PrincipalName, name: string, request: Request): Promise<Reply> {
+    const reply = await send(principal, name, request);
+    if (reply.status >= 300) await expectUnchanged(`${name} as ${principal}, though ${reply.status},`);
+    return reply;
+  }
+
+  for (const { name, statuses } of rows) {
+    it(name, async () => {
+      const prepare = operations[name]!;
+      const request = await prepare(world.home, world);
+      digest = await readDigest(world.app);
+      const answered: Record<string, number> = {};
+      for (const principal of principals) {
+        const allowed = Number(statuses[principals.indexOf(principal)]) < 300;
+        if (allowed) continue;
+        answered[principal] = (await sendRefused(principal, name, request)).status;
+      }
+      for (const principal of principals) {
+        if (principal in answered) continue;
+        answered[principal] = (await send(principal, name, await prepare(world.home, world))).status;
+      }
+      const expected = Object.fromEntries(principals.map((principal, index) => [principal, Number(statuses[index])]));
+      expect(answered).to.deep.equal(expected);
+    });
+  }
+
+  const withoutRequestId = ({ status, body }: Reply) => ({ status, body: { ...body, request_id: undefined } });
+
+  async function trySubstitutes(row: Row, position: IdPosition): Promise<void> {
+    const { name, statuses } = row;
+    const request = await operations[name]!(world.home, world);
+    const theirs = substitute(request, position, recordOf(world.other, position.kind));
+    const nobodys = substitute(request, position, unused);
+    digest = await readDigest(world.app);
+    for (const principal of people) {
+      const reply = await sendRefused(principal, name, theirs);
+      const what = `as ${principal}: ${reply.text}`;
+      const allowed = Number(statuses[principals.indexOf(principal)]) < 300;
+      expect(reply.status, what).to.be.oneOf(allowed ? [404] : [403, 404]);
+      expect(withoutRequestId(reply), what).to.deep.equal(withoutRequestId(await sendRefused(principal, name, nobodys)));
+    }
+  }
+
+  const isInAccount = (route: Route) => route.path.includes(':account_id/') && route.contract.role !== 'platform';
+
+  for (const row of rows) {
+    const route = routeOf(row.name);
+    if (!route || !isInAccount(route)) continue;
+    for (const position of findIdPositions(route)) {
+      it(`${row.name}: ${position.name} (${position.in}) of another account is not there`, () => trySubstitutes(row, position));
+    }
+  }
+});

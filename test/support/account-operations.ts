@@ -1,0 +1,87 @@
+import type { Prepare, Request } from './operations.ts';
+import type { Tenant } from './world.ts';
+
+const nothing: Prepare = () => ({});
+
+/** A request about a record that is just there for it. */
+function on(make: (home: Tenant) => Promise<number>, body: (home: Tenant) => Request['body'] = () => ({})): Prepare {
+  return async (home) => ({ at: { id: await make(home) }, body: body(home) ?? {} });
+}
+
+const newInbox = ({ maker, member }: Tenant) => maker.inbox({ members: [member] });
+const newTeam = ({ maker, mate }: Tenant) => maker.team([mate]);
+const newBot = async ({ maker }: Tenant) => (await maker.bot()).id;
+const newAgent = async ({ maker }: Tenant) => (await maker.agent()).id;
+const newInvitee = async ({ maker }: Tenant) => (await maker.invitee()).id;
+const newLabel = async ({ maker }: Tenant) => (await maker.label()).id;
+const newPolicy = ({ maker }: Tenant) => maker.slaPolicy();
+const newWebhook = ({ maker }: Tenant) => maker.webhook();
+const renamed = ({ maker }: Tenant) => ({ name: maker.text('renamed') });
+const user = ({ outsider }: Tenant) => ({ user_ids: [outsider.id] });
+const presentInbox: Prepare = ({ inbox }) => ({ at: { id: inbox } });
+const presentTeam: Prepare = ({ team }) => ({ at: { id: team } });
+
+/** Requests about what administrators set up. */
+export const accountOperations: Record<string, Prepare> = {
+  'GET inboxes': nothing,
+  'GET inboxes/:id': presentInbox,
+  'POST inboxes': (home) => ({ body: renamed(home) }),
+  'PATCH inboxes/:id': on(newInbox, renamed),
+  'DELETE inboxes/:id': on(newInbox),
+  'GET inboxes/:id/assignable_agents': presentInbox,
+  'GET inboxes/:id/members': presentInbox,
+  'POST inboxes/:id/members': on(newInbox, user),
+  'PATCH inboxes/:id/members': on(newInbox, user),
+  'DELETE inboxes/:id/members': on(newInbox, ({ member }) => ({ user_ids: [member.id] })),
+  'GET inboxes/:id/agent_bot': presentInbox,
+  'POST inboxes/:id/set_agent_bot': on(newInbox, ({ idle }) => ({ agent_bot: idle.id })),
+
+  'GET agent_bots': nothing,
+  'GET agent_bots/:id': ({ bot }) => ({ at: { id: bot.id } }),
+  'POST agent_bots': (home) => ({ body: { ...renamed(home), outgoing_url: 'https://127.0.0.1:9/' } }),
+  'PATCH agent_bots/:id': on(newBot, renamed),
+  'POST agent_bots/:id/reset_access_token': on(newBot),
+  'POST agent_bots/:id/reset_secret': on(newBot),
+  'DELETE agent_bots/:id': on(newBot),
+
+  'GET labels': nothing,
+  'POST labels': ({ maker }) => ({ body: { title: maker.text('label').toLowerCase().replaceAll(' ', '-') } }),
+  'PATCH labels/:id': on(newLabel, ({ maker }) => ({ description: maker.text('description') })),
+  'DELETE labels/:id': on(newLabel),
+
+  'GET teams': nothing,
+  'GET teams/:id': presentTeam,
+  'POST teams': (home) => ({ body: renamed(home) }),
+  'PATCH teams/:id': on(newTeam, renamed),
+  'DELETE teams/:id': on(newTeam),
+  'GET teams/:id/team_members': presentTeam,
+  'POST teams/:id/team_members': on(newTeam, user),
+  'PATCH teams/:id/team_members': on(newTeam, user),
+  'DELETE teams/:id/team_members': on(newTeam, ({ mate }) => ({ user_ids: [mate.id] })),
+
+  'GET agents': nothing,
+  'POST agents': ({ maker }) => {
+    const name = maker.text('newcomer');
+    return { body: { name, email: `${name.toLowerCase().replaceAll(' ', '.')}@example.com`, role: 'agent' } };
+  },
+  'POST agents/:id/resend_invitation': on(newInvitee),
+  'PATCH agents/:id': on(newAgent, () => ({ availability: 'busy' })),
+  // The member's own availability.
+  'PATCH agents/:id#own': ({ member }) => ({ at: { id: member.id }, body: { availability: 'busy' } }),
+  'DELETE agents/:id': on(newAgent),
+
+  'GET sla_policies': nothing,
+  'GET sla_policies/:id': ({ slaPolicy }) => ({ at: { id: slaPolicy } }),
+  'POST sla_policies': (home) => ({ body: { ...renamed(home), resolution_seconds: 60 } }),
+  'PATCH sla_policies/:id': on(newPolicy, renamed),
+  'DELETE sla_policies/:id': on(newPolicy),
+
+  'GET webhooks': nothing,
+  'GET webhooks/:id': ({ webhook }) => ({ at: { id: webhook } }),
+  'POST webhooks': ({ inbox }) => ({
+    body: { url: 'http://127.0.0.1:9/', subscriptions: ['contact_created'], active: false, inbox_id: inbox },
+  }),
+  'PATCH webhooks/:id': on(newWebhook, ({ inbox }) => ({ name: 'Alpha webhook', inbox_id: inbox })),
+  'POST webhooks/:id/rotate_secret': on(newWebhook),
+  'DELETE webhooks/:id': on(newWebhook),
+};

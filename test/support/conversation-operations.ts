@@ -1,0 +1,76 @@
+import type { Prepare, Request } from './operations.ts';
+import type { Tenant } from './world.ts';
+
+const present: Prepare = ({ conversation }) => ({ at: { id: conversation } });
+const presentContact: Prepare = ({ contact }) => ({ at: { id: contact } });
+
+function open({ maker, inbox, team }: Tenant): Promise<number> {
+  return maker.conversation(inbox, { team_id: team });
+}
+
+/** A request about a conversation that is just there for it. */
+function onConversation(body?: (home: Tenant) => Request['body']): Prepare {
+  return async (home) => ({ at: { id: await open(home) }, body: body?.(home) ?? {} });
+}
+
+async function onMessage(home: Tenant): Promise<Request> {
+  const conversationId = await open(home);
+  return { at: { conversation_id: conversationId, message_id: await home.maker.message(conversationId) } };
+}
+
+function say(message: object): Prepare {
+  return async (home) => ({
+    at: { conversation_id: await open(home) },
+    body: { content: home.maker.text('message'), message_type: 'outgoing', ...message },
+  });
+}
+
+const onContact = async ({ maker }: Tenant, body = {}): Promise<Request> => ({ at: { id: await maker.contact() }, body });
+
+/** Requests about conversations, their messages and their contacts. */
+export const conversationOperations: Record<string, Prepare> = {
+  'GET conversations': () => ({}),
+  'GET conversations/search': () => ({ query: 'q=message' }),
+  'GET conversations/:id': present,
+  'POST conversations': ({ inbox, contact, member, team }) => ({
+    body: { inbox_id: inbox, contact_id: contact, assignee_id: member.id, team_id: team },
+  }),
+  'PATCH conversations/:id': onConversation(({ slaPolicy }) => ({ priority: 'high', sla_policy_id: slaPolicy })),
+  'DELETE conversations/:id': onConversation(),
+  'PATCH conversations': async (home) => ({ body: { id: await open(home), status: 'resolved' } }),
+  'POST conversations/:id/toggle_status': onConversation(() => ({ status: 'resolved' })),
+  'POST conversations/:id/assignments': onConversation(({ member, team }) => ({ assignee_id: member.id, team_id: team })),
+  'POST conversations/:id/update_last_seen': async (home) => ({ at: { id: (await onMessage(home)).at!['conversation_id']! } }),
+  'GET conversations/:id/labels': present,
+  'POST conversations/:id/labels': onConversation(({ label }) => ({ labels: [label.title] })),
+  'GET conversations/:id/agent_bot': present,
+  'POST conversations/:id/agent_bot': onConversation(({ idle }) => ({ agent_bot_id: idle.id })),
+
+  'GET conversations/:conversation_id/messages': ({ conversation }) => ({ at: { conversation_id: conversation } }),
+  'POST conversations/:conversation_id/messages': say({}),
+  'POST conversations/:conversation_id/messages#incoming': say({ message_type: 'incoming' }),
+  'POST conversations/:conversation_id/messages#private': say({ private: true }),
+  'PATCH conversations/:conversation_id/messages/:message_id': async (home) => ({
+    ...(await onMessage(home)),
+    body: { status: 'read' },
+  }),
+  'PATCH conversations/:conversation_id/messages/:message_id#content': async (home) => ({
+    ...(await onMessage(home)),
+    body: { content: home.maker.text('message') },
+  }),
+  'DELETE conversations/:conversation_id/messages/:message_id': onMessage,
+
+  'GET contacts': () => ({ query: 'include_contact_inboxes=true' }),
+  'GET contacts/search': () => ({ query: 'q=contact' }),
+  'GET contacts/:id': presentContact,
+  'POST contacts': ({ maker }) => ({ body: { name: maker.text('contact') } }),
+  'PATCH contacts/:id': ({ maker, ...home }) => onContact({ maker, ...home }, { name: maker.text('contact') }),
+  'DELETE contacts/:id': async (home) => {
+    const { at, ...request } = await onContact(home);
+    await home.maker.conversation(home.inbox, { contact_id: at!['id'] });
+    return { at: at!, ...request };
+  },
+  'GET contacts/:id/conversations': presentContact,
+  'GET contacts/:id/notes': presentContact,
+  'POST contacts/:id/notes': ({ maker, contact }) => ({ at: { id: contact }, body: { content: maker.text('note') } }),
+};

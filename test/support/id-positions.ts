@@ -1,0 +1,103 @@
+import type { Route } from '../../src/http/route.ts';
+import { isIdParameter } from '../../src/http/record-route.ts';
+import { documents } from '../../src/schemas.ts';
+import type { Request } from './operations.ts';
+import type { Tenant } from './world.ts';
+
+/** A place in a request where the identifier of a record stands. */
+export interface IdPosition {
+  in: 'path' | 'body' | 'query';
+  name: string;
+  /** What kind of record: the word of its path. */
+  kind: string;
+  /** Whether a list of them stands there. */
+  many: boolean;
+}
+
+interface Property {
+  $ref?: string;
+  type?: string | string[];
+  items?: Property;
+}
+
+// What properties are called that name a record, and the word of the record's path.
+const kinds: Record<string, string> = {
+  account_id: 'accounts',
+  agent_bot: 'agent_bots',
+  agent_bot_id: 'agent_bots',
+  assignee_id: 'agents',
+  contact_id: 'contacts',
+  inbox_id: 'inboxes',
+  sla_policy_id: 'sla_policies',
+  team_id: 'teams',
+  user_id: 'agents',
+  user_ids: 'agents',
+};
+
+function isNumber({ $ref, type }: Property): boolean {
+  return /#\/\$defs\/(nullable_)?id$/.test($ref ?? '') || [type].flat().includes('integer');
+}
+
+function readProperty(name: string, property: Property, path: string): Omit<IdPosition, 'in'> | null {
+  const many = property.items !== undefined && isNumber(property.items);
+  if (!many && !isNumber(property)) return null;
+  if (name !== 'id' && !(name in kinds) && !/_ids?$/.test(name)) return null;
+  const kind = name === 'id' ? (path.split('/').findLast((word) => !word.startsWith(':')) ?? '') : kinds[name];
+  if (kind === undefined) throw new Error(`What kind of record is ${name} of ${path}?`);
+  return { name, kind, many };
+}
+
+function inSchema(where: 'body' | 'query', { path, contract }: Route): IdPosition[] {
+  const schema = contract[where];
+  const { properties = {} } = (schema ? documents.get(schema) : {}) as { properties?: Record<string, Property> };
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const position = readProperty(name, property, path);
+    return position ? [{ in: where, ...position }] : [];
+  });
+}
+
+/** Every place in a request to the operation where the identifier of a record stands. */
+export function findIdPositions(route: Route): IdPosition[] {
+  const words = route.path.split('/');
+  const inPath = words.flatMap((word, index): IdPosition[] => {
+    const name = word.slice(1);
+    if (!word.startsWith(':') || !isIdParameter(name)) return [];
+    return [{ in: 'path', name, kind: words[index - 1] ?? '', many: false }];
+  });
+  return [...inPath, ...inSchema('body', route), ...inSchema('query', route)];
+}
+
+const records: Record<string, (tenant: Tenant) => number> = {
+  accounts: ({ maker }) => maker.accountId,
+  agent_bots: ({ bot }) => bot.id,
+  agents: ({ member }) => member.id,
+  contacts: ({ contact }) => contact,
+  conversations: ({ conversation }) => conversation,
+  inboxes: ({ inbox }) => inbox,
+  labels: ({ label }) => label.id,
+  messages: ({ message }) => message,
+  sla_policies: ({ slaPolicy }) => slaPolicy,
+  teams: ({ team }) => team,
+  webhooks: ({ webhook }) => webhook,
+};
+
+/** The record of that kind which an account has. */
+export function recordOf(tenant: Tenant, kind: string): number {
+  const find = records[kind];
+  if (!find) throw new Error(`No record of the kind ${kind} is there`);
+  return find(tenant);
+}
+
+/** The request with another identifier in that place; lists keep what they held. */
+export function substitute(request: Request, position: IdPosition, id: number): Request {
+  const { name, many } = position;
+  if (position.in === 'path') return { ...request, at: { ...request.at, [name]: id } };
+  if (position.in === 'query') {
+    const query = new URLSearchParams(request.query);
+    query.set(name, String(id));
+    return { ...request, query: query.toString() };
+  }
+  const present = request.body?.[name];
+  if (present === undefined) throw new Error(`The request should have ${name} in its body`);
+  return { ...request, body: { ...request.body, [name]: many ? [...(present as number[]), id] : id } };
+}
