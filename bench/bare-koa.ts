@@ -1,7 +1,7 @@
 // The baseline of message create: Koa, pg, and the very statements that the service issues for one message, taken down
 // from it while it sends one. Nothing is validated, presented or checked.
 import Koa from 'koa';
-import pg from 'pg';
+import { Client, Pool, type PoolClient } from 'pg';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { App } from '../src/app.ts';
@@ -28,7 +28,7 @@ const conversationId = Number(process.argv[2]);
 // Every statement goes through here, whoever issues it; connections take hold of it when they are made.
 const taken: Statement[] = [];
 let taking = false;
-const prototype = pg.Client.prototype as unknown as { query: Query };
+const prototype = Client.prototype as unknown as { query: Query };
 const { query } = prototype;
 prototype.query = function (statement, values) {
   if (taking) taken.push(typeof statement === 'string' ? { text: statement, values: values ?? [] } : statement);
@@ -43,14 +43,14 @@ async function takeDown(): Promise<Statement[]> {
   });
   const { port } = await app.listen();
   await app.start();
-  const send = () =>
+  const sendThroughService = () =>
     call(`http://127.0.0.1:${port}`, 'POST', `conversations/${conversationId}/messages`, {
       content: 'What are your opening hours?',
       message_type: 'incoming',
     });
-  await send();
+  await sendThroughService();
   taking = true;
-  await send();
+  await sendThroughService();
   taking = false;
   await app.stop();
   return taken
@@ -67,17 +67,19 @@ function position(statements: readonly Statement[], beginning: string): number {
 const statements = await takeDown();
 const read = statements.findIndex(({ text }) => text.includes('FOR UPDATE OF c'));
 const update = position(statements, 'UPDATE conversations');
-const outbox = position(statements, 'WITH new_events');
+const outbox = position(statements, 'WITH happened');
 const begin = statements.findIndex(({ text }) => /^begin/i.test(text));
 const sequenceParameter = { update: 12, outbox: 5 };
-const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
+const conversationParameters = { event: 2, lane: 13 };
+const pool = new Pool({ connectionString: databaseUrl, max: 10 });
 
-async function run(client: pg.Pool | pg.PoolClient, index: number, id: number, sequence: number) {
+async function run(client: Pool | PoolClient, index: number, id: number, sequence: number) {
   const { values, ...statement } = statements[index] as Statement;
   const mine = values.map((value) => (value === conversationId ? id : value));
   if (index === update) mine[sequenceParameter.update] = sequence;
   if (index === outbox) {
-    mine[2] = [id];
+    mine[conversationParameters.event] = [id];
+    mine[conversationParameters.lane] = [id];
     mine[sequenceParameter.outbox] = [sequence];
   }
   return client.query<{ event_sequence: number }>({ ...statement, values: mine });

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { Client } from 'pg';
 import { percentile, show } from './figures.ts';
 import { call, serviceEnv, startProcess } from './service.ts';
 
@@ -12,7 +12,7 @@ interface Delay {
 /** From the commit of a customer's message to that of the sandboxed bot's answer, one at a time. */
 export async function benchBotReply(databaseUrl: string): Promise<void> {
   const service = await startProcess('bin/switchboard.js', ['start'], serviceEnv(databaseUrl));
-  const database = new pg.Client({ connectionString: databaseUrl });
+  const database = new Client({ connectionString: databaseUrl });
   await database.connect();
   try {
     const delays = await measure(service.url, database);
@@ -24,17 +24,17 @@ export async function benchBotReply(databaseUrl: string): Promise<void> {
   }
 }
 
-async function measure(url: string, database: pg.Client): Promise<number[]> {
+async function measure(url: string, database: Client): Promise<number[]> {
   const { payload } = await call<{ payload: { id: number }[] }>(url, 'GET', 'inboxes');
   const contact = await call<{ id: number }>(url, 'POST', 'contacts', { name: 'Load' });
   const answered = async (id: number): Promise<number | undefined> => {
     const { rows } = await database.query<Delay>(
-      `SELECT extract(epoch FROM answer.created_at - question.created_at) * 1000 AS ms
+      `SELECT (extract(epoch FROM answer.created_at - question.created_at) * 1000)::float8 AS ms
        FROM messages answer JOIN messages question USING (conversation_id)
        WHERE answer.conversation_id = $1 AND answer.sender_kind = 'agent_bot' AND question.message_type = 'incoming'`,
       [id],
     );
-    return rows[0] && Number(rows[0].ms);
+    return rows[0]?.ms;
   };
   const delays: number[] = [];
   for (let count = 0; count < messages; count++) {

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import pg from 'pg';
+import { Client } from 'pg';
 import { median, show } from './figures.ts';
 import { call, serviceEnv, startProcess, type Measured } from './service.ts';
 
@@ -66,7 +66,7 @@ const fill = `
   INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id)
   SELECT 1, event.id, lane.id, 'webhook', $3 FROM event JOIN lane ON lane.subject_id = event.conversation_id`;
 
-async function prepare(database: pg.Client, url: string): Promise<void> {
+async function prepare(database: Client, url: string): Promise<void> {
   const { payload } = await call<{ payload: { id: number }[] }>(url, 'GET', 'inboxes');
   const contact = await call<{ id: number }>(url, 'POST', 'contacts', { name: 'Load' });
   await database.query(
@@ -84,7 +84,7 @@ export async function benchDeliveries(databaseUrl: string): Promise<void> {
   // The bare loop has 64 posts under way, and so has the engine.
   const env = serviceEnv(databaseUrl, { ENDPOINT_IN_FLIGHT: '64' });
   const service = await startProcess('bin/switchboard.js', ['start'], env);
-  const database = new pg.Client({ connectionString: databaseUrl });
+  const database = new Client({ connectionString: databaseUrl });
   await database.connect();
   try {
     await compare({ service, database, counter, receiver });
@@ -97,7 +97,7 @@ export async function benchDeliveries(databaseUrl: string): Promise<void> {
 
 interface Setting {
   service: Measured;
-  database: pg.Client;
+  database: Client;
   counter: Counter;
   receiver: string;
 }

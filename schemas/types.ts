@@ -2419,7 +2419,6 @@ openapi: "3.1.0"
 info: {
 [k: string]: unknown
 }
-jsonSchemaDialect: string
 servers: {
 [k: string]: unknown
 }[]

@@ -24,7 +24,7 @@ async function renderTypes(): Promise<string> {
 
 interface Setting {
   description: string;
-  default?: unknown;
+  default?: string | number | boolean;
   defaultText?: string;
 }
 

@@ -117,7 +117,11 @@ export class App {
 
   #createRunner(): Runner {
     const { role, sandboxRunners, sandboxQueue, sandboxMaxRssMb } = this.#options.config;
-    return createRunner({ size: role === 'web' ? 0 : sandboxRunners, queueLimit: sandboxQueue, maxRssMb: sandboxMaxRssMb });
+    return createRunner({
+      size: role === 'web' ? 0 : sandboxRunners,
+      queueLimit: sandboxQueue,
+      maxRssMb: sandboxMaxRssMb,
+    });
   }
 
   #createEngine(clock: Clock): Engine {
@@ -128,7 +132,15 @@ export class App {
     return new Engine({
       database,
       random,
-      deliver: createDeliverers({ database, random, clock, secretBox, outbound, botRunner, holdAttempts: config.holdAttempts }),
+      deliver: createDeliverers({
+        database,
+        random,
+        clock,
+        secretBox,
+        outbound,
+        botRunner,
+        holdAttempts: config.holdAttempts,
+      }),
       inFlight: { webhook: config.engineInFlight, bot: config.sandboxRunners * botsPerRunner },
       endpointInFlight: config.endpointInFlight,
       leaseSeconds: config.leaseSeconds,
@@ -155,27 +167,30 @@ export class App {
 
   #createServer(): Server {
     const { config, checkReplies = false } = this.#options;
-    return createHttpServer(config.role === 'engine' ? routes.filter(({ contract }) => contract.role === 'anyone') : routes, {
-      services: {
-        database: this.database,
-        outbound: this.#outbound,
-        secretBox: this.#secretBox,
+    return createHttpServer(
+      config.role === 'engine' ? routes.filter(({ contract }) => contract.role === 'anyone') : routes,
+      {
+        services: {
+          database: this.database,
+          outbound: this.#outbound,
+          secretBox: this.#secretBox,
+          random: this.#random,
+          mailer: this.#mailer,
+          publicUrl: () => config.publicUrl ?? serviceUrl(this.server.address() as AddressInfo),
+          registry: this.registry,
+          accepting: () => this.#accepting,
+        },
+        bodyLimitBytes: config.bodyLimitBytes,
+        requests: new RateLimit('requests', config.rateLimitPerMinute),
+        failures: new RateLimit('failed-authentications', config.rateLimitPerMinute === 0 ? 0 : authFailuresPerMinute),
+        sessions: new RateLimit('widget-sessions', config.widgetSessionsPerMinute),
+        contactWrites: new RateLimit('contact-writes', config.rateLimitPerMinute === 0 ? 0 : contactWritesPerMinute),
+        checkReplies,
+        files: docsFiles,
+        log: this.log,
         random: this.#random,
-        mailer: this.#mailer,
-        publicUrl: () => config.publicUrl ?? serviceUrl(this.server.address() as AddressInfo),
-        registry: this.registry,
-        accepting: () => this.#accepting,
       },
-      bodyLimitBytes: config.bodyLimitBytes,
-      requests: new RateLimit('requests', config.rateLimitPerMinute),
-      failures: new RateLimit('failed-authentications', config.rateLimitPerMinute === 0 ? 0 : authFailuresPerMinute),
-      sessions: new RateLimit('widget-sessions', config.widgetSessionsPerMinute),
-      contactWrites: new RateLimit('contact-writes', config.rateLimitPerMinute === 0 ? 0 : contactWritesPerMinute),
-      checkReplies,
-      files: docsFiles,
-      log: this.log,
-      random: this.#random,
-    });
+    );
   }
 
   /** Takes requests; answers the address. */

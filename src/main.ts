@@ -19,14 +19,21 @@ export async function start(): Promise<void> {
   const { dataDir, databaseStartTimeoutMs: timeoutMs } = config;
   const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir, timeoutMs, log }) : null;
   const app = await App.create({ config, databaseUrl: config.databaseUrl ?? embedded?.url ?? '', log });
+  let stopping = false;
   closeWithGrace({ delay: config.shutdownTimeoutMs, logger: false }, async ({ err }) => {
+    stopping = true;
     if (err) log.fatal({ err }, 'unexpected failure');
     await app.stop();
     await embedded?.stop();
   });
   for (const { directory, problems } of app.registry.broken) log.warn({ directory, problems }, 'plugin left out');
   const url = serviceUrl(await app.listen());
-  const seeded = await app.start();
+  const seeded = await app.start().catch((error: unknown) => {
+    if (!stopping) throw error;
+    return null;
+  });
+  // A start that was cut short by the end has nothing more to tell.
+  if (stopping) return;
   await leaveDemoPass(config, url, seeded).catch((error: unknown) => log.warn({ err: error }, 'no demo pass left'));
   process.stdout.write(welcome({ config, url, seeded }));
 }

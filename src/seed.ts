@@ -34,7 +34,11 @@ interface FirstAdministrator {
 }
 
 /** Answers the token for `npm run demo`. */
-async function seedDemo(em: EntityManager, { accountId, userId }: FirstAdministrator, options: SeedOptions): Promise<string> {
+async function seedDemo(
+  em: EntityManager,
+  { accountId, userId }: FirstAdministrator,
+  options: SeedOptions,
+): Promise<string> {
   const { registry, random, database } = options;
   const now = database.clock.now();
   const pack = registry.get(sampleBot);
@@ -52,7 +56,14 @@ async function seedDemo(em: EntityManager, { accountId, userId }: FirstAdministr
         now,
       )
     : null;
-  await createInbox(em, { accountId, name: 'Demo inbox', channelType: 'Channel::Api', identifier: random.uuid(), agentBotId: bot?.id ?? null, now });
+  await createInbox(em, {
+    accountId,
+    name: 'Demo inbox',
+    channelType: 'Channel::Api',
+    identifier: random.uuid(),
+    agentBotId: bot?.id ?? null,
+    now,
+  });
   const token = newToken('user', random);
   await grantToken(em, userId, token, now);
   return token;

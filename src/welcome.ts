@@ -19,6 +19,7 @@ export function welcome({ config, url, seeded }: { config: Config; url: string; 
   } else {
     lines.push('', 'Try it:', `  curl ${url}/readyz`);
   }
-  if (config.demo) lines.push('', 'See a customer, a bot and a webhook at work, in another terminal:', '  npm run demo');
+  if (config.demo)
+    lines.push('', 'See a customer, a bot and a webhook at work, in another terminal:', '  npm run demo');
   return `${lines.join('\n')}\n\n`;
 }

@@ -18,7 +18,12 @@ function readMove(body: { status: ConversationStatus; snoozed_until?: number | n
 export const conversationActionRoutes = [
   route(
     ['PATCH', base],
-    { summary: 'Set the status of the conversation that the body names',  body: 'requests/conversation.set-status', reply: 'resources/conversation', role: 'bot' },
+    {
+      summary: 'Set the status of the conversation that the body names',
+      body: 'requests/conversation.set-status',
+      reply: 'resources/conversation',
+      role: 'bot',
+    },
     async ({ em, body, transact }) =>
       presentConversation(em, await transact((tx) => toggleStatus(tx, body.id, readMove(body)))),
   ),
@@ -30,7 +35,12 @@ export const conversationActionRoutes = [
   ),
   route(
     ['POST', `${base}/:id/assignments`],
-    { summary: 'Assign a conversation to an agent, a team or both',  body: 'requests/conversation.assign', reply: 'resources/conversation', role: 'bot' },
+    {
+      summary: 'Assign a conversation to an agent, a team or both',
+      body: 'requests/conversation.assign',
+      reply: 'resources/conversation',
+      role: 'bot',
+    },
     async ({ em, ids, body, transact }) => {
       const assignment = { assigneeId: body.assignee_id, teamId: body.team_id };
       return presentConversation(em, await transact((tx) => assign(tx, ids.id ?? 0, assignment)));
@@ -38,7 +48,7 @@ export const conversationActionRoutes = [
   ),
   route(
     ['POST', `${base}/:id/update_last_seen`],
-    { summary: 'Mark a conversation as read',  reply: 'resources/conversation', role: 'agent' },
+    { summary: 'Mark a conversation as read', reply: 'resources/conversation', role: 'agent' },
     async ({ em, ids, transact }) => presentConversation(em, await transact((tx) => markSeen(tx, ids.id ?? 0))),
   ),
   route(

@@ -8,9 +8,17 @@ function notReady(): ApiError {
 
 /** Whether the process lives, and whether it can serve. */
 export const healthRoutes = [
-  route(['GET', '/healthz'], { summary: 'Tell whether the process lives',  reply: 'resources/health', role: 'anyone' }, async () => ({ status: 'ok' })),
-  route(['GET', '/readyz'], { summary: 'Tell whether the service can serve',  reply: 'resources/health', role: 'anyone' }, async ({ services, em }) => {
-    if (!services.accepting() || !(await isMigrated(em))) throw notReady();
-    return { status: 'ready' };
-  }),
+  route(
+    ['GET', '/healthz'],
+    { summary: 'Tell whether the process lives', reply: 'resources/health', role: 'anyone' },
+    async () => ({ status: 'ok' }),
+  ),
+  route(
+    ['GET', '/readyz'],
+    { summary: 'Tell whether the service can serve', reply: 'resources/health', role: 'anyone' },
+    async ({ services, em }) => {
+      if (!services.accepting() || !(await isMigrated(em))) throw notReady();
+      return { status: 'ready' };
+    },
+  ),
 ];

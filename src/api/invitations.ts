@@ -24,17 +24,27 @@ ${content}
 /** Where the link in an invitation leads: nobody there has a token yet, but the one in the path. */
 export const invitationRoutes = [
   // Mail scanners follow links, so looking at an invitation does not accept it.
-  route(['GET', path], { summary: 'Show an invitation',  reply: 'resources/page', role: 'anyone' }, async ({ services, em, names }) => {
-    const { account, user } = await findInvitation(em, names.token ?? '', services.database.clock.now());
-    return page(
-      `Invitation to ${account.name}`,
-      `<p>${escaped(user.name)} (${escaped(user.email)}) is invited to work in ${escaped(account.name)}.</p>
+  route(
+    ['GET', path],
+    { summary: 'Show an invitation', reply: 'resources/page', role: 'anyone', errors: [410] },
+    async ({ services, em, names }) => {
+      const { account, user } = await findInvitation(em, names.token ?? '', services.database.clock.now());
+      return page(
+        `Invitation to ${account.name}`,
+        `<p>${escaped(user.name)} (${escaped(user.email)}) is invited to work in ${escaped(account.name)}.</p>
 <form method="post" action="?format=page"><button>Accept the invitation</button></form>`,
-    );
-  }),
+      );
+    },
+  ),
   route(
     ['POST', path],
-    { summary: 'Accept an invitation',  query: 'requests/invitation.accept.query', reply: 'resources/invitation-accepted', role: 'anyone' },
+    {
+      summary: 'Accept an invitation',
+      query: 'requests/invitation.accept.query',
+      reply: 'resources/invitation-accepted',
+      role: 'anyone',
+      errors: [410],
+    },
     async ({ services, names, query }) => {
       const accessToken = newToken('user', services.random);
       const { account, user } = await acceptInvitation(services.database, names.token ?? '', accessToken);

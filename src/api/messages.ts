@@ -29,7 +29,13 @@ export const messageRoutes = [
   ),
   route(
     ['POST', base],
-    { summary: 'Send a message, or write a private note',  body: 'requests/message.create', reply: 'resources/message', role: 'bot', status: 201 },
+    {
+      summary: 'Send a message, or write a private note',
+      body: 'requests/message.create',
+      reply: 'resources/message',
+      role: 'bot',
+      status: 201,
+    },
     async ({ services, account, actor, ids, body, transact }) => {
       const { conversation_id: conversationId = 0 } = ids;
       const { message, conversation } = await transact((tx) =>

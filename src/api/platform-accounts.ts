@@ -58,7 +58,8 @@ export const platformAccountRoutes = [
     {
       reply: 'resources/empty',
       role: 'platform',
-      description: 'Everything of the account goes with it. Its users stay, without access if they have no other account.',
+      description:
+        'Everything of the account goes with it. Its users stay, without access if they have no other account.',
     },
     async ({ em, ids, transactIn }) => {
       const { id, name } = await readAccount(em, ids.id ?? 0);

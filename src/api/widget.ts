@@ -129,7 +129,8 @@ export const widgetRoutes = [
       description: 'It reopens a resolved conversation, and begins one where there is none.',
       origins,
     },
-    async ({ visit, body, transact }) => presentMessage((await transact((tx) => speak(tx, visit, body.content))).message),
+    async ({ visit, body, transact }) =>
+      presentMessage((await transact((tx) => speak(tx, visit, body.content))).message),
   ),
   route(
     ['POST', `${base}/update_last_seen`],

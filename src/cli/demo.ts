@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadConfig } from '../config.ts';
 import { demoEndpoint } from '../demo-endpoint.ts';
@@ -10,13 +10,20 @@ import { unixSeconds } from '../lib/unix-time.ts';
 import type { Shape } from '../schemas.ts';
 
 type Json = Record<string, unknown>;
+
+/** What the demo reads of an event. */
+interface ToldEvent {
+  event: string;
+  status?: string;
+  content?: string;
+}
 type Call = <Reply>(method: string, path: string, body?: Json) => Promise<Reply>;
 
 /** One webhook post as the demo's own receiver got it. */
 interface Post {
   id: string;
   attempt: string;
-  event: Json;
+  event: ToldEvent;
   signed: boolean;
 }
 
@@ -63,26 +70,27 @@ class DemoReceiver {
 
   constructor() {
     this.#server = createServer((request, response) => {
-      void readText(request).then((body) => {
-        this.#keep(request, body);
-        response.statusCode = this.posts.length === 1 ? 500 : 200;
-        response.end();
-      });
+      void this.#receive(request, response);
     });
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#keep(request, await readText(request));
+    response.statusCode = this.posts.length === 1 ? 500 : 200;
+    response.end();
   }
 
   #keep(request: IncomingMessage, body: string): void {
     const post: Post = {
       id: String(request.headers['webhook-id']),
       attempt: String(request.headers['webhook-attempt']),
-      event: JSON.parse(body) as Json,
+      event: JSON.parse(body) as ToldEvent,
       signed: isSigned(this.secret, request, body),
     };
     this.posts.push(post);
     const answer = this.posts.length === 1 ? '500, on purpose' : '200';
     const { event, status, content } = post.event;
-    const what =
-      content === undefined ? `${String(event)}: now ${String(status)}` : `${String(event)}: "${String(content)}"`;
+    const what = content === undefined ? `${event}: now ${status}` : `${event}: "${content}"`;
     say(`   receiver  ← ${what}`);
     say(
       `               webhook-id ${post.id}, attempt ${post.attempt}, signature ${post.signed ? 'valid' : 'INVALID'}; answers ${answer}`,

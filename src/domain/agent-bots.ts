@@ -93,7 +93,11 @@ export const agentBotsPerPage = 25;
  * One page of the bots that the account can use, its own and the system's, and how many there are in all; without an
  * account the system's alone.
  */
-export function listAgentBots(em: EntityManager, accountId: number | null, page: number): Promise<[AgentBot[], number]> {
+export function listAgentBots(
+  em: EntityManager,
+  accountId: number | null,
+  page: number,
+): Promise<[AgentBot[], number]> {
   return em.findAndCount(
     AgentBot,
     { $or: [{ accountId }, { accountId: null }] },

@@ -37,11 +37,7 @@ async function detachInboxes(tx: Transaction, id: number): Promise<void> {
   );
 }
 
-function dismiss(
-  transact: Transact,
-  id: number,
-  { lock, remove }: Pick<Detachment, 'lock' | 'remove'>,
-): Promise<void> {
+function dismiss(transact: Transact, id: number, { lock, remove }: Pick<Detachment, 'lock' | 'remove'>): Promise<void> {
   return detachAndRemove(transact, id, {
     referring: 'SELECT id FROM conversations WHERE account_id = $1 AND agent_bot_id = $2',
     detach: (tx, conversations) => detachConversations(tx, id, conversations),

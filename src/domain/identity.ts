@@ -37,11 +37,7 @@ const principalStatement = prepared(
 
 /** Who holds the token with this SHA-256, or null. */
 export async function findPrincipal(executor: Executor, tokenHash: Buffer): Promise<Principal | null> {
-  const [row] = await sql<PrincipalRow>(
-    executor,
-    principalStatement,
-    [tokenHash],
-  );
+  const [row] = await sql<PrincipalRow>(executor, principalStatement, [tokenHash]);
   if (!row) return null;
   return {
     tokenId: row.token_id,
@@ -85,11 +81,10 @@ export async function findEntry(
   accountId: number,
   principal: Principal,
 ): Promise<{ account: Named; role: Membership['role'] | null } | null> {
-  const [row] = await sql<{ name: string; role: Membership['role'] | null }>(
-    executor,
-    entryStatement,
-    [accountId, principal.kind === 'user' ? principal.id : null],
-  );
+  const [row] = await sql<{ name: string; role: Membership['role'] | null }>(executor, entryStatement, [
+    accountId,
+    principal.kind === 'user' ? principal.id : null,
+  ]);
   if (!row) return null;
   const account = { id: accountId, name: row.name };
   if (principal.kind === 'user') return row.role ? { account, role: row.role } : null;

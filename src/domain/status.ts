@@ -21,6 +21,23 @@ function silenceAfter(tx: Transaction, conversation: Conversation, previous: Con
   return tx.actor.kind === 'user' ? 'human_opened' : conversation.botSilence;
 }
 
+function changeStatus(
+  tx: Transaction,
+  conversation: Conversation,
+  { status, snoozedUntil }: { status: ConversationStatus; snoozedUntil: Date | null },
+): ChangedAttributes {
+  const previous = { status: conversation.status, snoozedUntil: conversation.snoozedUntil };
+  const changed: ChangedAttributes = {};
+  if (status !== previous.status) changed.status = { previous: previous.status, current: status };
+  if (snoozedUntil?.getTime() !== previous.snoozedUntil?.getTime()) {
+    const [before, after] = [previous.snoozedUntil, snoozedUntil].map(unixSecondsOrNull);
+    changed.snoozed_until = { previous: before, current: after };
+    if (snoozedUntil) tx.snoozes.push(snoozedUntil);
+  }
+  Object.assign(conversation, { status, snoozedUntil });
+  return changed;
+}
+
 /**
  * Moves a locked conversation to a status and says so: conversation_status_changed, and to its bot conversation_resolved
  * or, when it was resolved, conversation_opened. Reopening begins a new session of the bot. Nothing is said when
@@ -28,26 +45,22 @@ function silenceAfter(tx: Transaction, conversation: Conversation, previous: Con
  */
 export function moveTo(tx: Transaction, conversation: Conversation, status: ConversationStatus, until?: Date): void {
   const previous = conversation.status;
-  const previousUntil = conversation.snoozedUntil;
   const snoozedUntil = status === 'snoozed' ? (until ?? null) : null;
-  if (status === previous && snoozedUntil?.getTime() === previousUntil?.getTime()) return;
-  Object.assign(conversation, { status, snoozedUntil, updatedAt: tx.now });
-  if (snoozedUntil) tx.snoozes.push(snoozedUntil);
-  const changed: ChangedAttributes = {};
-  if (status !== previous) changed.status = { previous, current: status };
-  if (snoozedUntil?.getTime() !== previousUntil?.getTime()) {
-    changed.snoozed_until = { previous: unixSecondsOrNull(previousUntil), current: unixSecondsOrNull(snoozedUntil) };
-  }
+  const changed = changeStatus(tx, conversation, { status, snoozedUntil });
+  if (Object.keys(changed).length === 0) return;
+  conversation.updatedAt = tx.now;
   if (status === previous) return record(tx, 'conversation_updated', { conversation, changed });
   conversation.botSilence = silenceAfter(tx, conversation, previous);
   if (conversation.botSilence === null) conversation.botStreak = 0;
-  if (status === 'resolved') {
-    conversation.waitingSince = null;
-    settleResolution(conversation, tx.now);
-  }
+  if (status === 'resolved') settle(tx, conversation);
   record(tx, 'conversation_status_changed', { conversation, changed });
   if (status === 'resolved') sayToBot(tx, conversation, 'conversation_resolved');
   if (previous === 'resolved') sayToBot(tx, conversation, 'conversation_opened');
+}
+
+function settle(tx: Transaction, conversation: Conversation): void {
+  conversation.waitingSince = null;
+  settleResolution(conversation, tx.now);
 }
 
 function sayToBot(tx: Transaction, conversation: Conversation, name: 'conversation_opened' | 'conversation_resolved') {

@@ -10,7 +10,10 @@ import type { Visit } from './visits.ts';
 import { begin, findCurrent, lockVisitor } from './widget-sessions.ts';
 
 /** The conversation that the contact of the visit goes on with, or null. */
-export async function readCurrent(executor: Executor, { account, inbox, contact }: Visit): Promise<Conversation | null> {
+export async function readCurrent(
+  executor: Executor,
+  { account, inbox, contact }: Visit,
+): Promise<Conversation | null> {
   const scope = { inboxId: inbox.id, contactId: contact?.id ?? 0 };
   const current = await findCurrent(executor, account.id, scope);
   return current && findConversation(executor, account.id, current.id);
@@ -71,11 +74,11 @@ export async function markRead(tx: Transaction, visit: Visit): Promise<Conversat
   const conversation = await lockConversation(tx, current.id);
   const unread = await takeUnread(tx, conversation.id);
   if (unread.length === 0) return conversation;
-  await sql(
-    tx.em,
-    `UPDATE messages SET status = 'read', updated_at = $3 WHERE account_id = $1 AND id = ANY ($2)`,
-    [tx.account.id, unread.map(({ id }) => id), tx.now],
-  );
+  await sql(tx.em, `UPDATE messages SET status = 'read', updated_at = $3 WHERE account_id = $1 AND id = ANY ($2)`, [
+    tx.account.id,
+    unread.map(({ id }) => id),
+    tx.now,
+  ]);
   for (const message of unread) {
     const changed = { status: { previous: message.status, current: 'read' } };
     record(tx, 'message_updated', { conversation, message: { ...message, status: 'read' }, changed });

@@ -1,5 +1,10 @@
 import { Contact } from '../entities/contact.ts';
-import { findConversation, saveConversation, type Conversation, type ConversationStatus } from '../entities/conversation.ts';
+import {
+  findConversation,
+  saveConversation,
+  type Conversation,
+  type ConversationStatus,
+} from '../entities/conversation.ts';
 import { ApiError, notFound } from '../errors.ts';
 import { record } from '../events/outbox.ts';
 import type { Transaction } from '../events/transaction.ts';
@@ -84,7 +89,12 @@ async function isAwaited(tx: Transaction, { inbox }: Visit): Promise<boolean> {
   return listening.length > 0;
 }
 
-async function createVisitor(tx: Transaction, { inbox }: Visit, profile: VisitorProfile, token: string): Promise<Contact> {
+async function createVisitor(
+  tx: Transaction,
+  { inbox }: Visit,
+  profile: VisitorProfile,
+  token: string,
+): Promise<Contact> {
   const contact = await createContact(tx, {
     name: profile.name ?? nameless,
     email: profile.email ?? null,

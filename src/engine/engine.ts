@@ -106,19 +106,35 @@ export class Engine {
     if (limit <= 0) return;
     const token = random.uuid();
     const free = new Map([...pump.inFlight].map(([id, count]) => [id, Math.max(0, endpointInFlight - count)]));
-    const bounds = { kind, limit, perEndpoint: endpointInFlight, free, afterEndpoint: pump.afterEndpoint, leaseSeconds };
+    const bounds = {
+      kind,
+      limit,
+      perEndpoint: endpointInFlight,
+      free,
+      afterEndpoint: pump.afterEndpoint,
+      leaseSeconds,
+    };
     const leased = await leaseLanes(database.em(), bounds, token);
     const full = leased.length === limit;
     if (full || pump.afterEndpoint > 0) pump.again = true;
     pump.afterEndpoint = full ? Math.max(...leased.map(({ endpointId }) => endpointId)) : 0;
-    if (leased.length > 0) await this.#takeUp(kind, leased.map(({ id }) => ({ laneId: id, token })), token);
+    if (leased.length > 0)
+      await this.#takeUp(
+        kind,
+        leased.map(({ id }) => ({ laneId: id, token })),
+        token,
+      );
   }
 
   async #takeUp(kind: EndpointKind, leases: readonly Lease[], token: string): Promise<void> {
     const { database, holdAttempts } = this.#options;
     let idle = leases;
     try {
-      const heads = await takeHeads(database.em(), { laneIds: leases.map(({ laneId }) => laneId), token, holdAttempts });
+      const heads = await takeHeads(database.em(), {
+        laneIds: leases.map(({ laneId }) => laneId),
+        token,
+        holdAttempts,
+      });
       for (const claimed of heads) this.#begin(kind, claimed);
       const taken = new Set(heads.map(({ laneId }) => laneId));
       idle = leases.filter(({ laneId }) => !taken.has(laneId));

@@ -207,11 +207,10 @@ export async function findConversation(
   id: number,
   options: { lock?: boolean } = {},
 ): Promise<Conversation | null> {
-  const [row] = await sql<Row & { unchanged: boolean }>(
-    executor,
-    options.lock ? findAndLock : findOne,
-    [accountId, id],
-  );
+  const [row] = await sql<Row & { unchanged: boolean }>(executor, options.lock ? findAndLock : findOne, [
+    accountId,
+    id,
+  ]);
   if (row && !row.unchanged) return findConversation(executor, accountId, id);
   return row ? toConversation(row) : null;
 }
@@ -241,29 +240,25 @@ const saveStatement = prepared(
 
 /** Writes back what verbs may change on a conversation that the transaction has locked. */
 export async function saveConversation(executor: Executor, conversation: Conversation): Promise<void> {
-  await sql(
-    executor,
-    saveStatement,
-    [
-      conversation.account.id,
-      conversation.id,
-      conversation.status,
-      conversation.priority,
-      conversation.assignee?.id ?? null,
-      conversation.team?.id ?? null,
-      conversation.botSilence,
-      conversation.botStreak,
-      conversation.snoozedUntil,
-      conversation.waitingSince,
-      conversation.slaPolicyId,
-      conversation.unreadCount,
-      conversation.eventSequence,
-      JSON.stringify(conversation.additionalAttributes),
-      JSON.stringify(conversation.customAttributes),
-      conversation.updatedAt,
-      conversation.lastActivityAt,
-      conversation.firstResponseDueAt,
-      conversation.resolutionDueAt,
-    ],
-  );
+  await sql(executor, saveStatement, [
+    conversation.account.id,
+    conversation.id,
+    conversation.status,
+    conversation.priority,
+    conversation.assignee?.id ?? null,
+    conversation.team?.id ?? null,
+    conversation.botSilence,
+    conversation.botStreak,
+    conversation.snoozedUntil,
+    conversation.waitingSince,
+    conversation.slaPolicyId,
+    conversation.unreadCount,
+    conversation.eventSequence,
+    JSON.stringify(conversation.additionalAttributes),
+    JSON.stringify(conversation.customAttributes),
+    conversation.updatedAt,
+    conversation.lastActivityAt,
+    conversation.firstResponseDueAt,
+    conversation.resolutionDueAt,
+  ]);
 }

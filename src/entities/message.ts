@@ -91,24 +91,20 @@ export async function insertMessage(
   accountId: number,
   message: Omit<Message, 'id'>,
 ): Promise<number> {
-  const rows = await sql<{ id: number }>(
-    executor,
-    insertStatement,
-    [
-      accountId,
-      message.conversationId,
-      message.type,
-      message.content,
-      message.contentType,
-      JSON.stringify(message.contentAttributes),
-      message.private,
-      message.status,
-      message.sourceId,
-      message.sender.kind,
-      message.sender.id,
-      message.createdAt,
-    ],
-  );
+  const rows = await sql<{ id: number }>(executor, insertStatement, [
+    accountId,
+    message.conversationId,
+    message.type,
+    message.content,
+    message.contentType,
+    JSON.stringify(message.contentAttributes),
+    message.private,
+    message.status,
+    message.sourceId,
+    message.sender.kind,
+    message.sender.id,
+    message.createdAt,
+  ]);
   return (rows[0] as { id: number }).id;
 }
 

@@ -35,23 +35,29 @@ function snapshot(name: EventName, audience: Audience, subject: Subject, sequenc
   return JSON.stringify(payload);
 }
 
+// What it tells the end of, it does not refer to: it would go with it.
+function placeOf(name: EventName, { conversation, contact }: Subject) {
+  const [kind, about] = conversation ? (['conversation', conversation] as const) : (['contact', contact] as const);
+  if (!about) throw new Error(`${name} is about neither a conversation nor a contact`);
+  const refersTo = endOf(name) === kind ? null : kind;
+  return {
+    conversationId: refersTo === 'conversation' ? about.id : null,
+    contactId: refersTo === 'contact' ? about.id : null,
+    lane: { kind, id: about.id },
+  };
+}
+
 /**
  * Says that an event happened. It commits with the transaction, one delivery for each subscriber beside it. The
  * conversation's `eventSequence` moves on; the caller saves the conversation afterwards.
  */
 export function record(tx: Transaction, name: EventName, subject: Subject, bot: BotDecision | null = null): void {
-  const { conversation, contact } = subject;
-  const [kind, about] = conversation ? (['conversation', conversation] as const) : (['contact', contact] as const);
-  if (!about) throw new Error(`${name} is about neither a conversation nor a contact`);
-  const { id } = about;
-  const outlives = endOf(name) === kind;
+  const { conversation, session } = subject;
   const sequence = conversation ? ++conversation.eventSequence : null;
   tx.recorded.push({
     name,
-    conversationId: conversation && !outlives ? id : null,
-    contactId: conversation || outlives ? null : id,
-    lane: { kind, id },
-    inboxId: (conversation ?? subject.session)?.inbox.id ?? null,
+    ...placeOf(name, subject),
+    inboxId: (conversation ?? session)?.inbox.id ?? null,
     sequence,
     depth: tx.actor.depth,
     accountPayload: snapshot(name, 'account', subject, sequence),

@@ -6,7 +6,9 @@ import type { Shape } from '../schemas.ts';
 
 const restSenderType = { contact: 'Contact', user: 'User', agent_bot: 'AgentBot' } as const;
 
-function known(sender: Message['sender']): sender is Message['sender'] & { kind: keyof typeof restSenderType; id: number } {
+function known(
+  sender: Message['sender'],
+): sender is Message['sender'] & { kind: keyof typeof restSenderType; id: number } {
   return sender.kind !== 'system' && sender.id !== null;
 }
 

@@ -14,8 +14,8 @@ import { pageLinks } from './link-header.ts';
 import { inOneTransaction, type AnyCall } from './one-transaction.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { readCheckedBody, readPath, readQuery } from './read-request.ts';
-import { answersRecord, findRecordRoute, hasPages, type RecordRoute } from './record-route.ts';
-import type { Route, Services } from './route.ts';
+import type { Contract, Route, Services } from './route.ts';
+import { traitsOf, type Traits } from './traits.ts';
 
 export interface MountOptions {
   services: Services;
@@ -84,20 +84,28 @@ async function readCall(ctx: Context, route: Route, options: MountOptions): Prom
 /** A route as it is served. */
 interface Served {
   route: Route;
-  /** The record it acts on. */
-  record: RecordRoute | null;
+  traits: Traits;
   options: MountOptions;
 }
 
-async function handle(ctx: Context, call: AnyCall, { route, options }: Served): Promise<Answer> {
+// The JSON of replies that stay the same object.
+const written = new WeakMap<object, string>();
+
+function write(reply: unknown, { cacheable }: Contract): string {
+  // A reply that is text is a page for people.
+  if (typeof reply === 'string') return reply;
+  const body = (cacheable && written.get(reply as object)) ?? JSON.stringify(reply);
+  if (cacheable) written.set(reply as object, body);
+  return body;
+}
+
+async function handle(ctx: Context, call: AnyCall, { route, traits, options }: Served): Promise<Answer> {
   const reply = await route.handle(call as never);
   if (options.checkReplies) assertShape(route.contract.reply, reply);
-  const links = hasPages(route) ? pageLinks(reply, ctx.path, ctx.querystring) : null;
+  const links = traits.paged ? pageLinks(reply, ctx.path, ctx.querystring) : null;
   if (links) ctx.set('link', links);
-  // A reply that is text is a page for people.
   if (typeof reply === 'string') ctx.type = 'html';
-  const body = typeof reply === 'string' ? reply : JSON.stringify(reply);
-  return { status: route.contract.status ?? 200, body, replayed: false };
+  return { status: route.contract.status ?? 200, body: write(reply, route.contract), replayed: false };
 }
 
 // With a key or a condition, what the handler reads and writes is one transaction: the key's row commits with what was
@@ -109,7 +117,7 @@ async function perform(ctx: Context, call: AnyCall, served: Served): Promise<Ans
   return inOneTransaction(call, async (held, em, now) => {
     if (ifMatch !== null) await freezeView(em);
     const run = async () => {
-      if (ifMatch !== null) await requireMatch(ifMatch, held, served.record);
+      if (ifMatch !== null) await requireMatch(ifMatch, held, served.traits.record);
       return handle(ctx, held, served);
     };
     return request ? onlyOnce({ request, box: call.services.secretBox, em, now }, run) : run();
@@ -117,17 +125,33 @@ async function perform(ctx: Context, call: AnyCall, served: Served): Promise<Ans
 }
 
 async function serve(ctx: Context, served: Served): Promise<void> {
-  const { route, options } = served;
+  const { route, traits, options } = served;
   const answer = await perform(ctx, await readCall(ctx, route, options), served);
   if (answer.replayed) ctx.set('idempotency-replayed', 'true');
   if (route.contract.cacheable) ctx.set('cache-control', 'no-cache');
-  if (answersRecord(route) && isUnchanged(ctx, entityTag(answer.body))) {
+  if (traits.tagged && isUnchanged(ctx, entityTag(answer.body))) {
     ctx.status = 304;
     return;
   }
   ctx.status = answer.status;
   ctx.type ||= 'json';
   ctx.body = answer.body;
+}
+
+// The published contract names every status that an operation refuses with; 412 may also tell that it takes no condition.
+function assertTold(error: unknown, { route, traits }: Served): void {
+  if (!(error instanceof ApiError) || error.status === 412 || traits.errors.includes(error.status)) return;
+  const { method, path } = route;
+  throw new Error(`${method} ${path} answered ${error.status}, which is not in its contract: see Contract.errors`);
+}
+
+async function serveChecked(ctx: Context, served: Served): Promise<void> {
+  try {
+    await serve(ctx, served);
+  } catch (error) {
+    if (served.options.checkReplies) assertTold(error, served);
+    throw error;
+  }
 }
 
 // A word before a parameter in the same place, or `/contacts/search` would be the contact named search.
@@ -145,9 +169,9 @@ export function layerName({ method, path }: Route): string {
 export function mount(routes: readonly Route[], options: MountOptions): Router {
   const router = new Router({ sensitive: true });
   for (const route of routes.toSorted(bySpecificity)) {
-    const served: Served = { route, record: findRecordRoute(route, routes), options };
+    const served: Served = { route, traits: traitsOf(route, routes), options };
     const layer = { name: layerName(route), sensitive: true };
-    router.register(route.path, [route.method], [(ctx: Context) => serve(ctx, served)], layer);
+    router.register(route.path, [route.method], [(ctx: Context) => serveChecked(ctx, served)], layer);
   }
   return router;
 }

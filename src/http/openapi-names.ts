@@ -22,6 +22,11 @@ const verbs = new Set(
   replay resend reset retry revoke rotate search send set test toggle uninstall update`.split(/\s+/),
 );
 
+const joints = new Map([
+  ['add', ' to '],
+  ['remove', ' from '],
+]);
+
 function readSteps(path: string): Step[] {
   const steps: Step[] = [];
   for (const word of path.replace(root, '').split('/')) {
@@ -63,23 +68,41 @@ interface Deed {
   told: string;
 }
 
-function deedOf(route: Route, { noun, chosen }: Step): Deed {
-  const { method, contract } = route;
-  const the = `the ${spaced(noun)}`;
-  if (chosen) {
-    const verb = { GET: 'get', POST: 'update', PATCH: 'update', DELETE: 'delete' }[method];
-    return { verb, object: singular(noun), told: one(noun) };
-  }
+// Where members can be removed from a set, the other methods add to it and replace it.
+function isSet({ path }: Route, routes: readonly Route[]): boolean {
+  return routes.some((other) => other.method === 'DELETE' && other.path === path);
+}
+
+function deedOnOne({ method }: Route, noun: string): Deed {
+  const verb = { GET: 'get', POST: 'update', PATCH: 'update', DELETE: 'delete' }[method];
+  return { verb, object: singular(noun), told: one(noun) };
+}
+
+function postOf({ contract }: Route, noun: string, isPartOfSet: boolean): Deed {
+  const [verb = '', ...words] = noun.split('_');
+  const object = words.join('_');
+  if (verbs.has(verb)) return { verb, object, told: object === '' ? '' : `the ${spaced(object)}` };
+  if (contract.status === 201) return { verb: 'create', object: singular(noun), told: one(noun) };
+  return isPartOfSet
+    ? { verb: 'add', object: noun, told: spaced(noun) }
+    : { verb: 'set', object: noun, told: `the ${spaced(noun)}` };
+}
+
+function deedOf(route: Route, { noun, chosen }: Step, routes: readonly Route[]): Deed {
+  if (chosen) return deedOnOne(route, noun);
   if (noun === 'search') return { verb: 'search', object: '', told: '' };
-  if (method === 'GET') return { verb: answersList(route) ? 'list' : 'get', object: noun, told: the };
-  if (method === 'PATCH') return { verb: 'update', object: noun, told: the };
-  if (method === 'DELETE') return { verb: 'remove', object: noun, told: the };
-  const [verb = '', ...object] = noun.split('_');
-  if (verbs.has(verb))
-    return { verb, object: object.join('_'), told: object.length > 0 ? `the ${spaced(object.join('_'))}` : '' };
-  return contract.status === 201
-    ? { verb: 'create', object: singular(noun), told: one(noun) }
-    : { verb: 'set', object: noun, told: the };
+  const the = `the ${spaced(noun)}`;
+  const isPartOfSet = isSet(route, routes);
+  switch (route.method) {
+    case 'GET':
+      return { verb: answersList(route) ? 'list' : 'get', object: noun, told: the };
+    case 'POST':
+      return postOf(route, noun, isPartOfSet);
+    case 'PATCH':
+      return { verb: isPartOfSet ? 'replace' : 'update', object: noun, told: the };
+    case 'DELETE':
+      return { verb: 'remove', object: noun, told: spaced(noun) };
+  }
 }
 
 function capitalised(text: string): string {
@@ -114,10 +137,10 @@ function pascalWithin(scope: string, verb: string): string {
 export function nameOperation(route: Route, routes: readonly Route[]): OperationNames {
   const steps = readSteps(route.path);
   const last = steps.at(-1) ?? { noun: 'service', chosen: false };
-  const deed = deedOf(route, last);
+  const deed = deedOf(route, last, routes);
   const parents = steps.slice(0, -1).filter(({ noun }) => !deed.object.startsWith(`${singular(noun)}_`));
   const owners = deed.verb === 'search' ? parents.map(({ noun }) => spaced(noun)) : parents.toReversed().map(owner);
-  const whole = [deed.told, ...owners].filter((text) => text !== '').join(' of ');
+  const whole = [deed.told, ...owners].filter((text) => text !== '').join(joints.get(deed.verb) ?? ' of ');
   const told = deed.verb === 'list' && parents.length === 0 ? spaced(deed.object) : whole;
   const scope = root.exec(route.path)?.[1] ?? '';
   return {

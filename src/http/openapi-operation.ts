@@ -1,9 +1,10 @@
 import { documents } from '../schemas.ts';
-import { refusals, traitsOf, type Traits } from './openapi-errors.ts';
+import { refusals } from './openapi-errors.ts';
 import { nameOperation } from './openapi-names.ts';
 import type { ComponentSchemas, Json } from './openapi-schemas.ts';
 import { isIdParameter, parameterNames } from './record-route.ts';
 import type { Contract, Role, Route } from './route.ts';
+import { traitsOf, type Traits } from './traits.ts';
 
 const audiences: Record<Role, string> = {
   anyone: 'Needs no access token.',
@@ -49,8 +50,8 @@ function queryParameters({ query }: Contract, schemas: ComponentSchemas): Json[]
   });
 }
 
-function headerParameters({ keyed, conditional, tagged }: Traits): Json[] {
-  const names = [keyed && 'IdempotencyKey', conditional && 'IfMatch', tagged && 'IfNoneMatch'];
+function headerParameters({ keyed, record, tagged }: Traits): Json[] {
+  const names = [keyed && 'IdempotencyKey', record !== null && 'IfMatch', tagged && 'IfNoneMatch'];
   return names.filter((name) => name !== false).map((name) => reference('parameters', name));
 }
 

@@ -92,7 +92,6 @@ export function describeApi(routes: readonly Route[], version: string): Shape<'r
   return {
     openapi: '3.1.0',
     info: { title: 'Switchboard', version, description, license: { name: 'MIT', identifier: 'MIT' } },
-    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: '/' }],
     tags: [...tags, ...Object.values(audiences).map(({ tag }) => tag)].map((name) => ({ name })),
     ...document,

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { PostgresBackend } from '@agendajs/postgres-backend';
-import { Agenda } from 'agenda';
-import pg from 'pg';
+import { Agenda, type Job } from 'agenda';
+import { Pool } from 'pg';
 import type { Clock } from '../lib/ports.ts';
 
 /** Something that the clock calls: always a look at what our own rows say, so that one call too many does no harm. */
@@ -23,7 +23,8 @@ const lookMs = 500;
 const connectRetryMs = 500;
 // Within this time of the table's loss its rows are back.
 const restoreMs = 5_000;
-const lockMs = 60_000;
+// What a killed process was ringing is rung again after this time; what takes longer may ring twice at once.
+const lockMs = 10_000;
 const poolMax = 4;
 // Moments for which an alarm stands already; more of them than fit are left to the recurring look.
 const maxMoments = 10_000;
@@ -32,7 +33,7 @@ const maxMoments = 10_000;
 class PatientBackend extends PostgresBackend {
   readonly #given: AbortSignal;
 
-  constructor(pool: pg.Pool, given: AbortSignal) {
+  constructor(pool: Pool, given: AbortSignal) {
     super({ pool, ensureSchema: false, disableNotifications: true });
     this.#given = given;
   }
@@ -54,7 +55,7 @@ class PatientBackend extends PostgresBackend {
  */
 export class AlarmClock {
   readonly #options: AlarmClockOptions;
-  readonly #pool: pg.Pool;
+  readonly #pool: Pool;
   readonly #agenda: Agenda;
   readonly #moments = new Set<string>();
   readonly #stopping = new AbortController();
@@ -62,7 +63,11 @@ export class AlarmClock {
 
   constructor(options: AlarmClockOptions) {
     this.#options = options;
-    this.#pool = new pg.Pool({ connectionString: options.databaseUrl, max: poolMax, application_name: 'switchboard-alarms' });
+    this.#pool = new Pool({
+      connectionString: options.databaseUrl,
+      max: poolMax,
+      application_name: 'switchboard-alarms',
+    });
     // Without listeners, a restart of the database would end the process.
     this.#pool.on('error', options.failed);
     this.#agenda = new Agenda({
@@ -75,8 +80,9 @@ export class AlarmClock {
     this.#agenda.on('error', options.failed);
     this.#agenda.on('fail', options.failed);
     for (const { name, ring } of options.alarms) {
-      this.#agenda.define(name, async () => void (await ring()));
-      this.#agenda.define(onceName(name), async () => void (await ring()), { removeOnComplete: true });
+      const look = (_job: Job, done: (error?: Error) => void): void => void call(ring, done);
+      this.#agenda.define(name, look);
+      this.#agenda.define(onceName(name), look, { removeOnComplete: true });
     }
   }
 
@@ -95,8 +101,8 @@ export class AlarmClock {
     try {
       await this.#agenda.schedule(moment, onceName(name), undefined);
     } finally {
-      const wait = Math.min(Math.max(0, moment.getTime() - this.#options.clock.now().getTime()), 2 ** 31 - 1);
-      setTimeout(() => this.#moments.delete(key), wait).unref();
+      const left = Math.min(Math.max(0, moment.getTime() - this.#options.clock.now().getTime()), 2 ** 31 - 1);
+      setTimeout(() => this.#moments.delete(key), left).unref();
     }
   }
 
@@ -114,6 +120,15 @@ export class AlarmClock {
     for (const { name, everyMs } of this.#options.alarms) {
       if (!present.has(name)) await this.#agenda.every(everyMs, name);
     }
+  }
+}
+
+async function call(ring: Alarm['ring'], done: (error?: Error) => void): Promise<void> {
+  try {
+    await ring();
+    done();
+  } catch (error) {
+    done(error instanceof Error ? error : new Error(String(error)));
   }
 }
 

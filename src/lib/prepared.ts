@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { Client, type ClientConfig } from 'pg';
 
 const names = new Map<string, string>();
 
@@ -12,8 +12,8 @@ export function prepared(text: string): string {
 }
 
 /** A connection that knows which statements are to be prepared. */
-export class PreparingClient extends pg.Client {
-  constructor(config?: string | pg.ClientConfig) {
+export class PreparingClient extends Client {
+  constructor(config?: string | ClientConfig) {
     super(config);
     const query = this.query.bind(this) as (query: unknown, values?: unknown) => unknown;
     const preparing = (text: unknown, values?: unknown): unknown => {

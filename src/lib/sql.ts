@@ -1,8 +1,8 @@
 import { CompiledQuery, type Compilable } from 'kysely';
-import pg from 'pg';
+import { types } from 'pg';
 
 // Every identifier and count of ours stays below 2^53, so a number holds it exactly.
-pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+types.setTypeParser(types.builtins.INT8, Number);
 
 /** Whatever statements can run on: an entity manager, inside its transaction when it has one. */
 export interface Executor {

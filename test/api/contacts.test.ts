@@ -32,7 +32,7 @@ describe('contacts', () => {
       const fields = {
         name: 'Dana',
         email: 'dana@example.com',
-        phone_number: '+14155550100',
+        phone_number: '+493012345678',
         identifier: 'crm-dana',
         blocked: true,
         custom_attributes: { plan: { name: 'pro' } },
@@ -44,7 +44,11 @@ describe('contacts', () => {
       expect((await app.get(`contacts/${body.id}`)).body).to.deep.equal(body);
       const [event] = await app.events();
       const { account, event: name, ...told } = event!.account_payload!;
-      expect([event!.name, name, account]).to.deep.equal(['contact_created', 'contact_created', { id: 1, name: 'Demo account' }]);
+      expect([event!.name, name, account]).to.deep.equal([
+        'contact_created',
+        'contact_created',
+        { id: 1, name: 'Demo account' },
+      ]);
       expect(told).to.deep.equal(body);
       expect((await app.post('contacts', { name: 'Only a name' })).body).to.include({ email: null, blocked: false });
       expect(await app.eventNames()).to.deep.equal(['contact_created']);
@@ -52,7 +56,13 @@ describe('contacts', () => {
 
     it('refuses what breaks a rule', async () => {
       await add({ identifier: 'crm-first' });
-      const bodies = [{}, { name: '' }, { name: 'x'.repeat(256) }, { name: 'E', email: 'x' }, { name: 'E', phone_number: '123' }];
+      const bodies = [
+        {},
+        { name: '' },
+        { name: 'x'.repeat(256) },
+        { name: 'E', email: 'x' },
+        { name: 'E', phone_number: '123' },
+      ];
       for (const body of [...bodies, { name: 'E', blocked: 'no' }, { name: 'E', identifier: 'crm-first' }]) {
         expect((await app.post('contacts', body)).status, JSON.stringify(body)).to.equal(422);
       }
@@ -107,7 +117,10 @@ describe('contacts', () => {
     it('says nothing when nothing changes', async () => {
       const id = await add({ name: 'Ben', identifier: 'crm-ben', custom_attributes: { a: { b: 1 } } });
       const before = (await app.get(`contacts/${id}`)).body;
-      for (const body of [{}, { name: 'Ben', email: null, identifier: 'crm-ben', custom_attributes: { a: { b: 1 }, c: null } }]) {
+      for (const body of [
+        {},
+        { name: 'Ben', email: null, identifier: 'crm-ben', custom_attributes: { a: { b: 1 }, c: null } },
+      ]) {
         expect(await app.patch(`contacts/${id}`, body)).to.deep.include({ status: 200, body: before });
       }
       expect(await app.eventNames()).to.deep.equal([]);
@@ -143,7 +156,7 @@ describe('contacts', () => {
       const ids = await Promise.all([1, 2, 3, 4].map(() => addContact(app)));
       await app.events();
       const answers = await Promise.all(ids.map((id) => app.patch(`contacts/${id}`, { identifier: 'crm-prize' })));
-      expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([200, 422, 422, 422]);
+      expect(answers.map(({ status }) => status)).to.have.members([200, 422, 422, 422]);
       expect(await app.eventNames()).to.deep.equal(['contact_updated']);
     });
 
@@ -201,11 +214,17 @@ describe('contacts', () => {
         Array.from({ length: 17 }, (_, count) => `Page ${String(count).padStart(2, '0')}`),
       );
       expect(second.meta).to.deep.equal({ count: 17, current_page: 2, total_pages: 2 });
-      expect((await search('page ', '&page=3')).body).to.deep.equal({ payload: [], meta: { count: 17, current_page: 3, total_pages: 2 } });
+      expect((await search('page ', '&page=3')).body).to.deep.equal({
+        payload: [],
+        meta: { count: 17, current_page: 3, total_pages: 2 },
+      });
     });
 
     it('stays within the account, and is for agents', async () => {
-      const theirs = await app.get(`/api/v1/accounts/${elsewhere.id}/contacts/search?q=ller`, elsewhere.administrator.headers);
+      const theirs = await app.get(
+        `/api/v1/accounts/${elsewhere.id}/contacts/search?q=ller`,
+        elsewhere.administrator.headers,
+      );
       expect(theirs.body.payload).to.deep.equal([]);
       expect((await app.get('contacts/search?q=ller', agent.headers)).status).to.equal(200);
       expect((await app.get('contacts/search?q=ller', bot.headers)).status).to.equal(403);
@@ -234,11 +253,18 @@ describe('contacts', () => {
     it('the list sorts either way, those without a value last, or first when reversed', async () => {
       const { id, administrator } = await addAccount(app, 'Sorted');
       const base = `/api/v1/accounts/${id}/contacts`;
-      for (const [name, fields] of [['b', { email: 'X@example.com' }], ['A', {}], ['c', { email: 'w@example.com' }]] as const) {
+      for (const [name, fields] of [
+        ['b', { email: 'X@example.com' }],
+        ['A', {}],
+        ['c', { email: 'w@example.com' }],
+      ] as const) {
         await app.post(base, { name, ...fields }, administrator.headers);
       }
       await app.query(`UPDATE contacts SET last_activity_at = now() WHERE account_id = $1 AND name = 'c'`, [id]);
-      await app.query(`UPDATE contacts SET last_activity_at = now() - interval '1 day' WHERE account_id = $1 AND name = 'A'`, [id]);
+      await app.query(
+        `UPDATE contacts SET last_activity_at = now() - interval '1 day' WHERE account_id = $1 AND name = 'A'`,
+        [id],
+      );
       const orders: [string, string][] = [
         ['', 'Abc'],
         ['sort=-name', 'cbA'],

@@ -39,7 +39,11 @@ describe('conversation labels', () => {
       body: { payload: ['billing', 'urgent'] },
     });
     expect((await set(id, ['grün', 'billing'], bot)).body).to.deep.equal({ payload: ['billing', 'grün'] });
-    const changes = (await app.events()).map(({ name, account_payload: payload }) => [name, payload!.changed_attributes, payload!.labels]);
+    const changes = (await app.events()).map(({ name, account_payload: payload }) => [
+      name,
+      payload!.changed_attributes,
+      payload!.labels,
+    ]);
     expect(changes).to.deep.equal([
       ['conversation_updated', { labels: { previous: [], current: ['billing', 'urgent'] } }, ['billing', 'urgent']],
       [
@@ -61,7 +65,10 @@ describe('conversation labels', () => {
     const id = await open();
     await set(id, ['urgent', 'billing']);
     await app.events();
-    expect(await set(id, ['billing', 'urgent'])).to.deep.include({ status: 200, body: { payload: ['billing', 'urgent'] } });
+    expect(await set(id, ['billing', 'urgent'])).to.deep.include({
+      status: 200,
+      body: { payload: ['billing', 'urgent'] },
+    });
     expect(await app.eventNames()).to.deep.equal([]);
   });
 
@@ -69,7 +76,16 @@ describe('conversation labels', () => {
     const id = await open();
     await set(id, ['urgent']);
     await app.events();
-    for (const labels of [['billing', 'unknown'], ['theirs'], ['Billing'], [''], 'billing', null, [1], Array(101).fill('billing')]) {
+    for (const labels of [
+      ['billing', 'unknown'],
+      ['theirs'],
+      ['Billing'],
+      [''],
+      'billing',
+      null,
+      [1],
+      Array(101).fill('billing'),
+    ]) {
       expect((await set(id, labels)).status, JSON.stringify(labels)).to.equal(422);
     }
     expect((await app.post(`conversations/${id}/labels`)).status).to.equal(422);

@@ -54,13 +54,23 @@ describe('the conversation list', () => {
 
   it('comes newest activity first, 25 to a page, the same read from either end', async () => {
     const newestFirst = ids.toReversed();
-    for (const [page, from, to] of [[1, 0, 25], [2, 25, 50], [3, 50, 60], [4, 60, 60], [1_000_000, 60, 60]] as const) {
+    for (const [page, from, to] of [
+      [1, 0, 25],
+      [2, 25, 50],
+      [3, 50, 60],
+      [4, 60, 60],
+      [1_000_000, 60, 60],
+    ] as const) {
       const { meta, ids: listed } = await list(`page=${page}`);
       expect(listed, `page ${page}`).to.deep.equal(newestFirst.slice(from, to));
       expect(meta).to.include({ all_count: 60, mine_count: 0, unassigned_count: 55, assigned_count: 5 });
       expect(meta).to.include({ count: 60, current_page: page, total_pages: 3 });
     }
-    for (const [page, from, to] of [[1, 0, 25], [2, 25, 50], [3, 50, 60]] as const) {
+    for (const [page, from, to] of [
+      [1, 0, 25],
+      [2, 25, 50],
+      [3, 50, 60],
+    ] as const) {
       expect((await list(`page=${page}&sort=-last_activity_at`)).ids).to.deep.equal(ids.slice(from, to));
     }
   });
@@ -75,7 +85,12 @@ describe('the conversation list', () => {
 
   it('filters by status, assignee and labels, and counts what the filters let through', async () => {
     const open = await list('status=open&page=2');
-    expect(open.ids).to.deep.equal(ids.filter((_, index) => index % 2 === 1).toReversed().slice(25));
+    expect(open.ids).to.deep.equal(
+      ids
+        .filter((_, index) => index % 2 === 1)
+        .toReversed()
+        .slice(25),
+    );
     expect(open.meta).to.include({ all_count: 30, assigned_count: 2, unassigned_count: 28, count: 30, total_pages: 2 });
     expect((await list('status=all')).meta.count).to.equal(60);
     expect((await list('status=snoozed')).ids).to.deep.equal([]);
@@ -106,7 +121,14 @@ describe('the conversation list', () => {
   });
 
   it('refuses what it does not know', async () => {
-    for (const query of ['page=0', 'page=x', 'status=closed', 'assignee_type=others', 'sort=priority', 'page=1000001']) {
+    for (const query of [
+      'page=0',
+      'page=x',
+      'status=closed',
+      'assignee_type=others',
+      'sort=priority',
+      'page=1000001',
+    ]) {
       expect((await app.get(`conversations?${query}`)).status, query).to.equal(400);
     }
     expect(await app.eventNames()).to.deep.equal([]);
@@ -149,9 +171,13 @@ describe('the conversation search', () => {
     expect(idsOf(body.payload[0].messages)).to.deep.equal([last]);
     expect(idsOf(body.payload[1].messages)).to.deep.equal(matches.toReversed().slice(0, 5));
     expect(body.payload[1].last_message.content).to.equal('Let me look');
-    for (const person of [member, bot]) expect(idsOf((await search('Refund', '', person)).body.payload), JSON.stringify(person)).to.deep.equal([first]);
+    for (const person of [member, bot])
+      expect(idsOf((await search('Refund', '', person)).body.payload), JSON.stringify(person)).to.deep.equal([first]);
     expect((await search('do not tell')).body.payload).to.deep.equal([]);
-    expect((await search('refund', '&page=2')).body).to.deep.equal({ payload: [], meta: { count: 2, current_page: 2, total_pages: 1 } });
+    expect((await search('refund', '&page=2')).body).to.deep.equal({
+      payload: [],
+      meta: { count: 2, current_page: 2, total_pages: 1 },
+    });
     expect(await app.eventNames()).to.deep.equal([]);
   });
 
@@ -178,13 +204,24 @@ describe('the conversation search', () => {
 
   it('never leaves the account', async () => {
     const { id, administrator } = await addAccount(app, 'Elsewhere');
-    const { status, body } = await app.get(`/api/v1/accounts/${id}/conversations/search?q=refund`, administrator.headers);
+    const { status, body } = await app.get(
+      `/api/v1/accounts/${id}/conversations/search?q=refund`,
+      administrator.headers,
+    );
     expect(status).to.equal(200);
     expect(body.payload).to.deep.equal([]);
   });
 
   it('refuses less than three characters', async () => {
-    for (const query of ['', '?q=', '?q=ab', '?q=%20a%20%20', '?q=abc&q=def', '?q=abc&page=0', `?q=${'x'.repeat(256)}`]) {
+    for (const query of [
+      '',
+      '?q=',
+      '?q=ab',
+      '?q=%20a%20%20',
+      '?q=abc&q=def',
+      '?q=abc&page=0',
+      `?q=${'x'.repeat(256)}`,
+    ]) {
       expect((await app.get(`conversations/search${query}`)).status, query).to.equal(400);
     }
     expect(await app.eventNames()).to.deep.equal([]);

@@ -75,8 +75,14 @@ describe('conversation status', () => {
         labels: [],
         priority: null,
       });
-      expect(body.meta).to.deep.include({ assignee: { id: member.id, name: 'Member' }, team: { id: team, name: 'Sales' } });
-      expect(body.last_message).to.deep.include({ content: 'Welcome', sender: { id: member.id, name: 'Member', type: 'User' } });
+      expect(body.meta).to.deep.include({
+        assignee: { id: member.id, name: 'Member' },
+        team: { id: team, name: 'Sales' },
+      });
+      expect(body.last_message).to.deep.include({
+        content: 'Welcome',
+        sender: { id: member.id, name: 'Member', type: 'User' },
+      });
       expect((await app.get(`conversations/${body.id}`)).body).to.deep.equal(body);
       expect(await app.eventNames()).to.deep.equal(['conversation_created', 'message_created']);
     });
@@ -110,7 +116,20 @@ describe('conversation status', () => {
 
     it('goes from each to each, and says so once', async () => {
       const id = await open();
-      const states = ['resolved', 'pending', 'snoozed', 'open', 'snoozed', 'resolved', 'open', 'pending', 'resolved', 'snoozed', 'pending', 'open'];
+      const states = [
+        'resolved',
+        'pending',
+        'snoozed',
+        'open',
+        'snoozed',
+        'resolved',
+        'open',
+        'pending',
+        'resolved',
+        'snoozed',
+        'pending',
+        'open',
+      ];
       let previous = 'open';
       for (const status of states) {
         const body = status === 'snoozed' ? { status, snoozed_until: inAnHour() } : { status };
@@ -136,7 +155,12 @@ describe('conversation status', () => {
       expect(await app.eventNames()).to.deep.equal(['conversation_status_changed', 'conversation_resolved']);
       await toggle(id, { status: 'open' });
       const [, opened] = await app.events();
-      expect(opened).to.include({ name: 'conversation_opened', bot_id: bot.id, bot_silence: null, account_payload: null });
+      expect(opened).to.include({
+        name: 'conversation_opened',
+        bot_id: bot.id,
+        bot_silence: null,
+        account_payload: null,
+      });
       expect(opened!.bot_payload).to.deep.include({ event: 'conversation_opened', id, status: 'open', account_id: 1 });
       await toggle(id, { status: 'pending' });
       expect(await app.eventNames()).to.deep.equal(['conversation_status_changed']);

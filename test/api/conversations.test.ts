@@ -37,11 +37,15 @@ describe('conversations', () => {
   }
 
   const silence = async (id: number) =>
-    (await app.query<{ bot_silence: string | null }>('SELECT bot_silence FROM conversations WHERE id = $1', [id]))[0]!.bot_silence;
+    (await app.query<{ bot_silence: string | null }>('SELECT bot_silence FROM conversations WHERE id = $1', [id]))[0]!
+      .bot_silence;
 
   describe('PATCH one', () => {
     it('changes its own fields and says what changed', async () => {
-      const id = await open(inbox, { custom_attributes: { plan: 'free', seats: 3 }, additional_attributes: { page: '/' } });
+      const id = await open(inbox, {
+        custom_attributes: { plan: 'free', seats: 3 },
+        additional_attributes: { page: '/' },
+      });
       const answer = await app.patch(`conversations/${id}`, {
         priority: 'high',
         custom_attributes: { plan: 'pro', seats: null, since: { year: 2026 } },
@@ -193,9 +197,10 @@ describe('conversations', () => {
 
     it('refuse those who may not have it', async () => {
       const id = await open();
-      const [theirTeam] = await app.query<{ id: number }>(`INSERT INTO teams (account_id, name) VALUES ($1, 'T') RETURNING id`, [
-        stranger.id,
-      ]);
+      const [theirTeam] = await app.query<{ id: number }>(
+        `INSERT INTO teams (account_id, name) VALUES ($1, 'T') RETURNING id`,
+        [stranger.id],
+      );
       const refusals: [number, object, Person?][] = [
         [422, { assignee_id: outsider.id }],
         [422, { assignee_id: 'me' }],
@@ -215,9 +220,12 @@ describe('conversations', () => {
 
     it('silence the bot, which goes on when nobody is assigned any more', async () => {
       const id = await open(botInbox);
-      const say = () => app.post(`conversations/${id}/messages`, { content: 'Hi', message_type: 'outgoing' }, bot.headers);
+      const say = () =>
+        app.post(`conversations/${id}/messages`, { content: 'Hi', message_type: 'outgoing' }, bot.headers);
       // The bot gives the conversation to a person itself, as it may.
-      expect((await app.post(`conversations/${id}/assignments`, { assignee_id: member.id }, bot.headers)).status).to.equal(200);
+      expect(
+        (await app.post(`conversations/${id}/assignments`, { assignee_id: member.id }, bot.headers)).status,
+      ).to.equal(200);
       expect(await say()).to.deep.include({ status: 403 });
       await addMessage(app, id, 'I am on it', { headers: member.headers });
       expect(await silence(id)).to.equal('human_replied');
@@ -248,8 +256,15 @@ describe('conversations', () => {
       await other.connect();
       try {
         await other.query('BEGIN');
-        await other.query('UPDATE conversations SET assignee_id = $2, agent_bot_id = $3 WHERE id = $1', [id, member.id, bot.id]);
-        await other.query('INSERT INTO conversation_labels SELECT 1, $1, id FROM labels WHERE title = $2', [id, 'late']);
+        await other.query('UPDATE conversations SET assignee_id = $2, agent_bot_id = $3 WHERE id = $1', [
+          id,
+          member.id,
+          bot.id,
+        ]);
+        await other.query('INSERT INTO conversation_labels SELECT 1, $1, id FROM labels WHERE title = $2', [
+          id,
+          'late',
+        ]);
         const waiting = app.patch(`conversations/${id}`, { priority: 'low' });
         await app.eventually(async () => (await app.query(`SELECT FROM pg_locks WHERE NOT granted`)).length > 0);
         await other.query('COMMIT');
@@ -278,7 +293,10 @@ describe('conversations', () => {
       let holder: number | null = null;
       for (const [index, { sequence, account_payload: payload }] of (await app.events()).entries()) {
         expect(sequence).to.equal(index + 2);
-        const { assignee_id: change } = payload!.changed_attributes as Record<string, { previous: number; current: number }>;
+        const { assignee_id: change } = payload!.changed_attributes as Record<
+          string,
+          { previous: number; current: number }
+        >;
         expect(change!.previous).to.equal(holder);
         holder = change!.current;
       }

@@ -36,11 +36,10 @@ describe('deletion', () => {
     await addMessage(app, conversation, 'My secret is 4711', { message_type: 'incoming' });
     await app.post(`conversations/${conversation}/labels`, { labels: ['red'] });
     await app.post(`contacts/${contact}/notes`, { content: 'knows 4711' });
-    await app.query(`INSERT INTO contact_tokens (account_id, inbox_id, contact_id, token_hash) VALUES (1, $1, $2, $3)`, [
-      inbox,
-      contact,
-      Buffer.from(`token ${contact}`),
-    ]);
+    await app.query(
+      `INSERT INTO contact_tokens (account_id, inbox_id, contact_id, token_hash) VALUES (1, $1, $2, $3)`,
+      [inbox, contact, Buffer.from(`token ${contact}`)],
+    );
     await app.query(
       `INSERT INTO attempts (account_id, delivery_id, number, outcome) SELECT d.account_id, d.id, 1, 'failed'
        FROM deliveries d JOIN events e ON e.id = d.event_id WHERE e.conversation_id = $1`,
@@ -92,7 +91,12 @@ describe('deletion', () => {
     expect([events, deliveries, lanes]).to.deep.equal([before.events! + 1, before.deliveries! + 1, before.lanes! + 1]);
     const [event, ...others] = await app.events();
     expect(others).to.deep.equal([]);
-    expect(event).to.include({ name: 'conversation_deleted', conversation_id: null, contact_id: null, sequence: last.sequence! + 1 });
+    expect(event).to.include({
+      name: 'conversation_deleted',
+      conversation_id: null,
+      contact_id: null,
+      sequence: last.sequence! + 1,
+    });
     expect(event!.account_payload).to.deep.equal({
       event: 'conversation_deleted',
       id: conversation,
@@ -229,7 +233,9 @@ describe('what tells of a deletion', () => {
         'message_deleted',
       ]);
       expect(bodies.slice(3).map(({ event }) => event)).to.have.members(deletions);
-      await app.eventually(async () => (await app.query(`SELECT FROM deliveries WHERE state <> 'delivered'`)).length === 0);
+      await app.eventually(
+        async () => (await app.query(`SELECT FROM deliveries WHERE state <> 'delivered'`)).length === 0,
+      );
     } finally {
       await app.stop();
       await receiver.close();

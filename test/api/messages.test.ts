@@ -73,7 +73,11 @@ describe('messages', () => {
       expect(word.body.sender.type).to.equal('Contact');
       const note = await post({ content: 'Easy', message_type: 'outgoing', private: true }, bot);
       expect(note.body).to.deep.include({ private: true, sender: { id: bot.id, name: 'Helper', type: 'AgentBot' } });
-      const told = (await app.events()).map(({ name, account_payload: payload }) => [name, payload!.id, payload!.private]);
+      const told = (await app.events()).map(({ name, account_payload: payload }) => [
+        name,
+        payload!.id,
+        payload!.private,
+      ]);
       expect(told).to.deep.equal([
         ['message_created', String(sent.body.id), false],
         ['message_created', String(word.body.id), false],
@@ -83,7 +87,7 @@ describe('messages', () => {
 
     it('refuses what is not there or not allowed', async () => {
       const word = { content: 'Hi', message_type: 'outgoing' };
-      const refusals: [number, object, Person?, number?][] = [
+      const refusals: [number, object, (Person | undefined)?, number?][] = [
         [422, { message_type: 'outgoing' }],
         [422, { content: 'Hi' }],
         [422, { ...word, content: ' ' }],
@@ -106,7 +110,11 @@ describe('messages', () => {
   describe('PATCH', () => {
     it('lets its author edit content and attributes', async () => {
       const id = await send('Helo', { content_attributes: { items: [1], tone: 'warm' } });
-      const answer = await app.patch(path(id), { content: 'Hello', content_attributes: { tone: null, seen: true } }, author.headers);
+      const answer = await app.patch(
+        path(id),
+        { content: 'Hello', content_attributes: { tone: null, seen: true } },
+        author.headers,
+      );
       expect(answer.status).to.equal(200);
       const current = { items: [1], seen: true };
       expect(answer.body).to.deep.include({ id, content: 'Hello', content_attributes: current, status: 'sent' });
@@ -127,7 +135,12 @@ describe('messages', () => {
       expect((await app.patch(path(id), { content: 'Moderated' })).body.content).to.equal('Moderated');
       const word = await send('Customer', { message_type: 'incoming' });
       expect(await app.eventNames()).to.deep.equal([]);
-      for (const [message, person] of [[id, colleague], [word, author], [id, outsider], [id, bot]] as const) {
+      for (const [message, person] of [
+        [id, colleague],
+        [word, author],
+        [id, outsider],
+        [id, bot],
+      ] as const) {
         for (const body of [{ content: 'Taken' }, { content_attributes: { a: 1 } }]) {
           expect((await app.patch(path(message), body, person.headers)).status).to.equal(403);
         }
@@ -183,11 +196,18 @@ describe('messages', () => {
         [404, path(99999999), { content: 'x' }],
         [404, `conversations/${elsewhere}/messages/${id}`, { content: 'x' }],
         [404, `conversations/99999999/messages/${id}`, { content: 'x' }],
-        [404, `/api/v1/accounts/${account}/conversations/${conversation}/messages/${id}`, { content: 'x' }, administrator],
+        [
+          404,
+          `/api/v1/accounts/${account}/conversations/${conversation}/messages/${id}`,
+          { content: 'x' },
+          administrator,
+        ],
         [400, `conversations/${conversation}/messages/x`, { content: 'x' }],
       ];
       for (const [status, target, body, person] of refusals) {
-        expect((await app.patch(target, body, person?.headers)).status, JSON.stringify([target, body])).to.equal(status);
+        expect((await app.patch(target, body, person?.headers)).status, JSON.stringify([target, body])).to.equal(
+          status,
+        );
       }
       expect(await app.eventNames()).to.deep.equal([]);
     });

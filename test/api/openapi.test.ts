@@ -5,9 +5,9 @@ import formats from 'ajv-formats';
 import { expect } from 'chai';
 import { routes } from '../../src/api/index.ts';
 import { describeApi, listEvents } from '../../src/http/openapi.ts';
-import { traitsOf } from '../../src/http/openapi-errors.ts';
 import { componentName } from '../../src/http/openapi-schemas.ts';
 import { route, type Route } from '../../src/http/route.ts';
+import { traitsOf } from '../../src/http/traits.ts';
 import { documents } from '../../src/schemas.ts';
 import { TestApp } from '../support/app.ts';
 
@@ -142,10 +142,10 @@ describe('the published contract', () => {
     for (const one of routes) {
       const operation = operationOf(one);
       const headers = (operation.parameters ?? []).map((parameter: Any) => follow(document, parameter).name);
-      const { keyed, conditional, tagged } = traitsOf(one, routes);
+      const { keyed, record, tagged } = traitsOf(one, routes);
       const title = `${one.method} ${one.path}`;
       expect(headers.includes('Idempotency-Key'), title).to.equal(keyed);
-      expect(headers.includes('If-Match'), title).to.equal(conditional);
+      expect(headers.includes('If-Match'), title).to.equal(record !== null);
       expect(headers.includes('If-None-Match'), title).to.equal(tagged);
       if (one.method === 'POST' && one.path.startsWith('/api/')) expect(keyed, title).to.equal(true);
     }

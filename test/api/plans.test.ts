@@ -3,7 +3,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { Database } from '../../src/database.ts';
 import { listContacts, searchContacts, type ContactSort } from '../../src/domain/contacts.ts';
-import { conversationsPerPage, listConversations, type ConversationFilter } from '../../src/domain/conversation-list.ts';
+import {
+  conversationsPerPage,
+  listConversations,
+  type ConversationFilter,
+} from '../../src/domain/conversation-list.ts';
 import { searchConversations } from '../../src/domain/conversation-search.ts';
 import { findLastMessages } from '../../src/entities/message.ts';
 import { system, type Actor } from '../../src/events/transaction.ts';
@@ -90,7 +94,11 @@ describe('plans', function () {
     const plans = await plansOf(em, async () => {
       const { conversations: found } = await listConversations(em, 1, actor, { ...everything, ...filter });
       expect(found).to.have.lengthOf(conversationsPerPage);
-      await findLastMessages(em, 1, found.map(({ id }) => id));
+      await findLastMessages(
+        em,
+        1,
+        found.map(({ id }) => id),
+      );
     });
     expect(plans).to.have.lengthOf(4);
     return { counts: plans[0]!, page: plans[1]!, plans };
@@ -138,7 +146,9 @@ describe('plans', function () {
     const first = await list({});
     const last = await list({ page: lastPage });
     expect(last.page.blocks).to.be.at.most(first.page.blocks + 2);
-    const beyond = await plansOf(em, () => listConversations(em, 1, administrator, { ...everything, page: lastPage + 1 }));
+    const beyond = await plansOf(em, () =>
+      listConversations(em, 1, administrator, { ...everything, page: lastPage + 1 }),
+    );
     expect(beyond).to.have.lengthOf(2);
   });
 
@@ -148,7 +158,11 @@ describe('plans', function () {
     for (const plan of plans.slice(0, 2)) expect(indexesOf(plan)).to.deep.equal(['conversations_by_contact']);
   });
 
-  for (const [who, actor] of [['an administrator', administrator], ['an agent', agent], ['a bot', bot]] as const) {
+  for (const [who, actor] of [
+    ['an administrator', administrator],
+    ['an agent', agent],
+    ['a bot', bot],
+  ] as const) {
     it(`what ${who} searches for is read by its trigrams, the account’s own alone`, async () => {
       const search = { text: 'want a refund', page: 1 };
       const { count } = await searchConversations(em, { accountId: 1, actor }, search);

@@ -92,13 +92,24 @@ describe('the widget', () => {
       expect(body.contact_token).to.match(/^swc_/);
       expect(body.conversation).to.equal(null);
       const { body: contact } = await app.get(`contacts/${body.contact.id}`);
-      expect(contact).to.deep.include({ blocked: false, custom_attributes: { plan: 'free' }, additional_attributes: {} });
-      const [kept] = await app.query<{ token_hash: Buffer }>('SELECT * FROM contact_tokens WHERE contact_id = $1', [contact.id]);
+      expect(contact).to.deep.include({
+        blocked: false,
+        custom_attributes: { plan: 'free' },
+        additional_attributes: {},
+      });
+      const [kept] = await app.query<{ token_hash: Buffer }>('SELECT * FROM contact_tokens WHERE contact_id = $1', [
+        contact.id,
+      ]);
       expect(kept!.token_hash).to.deep.equal(createHash('sha256').update(body.contact_token).digest());
 
       const events = await app.events();
       expect(events.map(({ name }) => name)).to.deep.equal(['contact_created', 'webwidget_triggered']);
-      expect(events[1]).to.deep.include({ contact_id: contact.id, conversation_id: null, sequence: null, bot_id: null });
+      expect(events[1]).to.deep.include({
+        contact_id: contact.id,
+        conversation_id: null,
+        sequence: null,
+        bot_id: null,
+      });
       expect(events[1]!.account_payload).to.deep.include({
         event: 'webwidget_triggered',
         inbox: { id: widget.id, name: 'Shop', channel: 'Channel::WebWidget' },
@@ -170,9 +181,10 @@ describe('the widget', () => {
           meta: { sender: { id: contactId, name: 'Vera', type: 'contact' }, channel: 'Channel::WebWidget' },
         },
       });
-      const lanes = await app.query('SELECT subject_kind, subject_id, endpoint_id FROM lanes WHERE endpoint_kind = $1', [
-        'bot',
-      ]);
+      const lanes = await app.query(
+        'SELECT subject_kind, subject_id, endpoint_id FROM lanes WHERE endpoint_kind = $1',
+        ['bot'],
+      );
       expect(lanes).to.deep.include({ subject_kind: 'conversation', subject_id: id, endpoint_id: botId });
     });
 
@@ -193,7 +205,11 @@ describe('the widget', () => {
 
     it('go on with the contact of the token and its conversation', async () => {
       const widget = await Widget.create(app, {}, botId);
-      const { headers, contactId, body: first } = await widget.enter({ name: 'Vera', custom_attributes: { a: 1, b: 2 } });
+      const {
+        headers,
+        contactId,
+        body: first,
+      } = await widget.enter({ name: 'Vera', custom_attributes: { a: 1, b: 2 } });
       await app.events();
       const profile = { name: null, email: 'vera@example.com', custom_attributes: { a: null, c: 3 } };
       const { status, body } = await widget.open(profile, headers);
@@ -266,7 +282,10 @@ describe('the widget', () => {
       const widget = await Widget.create(app);
       const { headers } = await widget.enter();
       await app.events();
-      for (const answer of [await widget.open({ identifier: 'tom-1' }), await widget.open({ identifier: 'tom-1' }, headers)]) {
+      for (const answer of [
+        await widget.open({ identifier: 'tom-1' }),
+        await widget.open({ identifier: 'tom-1' }, headers),
+      ]) {
         expect([answer.status, answer.body.details[0].path]).to.deep.equal([422, '/identifier']);
       }
       expect(await app.eventNames()).to.deep.equal([]);
@@ -421,7 +440,12 @@ describe('the widget', () => {
       const other = await Widget.create(app);
       const { headers } = await other.enter();
       await app.events();
-      for (const bad of [{}, headers, { 'x-contact-token': 'swc_forged' }, { 'x-contact-token': agent.headers.api_access_token }]) {
+      for (const bad of [
+        {},
+        headers,
+        { 'x-contact-token': 'swc_forged' },
+        { 'x-contact-token': agent.headers.api_access_token },
+      ]) {
         for (const [method, path] of [
           ['GET', 'conversation'],
           ['GET', 'messages'],

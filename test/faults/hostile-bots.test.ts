@@ -30,7 +30,8 @@ const attacks: Readonly<Record<string, readonly [string, readonly string[]]>> = 
   'throwing-getter': [`throw { get stack() { throw { get stack() { throw 1 } } } }`, ['threw']],
   'looping-getter': [`ctx.reply({ get content() { for (;;); } })`, ['timeout']],
   process: [`ctx.reply(Object.keys(process.env).join())`, ['threw']],
-  require: [`ctx.reply(require('node:fs').readFileSync('/etc/passwd', 'utf8'))`, ['threw']],
+  // Named in the open, the module would already be refused when the plugin is read.
+  require: [`const name = 'node:fs'; ctx.reply(require(name).readFileSync('/etc/passwd', 'utf8'))`, ['threw']],
   import: [`const name = 'node:fs'; ctx.reply(await import(name).then(() => 'free'))`, ['threw']],
   'function-constructor': [
     `const escaped = ctx.reply.constructor.constructor('return typeof process')(); if (escaped === 'undefined') throw 1; ctx.reply(escaped)`,

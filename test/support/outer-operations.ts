@@ -1,6 +1,31 @@
-import type { Prepare } from './operations.ts';
+import type { Prepare, Request } from './operations.ts';
+import type { Tenant, World } from './world.ts';
 
 const nothing: Prepare = () => ({});
+const atWidget = ({ widget }: Tenant): Request => ({ at: { identifier: widget.identifier } });
+
+let made = 0;
+
+/** Makes what platform administrators make, as the first of them, and answers its id. */
+async function make(world: World, what: string, fields: object = {}): Promise<number> {
+  made += 1;
+  const name = `Charlie ${made}`;
+  const path = `/platform/api/v1/${what}`;
+  const answer = await world.app.post(path, { name, ...fields });
+  if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body.id;
+}
+
+const profile = () => ({ name: 'Charlie', email: `charlie.${(made += 1)}@example.com` });
+const server = { name: 'Charlie', outgoing_url: 'https://127.0.0.1:9/' };
+
+function on(what: string, fields: () => object, body: object = {}): Prepare {
+  return async (_, world) => ({ at: { id: await make(world, what, fields()) }, body: { ...body } });
+}
+
+const onAccount = (body: object = {}) => on('accounts', () => ({}), body);
+const onUser = (body: object = {}) => on('users', profile, body);
+const onSystemBot = (body: object = {}) => on('agent_bots', () => server, body);
 
 /** Requests to what stands outside of accounts. */
 export const outerOperations: Record<string, Prepare> = {
@@ -11,4 +36,43 @@ export const outerOperations: Record<string, Prepare> = {
   'GET /healthz': nothing,
   'GET /readyz': nothing,
   'GET /openapi.json': nothing,
+
+  'POST /public/api/v1/inboxes/:identifier/sessions': (home) => ({
+    ...atWidget(home),
+    body: { name: home.maker.text('visitor') },
+  }),
+  'GET /public/api/v1/inboxes/:identifier/conversation': atWidget,
+  'GET /public/api/v1/inboxes/:identifier/messages': atWidget,
+  'POST /public/api/v1/inboxes/:identifier/messages': (home) => ({
+    ...atWidget(home),
+    body: { content: home.maker.text('message') },
+  }),
+  'POST /public/api/v1/inboxes/:identifier/update_last_seen': atWidget,
+
+  'GET /platform/api/v1/accounts': nothing,
+  'GET /platform/api/v1/accounts/:id': onAccount(),
+  'POST /platform/api/v1/accounts': () => ({ body: { name: 'Charlie' } }),
+  'PATCH /platform/api/v1/accounts/:id': onAccount({ name: 'Delta' }),
+  'DELETE /platform/api/v1/accounts/:id': onAccount(),
+  'GET /platform/api/v1/accounts/:id/account_users': onAccount(),
+  'POST /platform/api/v1/accounts/:id/account_users': async (_, world) => ({
+    at: { id: await make(world, 'accounts') },
+    body: { user_id: await make(world, 'users', profile()), role: 'agent' },
+  }),
+  'DELETE /platform/api/v1/accounts/:id/account_users': async ({ maker }) => ({
+    at: { id: maker.accountId },
+    body: { user_id: (await maker.agent()).id },
+  }),
+  'GET /platform/api/v1/users/:id': onUser(),
+  'POST /platform/api/v1/users': () => ({ body: profile() }),
+  'PATCH /platform/api/v1/users/:id': onUser({ name: 'Delta' }),
+  'POST /platform/api/v1/users/:id/reset_access_token': onUser(),
+  'DELETE /platform/api/v1/users/:id': onUser(),
+  'GET /platform/api/v1/agent_bots': nothing,
+  'GET /platform/api/v1/agent_bots/:id': onSystemBot(),
+  'POST /platform/api/v1/agent_bots': () => ({ body: server }),
+  'PATCH /platform/api/v1/agent_bots/:id': onSystemBot({ name: 'Delta' }),
+  'POST /platform/api/v1/agent_bots/:id/reset_access_token': onSystemBot(),
+  'POST /platform/api/v1/agent_bots/:id/reset_secret': onSystemBot(),
+  'DELETE /platform/api/v1/agent_bots/:id': onSystemBot(),
 };

@@ -21,7 +21,11 @@ export async function addInbox(
     [accountId, `inbox-${records}`, 'Channel::Api', botId],
   );
   for (const member of members) {
-    await app.query('INSERT INTO inbox_members (account_id, inbox_id, user_id) VALUES ($1, $2, $3)', [accountId, id, member.id]);
+    await app.query('INSERT INTO inbox_members (account_id, inbox_id, user_id) VALUES ($1, $2, $3)', [
+      accountId,
+      id,
+      member.id,
+    ]);
   }
   return id;
 }

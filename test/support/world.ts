@@ -27,6 +27,8 @@ export type PrincipalName = (typeof principals)[number];
 /** An account with people, bots and a record of each kind. */
 export interface Tenant {
   maker: Maker;
+  /** An administrator; the maker works in the name of another one. */
+  administrator: Person;
   /** An agent who belongs to the inbox. */
   member: Person;
   /** An agent who belongs to the team alone. */
@@ -57,6 +59,7 @@ type Step = (tenant: Tenant) => Promise<Partial<Tenant>>;
 
 // Each is done for one account and then for the other, so that their ids alternate.
 const steps: Step[] = [
+  async ({ maker }) => ({ administrator: await maker.agent('administrator') }),
   async ({ maker }) => ({ member: await maker.agent() }),
   async ({ maker }) => ({ mate: await maker.agent() }),
   async ({ maker }) => ({ outsider: await maker.agent() }),
@@ -125,14 +128,14 @@ export class World {
     this.other = other!;
     this.platform = platform;
     this.#headers = {
-      administrator: home!.maker.administrator.headers,
+      administrator: home!.administrator.headers,
       member: home!.member.headers,
       mate: home!.mate.headers,
       outsider: home!.outsider.headers,
       bot: home!.bot.headers,
       idle: home!.idle.headers,
       otherBot: other!.bot.headers,
-      otherAdmin: other!.maker.administrator.headers,
+      otherAdmin: other!.administrator.headers,
       platform: platform.headers,
       guest: home!.guest.headers,
       otherGuest: other!.guest.headers,
@@ -143,7 +146,7 @@ export class World {
 
   static async build(): Promise<World> {
     const app = await TestApp.start({ engine: false });
-    const administrator = await addPerson(app, { name: 'Alpha administrator', role: 'administrator' });
+    const administrator = await addPerson(app, { name: 'Alpha keeper', role: 'administrator' });
     const elsewhere = await addAccount(app, 'Bravo');
     const revoked = await addPerson(app, { name: 'Alpha revoked', role: 'administrator' });
     const tenants = await furnish([

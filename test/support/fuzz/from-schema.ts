@@ -1,4 +1,5 @@
-import fc, { type Arbitrary } from 'fast-check';
+import * as fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
 import { documents } from '../../../src/schemas.ts';
 
@@ -23,7 +24,7 @@ export interface Schema {
   format?: string;
 }
 
-const naughty = naughtyStrings as string[];
+const naughty: string[] = naughtyStrings;
 const maxGeneratedItems = 5;
 // Long strings are a boundary of their own; most requests need none.
 const maxGeneratedLength = 300;

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { Pool } from 'undici';
 import { routes } from '../../../src/api/index.ts';
 import type { Route } from '../../../src/http/route.ts';

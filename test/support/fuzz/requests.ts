@@ -1,4 +1,5 @@
-import fc, { type Arbitrary } from 'fast-check';
+import * as fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
 import type { Route } from '../../../src/http/route.ts';
 import { documents } from '../../../src/schemas.ts';
@@ -13,7 +14,7 @@ export interface FuzzRequest {
   faulty: boolean;
 }
 
-const naughty = naughtyStrings as string[];
+const naughty: string[] = naughtyStrings;
 const wrongValues: Record<string, unknown[]> = {
   string: [5, true, [], {}, { $ne: null }],
   integer: ['7', 1.5, -1, 2 ** 60, true, [], {}],
