@@ -5,11 +5,11 @@ import {
   type Conversation,
   type ConversationStatus,
 } from '../entities/conversation.ts';
-import { notFound } from '../errors.ts';
+import { forbidden, notFound } from '../errors.ts';
 import { record } from '../events/outbox.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { sql } from '../lib/sql.ts';
-import { lockConversation } from './access.ts';
+import { lockConversation, mayServeInbox } from './access.ts';
 import { botWillAnswer, decide } from './arbiter.ts';
 import { readAssignment } from './assignments.ts';
 import { autoAssign } from './auto-assignment.ts';
@@ -40,6 +40,10 @@ async function checkSurroundings(tx: Transaction, input: NewConversation): Promi
   );
   if (!found?.inbox_id) throw notFound('Inbox');
   if (!found.contact_id) throw notFound('Contact');
+  const { id, role } = tx.actor;
+  if (role === 'agent' && !(await mayServeInbox(tx.em, tx.account.id, id ?? 0, input.inboxId))) {
+    throw forbidden('This inbox is not yours');
+  }
   await readAssignment(tx, input.inboxId, input);
 }
 
@@ -71,8 +75,8 @@ async function insertConversation(tx: Transaction, input: NewConversation): Prom
 /**
  * Opens a conversation. Without a `status` it is `pending` when a bot will answer, else `open`. Says
  * conversation_created, with a first message message_created, and conversation_updated when its inbox assigns it.
- * Errors: 404 for an inbox, contact, team or agent the account does not have; 422 for an assignee outside the inbox and
- * a snooze not in the future.
+ * Errors: 403 for an agent outside the inbox; 404 for an inbox, contact, team or agent the account does not have; 422
+ * for an assignee outside the inbox and a snooze not in the future.
  */
 export async function createConversation(tx: Transaction, input: NewConversation): Promise<Conversation> {
   checkSnooze(tx, input.status, input.snoozedUntil);

@@ -104,7 +104,8 @@ export async function sendInto(tx: Transaction, conversation: Conversation, inpu
   };
   const message: Message = { ...draft, id: await insertMessage(tx.em, tx.account.id, draft) };
   record(tx, 'message_created', { conversation, message }, decide('message_created', conversation, tx.actor, message));
-  if (message.type === 'incoming') await greet(tx, conversation, { messageId: message.id, reopened: before === 'resolved' });
+  if (message.type === 'incoming')
+    await greet(tx, conversation, { messageId: message.id, reopened: before === 'resolved' });
   if (before !== 'open') await autoAssign(tx, conversation);
   return message;
 }

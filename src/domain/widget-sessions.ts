@@ -1,4 +1,4 @@
-import { Contact } from '../entities/contact.ts';
+import type { Contact } from '../entities/contact.ts';
 import {
   findConversation,
   saveConversation,

@@ -3,9 +3,23 @@ import { findVisit, type Visit } from '../domain/visits.ts';
 import { ApiError, notFound } from '../errors.ts';
 import { transact, type Actor } from '../events/transaction.ts';
 import { hashToken, looksForged } from '../lib/tokens.ts';
-import type { MountOptions } from './mount.ts';
 import type { AnyCall } from './one-transaction.ts';
+import type { RateLimit } from './rate-limit.ts';
 import { readPath } from './read-request.ts';
+import type { Services } from './route.ts';
+
+/** What callers are let in by. */
+export interface AdmissionOptions {
+  services: Services;
+  /** Requests per token. */
+  requests: RateLimit;
+  /** Failed authentications per address. */
+  failures: RateLimit;
+  /** Widget sessions per address. */
+  sessions: RateLimit;
+  /** Changes per contact token. */
+  contactWrites: RateLimit;
+}
 
 const maxTokenLength = 256;
 
@@ -23,7 +37,7 @@ function actorOf({ contact }: Visit): Actor {
 async function identify(
   ctx: Context,
   { identifier, mayBeNew }: { identifier: string; mayBeNew: boolean },
-  options: MountOptions,
+  options: AdmissionOptions,
 ): Promise<Visit> {
   await options.failures.check(ctx, ctx.ip);
   const { given, hash } = readToken(ctx);
@@ -41,7 +55,7 @@ async function identify(
 export async function admitVisitor(
   ctx: Context,
   role: 'visitor' | 'contact',
-  options: MountOptions,
+  options: AdmissionOptions,
 ): Promise<Partial<AnyCall>> {
   const { services } = options;
   if (role === 'visitor') await options.sessions.consume(ctx, ctx.ip);

@@ -9,25 +9,15 @@ import { authenticate, enterAccount } from './authenticate.ts';
 import { entityTag, isUnchanged } from './entity-tag.ts';
 import { onlyOnce, readKeyedRequest, type Answer } from './idempotency.ts';
 import { freezeView, readIfMatch, requireMatch } from './if-match.ts';
-import { admitVisitor } from './admit-visitor.ts';
+import { admitVisitor, type AdmissionOptions } from './admit-visitor.ts';
 import { pageLinks } from './link-header.ts';
 import { inOneTransaction, type AnyCall } from './one-transaction.ts';
-import type { RateLimit } from './rate-limit.ts';
 import { readCheckedBody, readPath, readQuery } from './read-request.ts';
-import type { Contract, Route, Services } from './route.ts';
+import type { Contract, Route } from './route.ts';
 import { traitsOf, type Traits } from './traits.ts';
 
-export interface MountOptions {
-  services: Services;
+export interface MountOptions extends AdmissionOptions {
   bodyLimitBytes: number;
-  /** Requests per token. */
-  requests: RateLimit;
-  /** Failed authentications per address. */
-  failures: RateLimit;
-  /** Widget sessions per address. */
-  sessions: RateLimit;
-  /** Changes per contact token. */
-  contactWrites: RateLimit;
   /** Whether every answer is checked against its schema: in tests, since a breach of the contract is ours. */
   checkReplies: boolean;
 }

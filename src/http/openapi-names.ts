@@ -93,16 +93,12 @@ function deedOf(route: Route, { noun, chosen }: Step, routes: readonly Route[]):
   if (noun === 'search') return { verb: 'search', object: '', told: '' };
   const the = `the ${spaced(noun)}`;
   const isPartOfSet = isSet(route, routes);
-  switch (route.method) {
-    case 'GET':
-      return { verb: answersList(route) ? 'list' : 'get', object: noun, told: the };
-    case 'POST':
-      return postOf(route, noun, isPartOfSet);
-    case 'PATCH':
-      return { verb: isPartOfSet ? 'replace' : 'update', object: noun, told: the };
-    case 'DELETE':
-      return { verb: 'remove', object: noun, told: spaced(noun) };
-  }
+  return {
+    GET: { verb: answersList(route) ? 'list' : 'get', object: noun, told: the },
+    POST: postOf(route, noun, isPartOfSet),
+    PATCH: { verb: isPartOfSet ? 'replace' : 'update', object: noun, told: the },
+    DELETE: { verb: 'remove', object: noun, told: spaced(noun) },
+  }[route.method];
 }
 
 function capitalised(text: string): string {

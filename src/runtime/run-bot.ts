@@ -3,7 +3,7 @@ import { isForSpeakers, silenceOf } from '../domain/arbiter.ts';
 import { recordRun, type BotRun } from '../domain/bot-runs.ts';
 import { handOff } from '../domain/conversations.ts';
 import { AgentBot } from '../entities/agent-bot.ts';
-import { findConversation } from '../entities/conversation.ts';
+import { findConversation, type Conversation } from '../entities/conversation.ts';
 import { ApiError } from '../errors.ts';
 import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
 import type { Clock, Random } from '../lib/ports.ts';
@@ -62,7 +62,11 @@ function failed(outcome: RunResult['outcome'], error: string): RunResult {
   return { outcome, error, actions: [], logs: [], wallMs: 0 };
 }
 
-function runRecord({ input, bot, pack, config, seed, clock, result }: Attempt, outcome: string, error?: string): BotRun {
+function runRecord(
+  { input, bot, pack, config, seed, clock, result }: Attempt,
+  outcome: string,
+  error?: string,
+): BotRun {
   return {
     botId: bot.id,
     conversationId: input.event.conversationId,
@@ -80,6 +84,13 @@ function runRecord({ input, bot, pack, config, seed, clock, result }: Attempt, o
     error: error ?? result.error ?? null,
     wallMs: result.wallMs,
   };
+}
+
+// A conversation that was deleted meanwhile took the delivery with it.
+async function lock(tx: Transaction, conversationId: number): Promise<Conversation> {
+  const conversation = await findConversation(tx.em, tx.account.id, conversationId, { lock: true });
+  if (!conversation) throw new StaleDelivery();
+  return conversation;
 }
 
 function actorOf(bot: AgentBot, depth: number): Actor {
@@ -107,9 +118,18 @@ export class BotRunner {
     try {
       await this.#settle(attempt, settle);
     } catch (error) {
-      if (error instanceof StaleDelivery) return;
-      if (!(error instanceof ApiError)) throw error;
+      await this.#recover(attempt, settle, error);
+    }
+  }
+
+  // What a verb refuses is the bot's fault; a delivery that somebody else has taken over is none.
+  async #recover(attempt: Attempt, settle: Settle, error: unknown): Promise<void> {
+    if (error instanceof StaleDelivery) return;
+    if (!(error instanceof ApiError)) throw error;
+    try {
       await this.#fail(attempt, settle, { outcome: error.code, error: error.message });
+    } catch (later) {
+      if (!(later instanceof StaleDelivery)) throw later;
     }
   }
 
@@ -146,9 +166,7 @@ export class BotRunner {
     }
     await this.#commit(attempt, actorOf(attempt.bot, input.event.depth + 1), settle, async (tx) => {
       const { conversationId } = input.event;
-      const conversation = await findConversation(tx.em, tx.account.id, conversationId, { lock: true });
-      const silent = conversation ? silenceOf(conversation) : 'gone';
-      const superseded = silent !== null && result.actions.some(isPublic);
+      const superseded = silenceOf(await lock(tx, conversationId)) !== null && result.actions.some(isPublic);
       if (!superseded) await applyActions(tx, conversationId, result.actions);
       await recordRun(tx, runRecord(attempt, superseded ? 'superseded' : result.outcome));
       return { state: 'delivered', delayMs: 0, errorCode: superseded ? 'superseded' : null };
@@ -158,6 +176,7 @@ export class BotRunner {
   #retry(attempt: Attempt, settle: Settle): Promise<void> {
     const { outcome } = attempt.result;
     return this.#commit(attempt, system, settle, async (tx) => {
+      await lock(tx, attempt.input.event.conversationId);
       await recordRun(tx, runRecord(attempt, outcome));
       return { state: 'pending', delayMs: transientDelayMs, errorCode: outcome };
     });
@@ -168,8 +187,7 @@ export class BotRunner {
     const { input, bot } = attempt;
     return this.#commit(attempt, system, settle, async (tx) => {
       const { conversationId } = input.event;
-      const conversation = await findConversation(tx.em, tx.account.id, conversationId, { lock: true });
-      if (conversation && silenceOf(conversation) === null) {
+      if (silenceOf(await lock(tx, conversationId)) === null) {
         const silence = outcome === 'loop_suspected' ? 'loop_suspected' : 'bot_failed';
         const note = `The bot ${bot.name} could not answer (${outcome}). Please take over.`;
         await handOff(tx, conversationId, { silence, note });

@@ -96,6 +96,7 @@ describe('conversation status', () => {
         [422, { status: 'snoozed', snoozed_until: 1 }],
         [422, { message: {} }],
         [403, {}, bot],
+        [403, {}, outsider],
       ];
       for (const [status, fields, person] of refusals) {
         expect((await create(fields, person)).status, JSON.stringify(fields)).to.equal(status);

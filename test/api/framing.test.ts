@@ -38,6 +38,7 @@ describe('framing', () => {
     ['another protocol version', `GET ${contacts} HTTP/9.9\r\nhost: x\r\n\r\n`],
     ['no host', `GET ${contacts} HTTP/1.1\r\n\r\n`],
     ['two hosts', `GET ${contacts} HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n`],
+    ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['no request', 'hello\r\n\r\n'],
     ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003'],
     [
@@ -82,6 +83,11 @@ describe('framing', () => {
     const { status, text, closed } = await sendRaw(app.url, bytes, { untilClosed: true });
     expect([status, closed]).to.deep.equal([200, true]);
     expect(text.indexOf('"payload"')).to.be.greaterThan(0).and.lessThan(text.indexOf('HTTP/1.1 400 '));
+  });
+
+  it('the wish for another protocol is left alone', async () => {
+    const upgrade = ['connection: upgrade', 'upgrade: websocket', 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ=='];
+    expect((await sendRaw(app.url, request(`GET ${contacts} HTTP/1.1`, upgrade))).status).to.equal(200);
   });
 
   it('HTTP/1.0 needs no host', async () => {

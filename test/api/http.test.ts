@@ -172,6 +172,16 @@ describe('what HTTP lets through', () => {
     });
   });
 
+  it('a DELETE whose contract has a body reads it', async () => {
+    const path = `inboxes/${(await app.get('inboxes')).body.payload[0].id}/members`;
+    await app.post(path, { user_ids: [1] });
+    expect((await app.call('DELETE', path)).status).to.equal(400);
+    expect((await app.call('DELETE', path, {})).status).to.equal(422);
+    expect((await app.get(path)).body.payload).to.have.lengthOf(1);
+    expect((await app.call('DELETE', path, { user_ids: [1] })).status).to.equal(200);
+    expect((await app.get(path)).body.payload).to.deep.equal([]);
+  });
+
   describe('methods and paths', () => {
     it('a method that the path does not take: 405, with those it takes', async () => {
       for (const method of ['PUT', 'DELETE', 'PATCH', 'PROPFIND', 'LINK', 'TRACE']) {

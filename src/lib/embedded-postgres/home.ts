@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { canEnter, chooseAccount, describeAccount, isRoot, type Account } from './account.ts';
+import { systemRandom } from '../ports.ts';
 import { EmbeddedPostgresError } from './error.ts';
 
 /** Where an embedded PostgreSQL keeps its files, and whose they are. */
@@ -68,7 +68,7 @@ function pointedHome(pointer: string): Home {
 
 /** The name is random and not made from DATA_DIR's path: who removes DATA_DIR wants to begin with an empty database. */
 function relocatedHome(dataDir: string, pointer: string, account: Account): Home {
-  const path = join(SYSTEM_FOLDER, randomUUID());
+  const path = join(SYSTEM_FOLDER, systemRandom.uuid());
   try {
     mkdirSync(path, { recursive: true, mode: 0o755 });
   } catch (error) {
@@ -89,7 +89,7 @@ function relocatedHome(dataDir: string, pointer: string, account: Account): Home
 /** Some file systems let the account in, but let nobody hand a file over to it. */
 function isUsable(home: string, account: Account): boolean {
   if (!canEnter(home, account)) return false;
-  const probe = join(home, `probe-${randomUUID()}`);
+  const probe = join(home, `probe-${systemRandom.uuid()}`);
   try {
     createAccountFolder(probe, account);
     return canEnter(probe, account);

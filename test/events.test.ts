@@ -1,0 +1,206 @@
+import { expect } from 'chai';
+import { routes } from '../src/api/index.ts';
+import { catalog } from '../src/events/catalog.ts';
+import { findProblems } from '../src/schemas.ts';
+import { payloadSchema, type Audience, type EventName } from '../src/events/catalog.ts';
+import * as form from './support/contract-forms.ts';
+import { awakening } from './support/conversation-event-cases.ts';
+import { eventCases } from './support/event-cases.ts';
+import { fillPath, nameOf, operations, readName, type Request } from './support/operations.ts';
+import { expectForm } from './support/shapes.ts';
+import { World, type PrincipalName, type Reply } from './support/world.ts';
+import type { EventRow } from './support/app.ts';
+
+const forAccounts = (Object.keys(catalog) as EventName[]).filter((name) => 'account' in catalog[name]);
+const inbound = 'POST conversations/:conversation_id/messages';
+
+describe('what operations say', () => {
+  let world: World;
+  let webhook: number;
+
+  before(async function () {
+    this.timeout(30_000);
+    world = await World.build();
+    webhook = await world.home.maker.webhook({ subscriptions: forAccounts, active: true });
+    // Of the account's and of one inbox of it that is not concerned: none of these hears anything.
+    await world.home.maker.webhook({ subscriptions: forAccounts, active: false });
+    await world.home.maker.webhook({ subscriptions: forAccounts, inbox_id: await world.home.maker.inbox() });
+    await world.other.maker.webhook({ subscriptions: forAccounts, active: true });
+  });
+
+  after(() => world.stop());
+
+  function send(principal: PrincipalName, name: string, { body, ...request }: Request): Promise<Reply> {
+    const { method, path } = readName(name);
+    const full = fillPath(path, world.home.maker.accountId, request);
+    return world.send(principal, { method, path: full, ...(body ? { body } : {}) });
+  }
+
+  interface Said {
+    line: string;
+    event: EventRow;
+  }
+
+  // What was recorded since the last call; whom it is delivered to must be whom it is meant for.
+  async function said(): Promise<Said[]> {
+    const events = await world.app.events();
+    const deliveries = await world.app.query<{ event_id: number; endpoint_kind: string; endpoint_id: number }>(
+      'SELECT event_id, endpoint_kind, endpoint_id FROM deliveries WHERE event_id = ANY ($1) ORDER BY endpoint_kind DESC',
+      [events.map(({ id }) => id)],
+    );
+    return events.map((event) => {
+      const own = deliveries.filter(({ event_id: id }) => id === event.id);
+      for (const { endpoint_kind: kind, endpoint_id: id } of own) {
+        expect(id, `${kind} of ${event.name}`).to.equal(kind === 'webhook' ? webhook : event.bot_id);
+      }
+      return { line: `${event.name} > ${own.map(({ endpoint_kind: kind }) => kind).join(' ')}`, event };
+    });
+  }
+
+  const linesOf = (events: Said[]) => events.map(({ line }) => line);
+
+  it('is told for every operation that may write, and for no other', () => {
+    const writing = routes.filter(({ method }) => method !== 'GET').map(nameOf);
+    expect(Object.keys(eventCases).sort()).to.deep.equal(writing.sort());
+  });
+
+  for (const [name, cases] of Object.entries(eventCases)) {
+    for (const { when, request: prepare = operations[name], as, says, again } of cases) {
+      it(`${name}${when ? `, ${when}` : ''}: ${says.join(', ') || 'nothing'}`, async () => {
+        const request = await prepare!(world.home, world);
+        await said();
+        const principal = as ?? (name.includes('/platform/') ? 'platform' : 'administrator');
+        const first = await send(principal, name, request);
+        expect(first.status, first.text).to.be.below(300);
+        expect(linesOf(await said())).to.deep.equal(says);
+        const second = await send(principal, name, request);
+        expect(second.status < 300, second.text).to.equal(again !== 'refused');
+        expect(linesOf(await said()), 'the second time').to.deep.equal(again === 'the same' ? says : []);
+      });
+    }
+  }
+
+  for (const [when, prepare, says] of awakening) {
+    it(`a message of the customer, ${when}: ${says.join(', ')}`, async () => {
+      const request = await prepare(world.home, world);
+      await said();
+      expect((await send('administrator', inbound, request)).status).to.equal(201);
+      expect(linesOf(await said())).to.deep.equal(says);
+    });
+  }
+
+  it('a request that is refused says nothing', async () => {
+    for (const [name, cases] of Object.entries(eventCases)) {
+      const request = await (cases[0]!.request ?? operations[name]!)(world.home, world);
+      await said();
+      if ((await send('revoked', name, request)).status < 300) continue;
+      expect(linesOf(await said()), name).to.deep.equal([]);
+    }
+  });
+
+  it('is said of each conversation without a gap', async () => {
+    const gaps = await world.app.query(
+      `SELECT c.id FROM conversations c LEFT JOIN LATERAL (
+         SELECT count(*) AS count, min(sequence) AS first, max(sequence) AS last
+         FROM events e WHERE e.account_id = c.account_id AND e.conversation_id = c.id) said ON true
+       WHERE c.event_sequence <> coalesce(said.last, 0) OR said.count <> coalesce(said.last, 0) OR said.first <> 1`,
+    );
+    expect(gaps).to.deep.equal([]);
+    const [recorded] = await world.app.query<{ count: number }>('SELECT count(*) AS count FROM events WHERE sequence IS NOT NULL');
+    expect(recorded!.count).to.be.greaterThan(100);
+  });
+
+  it('is by its schema, with its name and its sequence, and of every kind there is but breaches', async () => {
+    const rows = await world.app.query<EventRow>('SELECT * FROM events');
+    for (const { name, sequence, account_payload: account, bot_payload: bot } of rows) {
+      for (const [audience, payload] of [['account', account], ['bot', bot]] as [Audience, EventRow['bot_payload']][]) {
+        if (payload === null) continue;
+        expect(findProblems(payloadSchema(name as EventName, audience), payload), name).to.deep.equal([]);
+        expect(payload).to.include({ event: name });
+        if (sequence !== null) expect(payload, name).to.include({ sequence });
+      }
+    }
+    const all = Object.keys(catalog).filter((name) => name !== 'sla_breached');
+    expect(new Set(rows.map(({ name }) => name))).to.have.all.keys(...all);
+  });
+
+  describe('by the contract', () => {
+    async function hear(): Promise<{ events: EventRow[]; message: Reply['body'] }> {
+      const { maker, inbox } = world.home;
+      const contactId = await maker.contact({ email: 'carla@example.com', phone_number: '+14155552671', identifier: maker.text('crm') });
+      const id = await maker.conversation(inbox, { contact_id: contactId, additional_attributes: { page: '/prices' } });
+      await said();
+      const body = { content: 'How much?', message_type: 'incoming', source_id: 'mail-7', content_attributes: { subject: 'Prices' } };
+      const { body: message } = await send('administrator', inbound, { at: { conversation_id: id }, body });
+      await send('administrator', 'POST conversations/:id/toggle_status', { at: { id }, body: { status: 'resolved' } });
+      return { events: (await said()).map(({ event }) => event), message };
+    }
+
+    it('message_created of account webhooks', async () => {
+      const { events: [event], message } = await hear();
+      const { account_payload: payload } = event!;
+      expectForm(payload, form.accountMessage);
+      expect(payload).to.deep.include({
+        event: 'message_created',
+        id: String(message.id),
+        content: 'How much?',
+        message_type: 'incoming',
+        conversation: { id: message.conversation_id, status: 'pending', inbox_id: world.home.inbox },
+        account: { id: 1, name: 'Demo account' },
+      });
+      expect(payload!['contact']).to.have.all.keys('id', 'name', 'email').and.include({ email: 'carla@example.com' });
+      expect(Math.floor(Date.parse(payload!['created_at'] as string) / 1000)).to.equal(message.created_at);
+    });
+
+    it('message_created of bots', async () => {
+      const { events: [event], message } = await hear();
+      const { bot_payload: payload } = event!;
+      expectForm(payload, form.botMessage);
+      expect(payload).to.deep.include({
+        event: 'message_created',
+        id: message.id,
+        content: 'How much?',
+        content_type: 'text',
+        message_type: 'incoming',
+        created_at: message.created_at,
+        private: false,
+        source_id: 'mail-7',
+        additional_attributes: { page: '/prices' },
+        content_attributes: { subject: 'Prices' },
+        account: { id: 1, name: 'Demo account' },
+      });
+      expect(payload!['sender']).to.include({ email: 'carla@example.com', phone_number: '+14155552671', type: 'contact' });
+      expect(payload!['inbox']).to.include({ id: world.home.inbox, channel: 'Channel::Api' });
+      expect(payload!['conversation']).to.include({ account_id: 1, status: 'pending', assignee: null });
+    });
+
+    it('conversation_resolved of bots', async () => {
+      const { events, message } = await hear();
+      const resolved = events.find(({ name }) => name === 'conversation_resolved');
+      expect(resolved!.account_payload).to.equal(null);
+      expectForm(resolved!.bot_payload, form.botResolved);
+      expect(resolved!.bot_payload).to.deep.include({
+        id: message.conversation_id,
+        status: 'resolved',
+        account_id: 1,
+        account: { id: 1, name: 'Demo account' },
+      });
+    });
+
+    it('what changed, before and after', async () => {
+      const { maker, inbox } = world.home;
+      const id = await maker.conversation(inbox, { custom_attributes: { plan: 'free' } });
+      await said();
+      await maker.call('PATCH', `conversations/${id}`, { priority: 'high', custom_attributes: { plan: 'pro' } });
+      await maker.call('POST', `conversations/${id}/toggle_status`, { status: 'open' });
+      const changes = (await said()).map(({ event }) => event.account_payload!['changed_attributes']);
+      expect(changes).to.deep.equal([
+        {
+          priority: { previous: null, current: 'high' },
+          custom_attributes: { previous: { plan: 'free' }, current: { plan: 'pro' } },
+        },
+        { status: { previous: 'pending', current: 'open' } },
+      ]);
+    });
+  });
+});

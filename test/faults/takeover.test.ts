@@ -1,0 +1,188 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hashToken, lastFour } from '../../src/lib/tokens.ts';
+import { sandboxPids } from '../runtime/helpers.ts';
+import { TestApp, type Answer } from '../support/app.ts';
+import { eventually, seededRandom, tellSeed } from './helpers.ts';
+import { eventsOf, messagesOf, openConversation, pluginRootOf, serveInboxes } from './plugins.ts';
+
+const slowRuns = 24;
+const races = 60;
+const kills = 3;
+const botToken = 'token-of-the-webhook-bot-of-this-test';
+const thinking = `let n = 7; for (let i = 0; i < ROUNDS; i++) n = (n * 31 + i) % 1000003;`;
+
+/** How many rounds of the bots' thinking take this long here. */
+function roundsFor(ms: number): number {
+  const sample = 2_000_000;
+  const think = new Function(thinking.replace('ROUNDS', String(sample)));
+  think();
+  const since = performance.now();
+  think();
+  return Math.round((sample * ms) / (performance.now() - since));
+}
+
+type TakeOver = (app: TestApp, conversationId: number) => Promise<Answer>;
+
+/** The ways in which a person takes a conversation, each with what tells its event from others. */
+const ways: Readonly<Record<string, { act: TakeOver; event: string }>> = {
+  assigned: {
+    act: (app, id) => app.post(`conversations/${id}/assignments`, { assignee_id: 1 }),
+    event: `name = 'conversation_updated' AND account_payload->'changed_attributes'->'assignee_id' IS NOT NULL`,
+  },
+  replied: {
+    act: (app, id) => app.post(`conversations/${id}/messages`, { content: 'I am on it', message_type: 'outgoing' }),
+    event: `name = 'message_created' AND account_payload->'sender'->>'type' = 'User'`,
+  },
+  opened: {
+    act: (app, id) => app.post(`conversations/${id}/toggle_status`, { status: 'open' }),
+    event: `name = 'conversation_status_changed' AND account_payload->>'status' = 'open'`,
+  },
+};
+const wayNames = Object.keys(ways);
+
+/** The places in the conversation's order of the take-over and of the bot's public messages. */
+async function placesOf(app: TestApp, id: number, event: string): Promise<{ human: number; bot: number[] }> {
+  const human = await app.query<{ sequence: number }>(
+    `SELECT min(sequence) AS sequence FROM events WHERE conversation_id = $1 AND ${event}`,
+    [id],
+  );
+  const bot = await app.query<{ sequence: number }>(
+    `SELECT sequence FROM events WHERE conversation_id = $1 AND name = 'message_created'
+       AND account_payload->'sender'->>'type' = 'AgentBot' AND account_payload->>'private' = 'false'`,
+    [id],
+  );
+  return { human: Number(human[0]?.sequence), bot: bot.map(({ sequence }) => sequence) };
+}
+
+describe('a human who takes over', function () {
+  this.timeout(60_000);
+  let app: TestApp;
+  let root: { path: string; remove: () => void };
+  let random: () => number;
+  let inboxes: Map<string, number>;
+
+  before(async () => {
+    random = seededRandom(tellSeed());
+    const slow = `${thinking.replace('ROUNDS', String(roundsFor(250)))} ctx.reply('An answer ' + n);`;
+    root = pluginRootOf({ slow }, { sliceMs: 700 });
+    app = await TestApp.start({ pluginRoot: root.path });
+    inboxes = await serveInboxes(app, ['slow']);
+  });
+
+  after(async () => {
+    await app.stop();
+    root.remove();
+  });
+
+  const ask = (id: number) => app.post(`conversations/${id}/messages`, { content: 'Hello?', message_type: 'incoming' });
+
+  /** Waits until the bot's deliveries of the conversation have ended; answers how. */
+  function botDeliveries(id: number): Promise<{ state: string; last_error: string | null }[]> {
+    return eventually(async () => {
+      const rows = await app.query<{ state: string; last_error: string | null }>(
+        `SELECT d.state, d.last_error FROM deliveries d JOIN events e ON e.account_id = d.account_id AND e.id = d.event_id
+         WHERE e.conversation_id = $1 AND d.endpoint_kind = 'bot' ORDER BY d.id`,
+        [id],
+      );
+      return rows.length > 0 && rows.every(({ state }) => state !== 'pending') && rows;
+    }, 10_000);
+  }
+
+  it(`while a bot thinks is not talked over, ${slowRuns} times at random moments`, async () => {
+    const seen: Record<string, number> = {};
+    const attempts = Array.from({ length: slowRuns }, (_, number) => wayNames[number % wayNames.length]!);
+    const takeOver = async (way: string): Promise<void> => {
+      const { act, event } = ways[way]!;
+      const id = await openConversation(app, inboxes.get('slow'));
+      const delayMs = random() * 400;
+      expect((await ask(id)).status).to.equal(201);
+      await sleep(delayMs);
+      expect((await act(app, id)).status).to.be.oneOf([200, 201]);
+      const deliveries = await botDeliveries(id);
+      const { human, bot } = await placesOf(app, id, event);
+      expect(human).to.be.above(0);
+      expect(bot.filter((sequence) => sequence > human), `${way} after ${delayMs} ms`).to.deep.equal([]);
+      expect(bot.length).to.be.at.most(1);
+      const outcome = bot.length === 1 ? 'answered before' : (deliveries[0]?.last_error ?? 'none');
+      seen[outcome] = (seen[outcome] ?? 0) + 1;
+      if (bot.length === 0) expect(outcome).not.to.equal('none');
+    };
+    // As many at once as there are sandboxes: the bots think all the time.
+    while (attempts.length > 0) await Promise.all(attempts.splice(0, 2).map(takeOver));
+    console.log(`      ${JSON.stringify(seen)}`);
+    expect(seen['superseded'] ?? 0, 'runs that were under way').to.be.above(0);
+  });
+
+  it(`is not talked over by a bot's own server either, ${races} times at once`, async () => {
+    const inboxId = await webhookBotInbox(app);
+    const seen: Record<number, number> = {};
+    const race = async (number: number): Promise<void> => {
+      const { act, event } = ways[wayNames[number % wayNames.length]!]!;
+      const id = await openConversation(app, inboxId);
+      const say = async (isPrivate: boolean): Promise<Answer> => {
+        const message = { content: 'An answer', message_type: 'outgoing', private: isPrivate };
+        return app.post(`conversations/${id}/messages`, message, { api_access_token: botToken });
+      };
+      const after = async (ms: number, work: () => Promise<Answer>): Promise<Answer> => {
+        await sleep(ms);
+        return work();
+      };
+      const [answer] = await Promise.all([
+        after(random() * 12, () => say(false)),
+        after(random() * 12, () => act(app, id)),
+      ]);
+      seen[answer.status] = (seen[answer.status] ?? 0) + 1;
+      const { human, bot } = await placesOf(app, id, event);
+      expect(human).to.be.above(0);
+      if (answer.status === 201) {
+        expect(bot).to.have.lengthOf(1);
+        expect(bot[0]).to.be.below(human);
+      } else {
+        expect([answer.status, answer.body.code]).to.deep.equal([403, 'bot_suppressed']);
+        expect(bot).to.deep.equal([]);
+      }
+      expect((await say(false)).status).to.equal(403);
+      expect((await say(true)).status).to.equal(201);
+    };
+    const numbers = Array.from({ length: races }, (_, number) => number);
+    while (numbers.length > 0) await Promise.all(numbers.splice(0, 6).map(race));
+    console.log(`      ${JSON.stringify(seen)}`);
+    expect(Object.keys(seen)).to.have.members(['201', '403']);
+  });
+
+  it(`a sandbox killed while the bot thinks: one answer, not two and not none, ${kills} times`, async () => {
+    for (let kill = 0; kill < kills; kill += 1) {
+      const id = await openConversation(app, inboxes.get('slow'));
+      await ask(id);
+      await eventually(async () => (await app.query('SELECT FROM lanes WHERE lease_token IS NOT NULL')).length > 0, 5_000);
+      await sleep(50 + random() * 100);
+      for (const pid of sandboxPids()) process.kill(pid, 'SIGKILL');
+      await botDeliveries(id);
+      const runs = await app.query<{ outcome: string }>(
+        'SELECT outcome FROM bot_runs WHERE conversation_id = $1 ORDER BY id',
+        [id],
+      );
+      expect(runs.map(({ outcome }) => outcome)).to.deep.equal(['crashed', 'ok']);
+      const messages = await messagesOf(app, id);
+      expect(messages.map((message) => message.sender_kind)).to.deep.equal(['contact', 'agent_bot']);
+      expect(await eventsOf(app, id)).to.deep.equal(['conversation_created', 'message_created', 'message_created']);
+    }
+  });
+});
+
+/** An inbox served by a bot with a server of its own, which hears nothing and speaks by its token. */
+async function webhookBotInbox(app: TestApp): Promise<number> {
+  const [inbox] = await app.query<{ id: number }>(
+    `WITH bot AS (
+       INSERT INTO agent_bots (account_id, name, kind, outgoing_url, secret, events)
+       VALUES (1, 'Webhook bot', 'webhook', 'https://bot.example/hook', 'sealed', '{}') RETURNING id
+     ), token AS (
+       INSERT INTO access_tokens (agent_bot_id, token_hash, last_four) SELECT id, $1, $2 FROM bot
+     )
+     INSERT INTO inboxes (account_id, name, channel_type, identifier, agent_bot_id)
+     SELECT 1, 'Webhook bot', 'Channel::Api', 'webhook-bot', id FROM bot RETURNING id`,
+    [hashToken(botToken), lastFour(botToken)],
+  );
+  return inbox?.id ?? 0;
+}

@@ -1,0 +1,129 @@
+import type { EventCase } from './event-cases.ts';
+import type { Tenant } from './world.ts';
+
+const nothing: EventCase = { says: [], again: 'nothing' };
+const always: EventCase[] = [nothing];
+const once: EventCase[] = [{ says: [], again: 'refused' }];
+const updated = ['conversation_updated > webhook'];
+
+/** The operation on a record that `make` makes, and that a conversation refers to. */
+function referred(
+  make: (home: Tenant) => Promise<{ id: number; body?: object }>,
+  again: EventCase['again'],
+  says = updated,
+): EventCase {
+  return {
+    when: 'that a conversation refers to',
+    request: async (home) => {
+      const { id, body = {} } = await make(home);
+      return { at: { id }, body: { ...body } };
+    },
+    says,
+    again,
+  };
+}
+
+/** A conversation in the bot's inbox on which the call is made. */
+async function conversationWith({ maker, inbox }: Tenant, method: string, path: string, body: object): Promise<void> {
+  const id = await maker.conversation(inbox);
+  await maker.call(method, `conversations/${id}${path}`, body);
+}
+
+async function labelled(home: Tenant, body: object): Promise<{ id: number; body: object }> {
+  const { id, title } = await home.maker.label();
+  await conversationWith(home, 'POST', '/labels', { labels: [title] });
+  return { id, body };
+}
+
+async function assigned({ maker }: Tenant): Promise<{ inbox: number; agent: number }> {
+  const agent = await maker.agent();
+  const inbox = await maker.inbox({ members: [agent] });
+  await maker.conversation(inbox, { assignee_id: agent.id });
+  return { inbox, agent: agent.id };
+}
+
+/** What operations on that say which administrators set up. */
+export const accountEvents: Record<string, EventCase[]> = {
+  'POST inboxes': always,
+  'PATCH inboxes/:id': always,
+  'DELETE inboxes/:id': [
+    ...once,
+    referred(
+      async ({ maker }) => {
+        const id = await maker.inbox();
+        for (let count = 0; count < 2; count++) await maker.conversation(id);
+        return { id };
+      },
+      'refused',
+      ['conversation_deleted > webhook', 'conversation_deleted > webhook'],
+    ),
+  ],
+  'POST inboxes/:id/members': always,
+  'PATCH inboxes/:id/members': [
+    nothing,
+    referred(async (home) => ({ id: (await assigned(home)).inbox, body: { user_ids: [] } }), 'nothing'),
+  ],
+  'DELETE inboxes/:id/members': [
+    nothing,
+    referred(async (home) => {
+      const { inbox, agent } = await assigned(home);
+      return { id: inbox, body: { user_ids: [agent] } };
+    }, 'nothing'),
+  ],
+  'POST inboxes/:id/set_agent_bot': always,
+
+  'POST agent_bots': always,
+  'PATCH agent_bots/:id': always,
+  'POST agent_bots/:id/reset_access_token': always,
+  'POST agent_bots/:id/reset_secret': always,
+  'DELETE agent_bots/:id': [
+    ...once,
+    referred(async (home) => {
+      const { id } = await home.maker.bot();
+      await conversationWith(home, 'POST', '/agent_bot', { agent_bot_id: id });
+      return { id };
+    }, 'refused'),
+  ],
+
+  'POST labels': once,
+  'PATCH labels/:id': [
+    nothing,
+    referred((home) => labelled(home, { title: home.maker.text('renamed').toLowerCase().replaceAll(' ', '-') }), 'nothing'),
+  ],
+  'DELETE labels/:id': [...once, referred((home) => labelled(home, {}), 'refused')],
+
+  'POST teams': once,
+  'PATCH teams/:id': always,
+  'DELETE teams/:id': [
+    ...once,
+    referred(async (home) => {
+      const id = await home.maker.team();
+      await home.maker.conversation(home.inbox, { team_id: id });
+      return { id };
+    }, 'refused'),
+  ],
+  'POST teams/:id/team_members': always,
+  'PATCH teams/:id/team_members': always,
+  'DELETE teams/:id/team_members': always,
+
+  'POST agents': once,
+  'POST agents/:id/resend_invitation': always,
+  'PATCH agents/:id': always,
+  'DELETE agents/:id': [...once, referred(async (home) => ({ id: (await assigned(home)).agent }), 'refused')],
+
+  'POST sla_policies': once,
+  'PATCH sla_policies/:id': always,
+  'DELETE sla_policies/:id': [
+    ...once,
+    referred(async (home) => {
+      const id = await home.maker.slaPolicy();
+      await conversationWith(home, 'PATCH', '', { sla_policy_id: id });
+      return { id };
+    }, 'refused'),
+  ],
+
+  'POST webhooks': always,
+  'PATCH webhooks/:id': always,
+  'POST webhooks/:id/rotate_secret': always,
+  'DELETE webhooks/:id': once,
+};

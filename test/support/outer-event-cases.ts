@@ -1,0 +1,95 @@
+import type { EventCase } from './event-cases.ts';
+
+const always: EventCase[] = [{ says: [], again: 'nothing' }];
+const once: EventCase[] = [{ says: [], again: 'refused' }];
+const updated = ['conversation_updated > webhook'];
+const sessions = 'POST /public/api/v1/inboxes/:identifier/sessions';
+
+/** What operations outside of accounts say. */
+export const outerEvents: Record<string, EventCase[]> = {
+  'POST /api/v1/profile/reset_access_token': [{ says: [], as: 'member', again: 'nothing' }],
+  'POST /invitations/:token': once,
+
+  [sessions]: [
+    {
+      when: 'of somebody new',
+      as: 'nobody',
+      says: ['contact_created > webhook', 'conversation_created > webhook', 'webwidget_triggered > webhook bot'],
+      again: 'the same',
+    },
+    {
+      when: 'of somebody known',
+      as: 'guest',
+      request: ({ widget }) => ({ at: { identifier: widget.identifier }, body: {} }),
+      says: ['webwidget_triggered > webhook bot'],
+      again: 'the same',
+    },
+  ],
+  'POST /public/api/v1/inboxes/:identifier/messages': [
+    { as: 'guest', says: ['message_created > webhook bot'], again: 'the same' },
+  ],
+  'POST /public/api/v1/inboxes/:identifier/update_last_seen': [
+    {
+      as: 'guest',
+      request: async ({ maker, widget, guest }) => {
+        const { payload } = await maker.call('GET', `contacts/${guest.contactId}/conversations`);
+        await maker.message(payload[0].id, { message_type: 'outgoing' });
+        return { at: { identifier: widget.identifier } };
+      },
+      says: ['message_updated > webhook'],
+      again: 'nothing',
+    },
+  ],
+
+  'POST /platform/api/v1/accounts': always,
+  'PATCH /platform/api/v1/accounts/:id': always,
+  'DELETE /platform/api/v1/accounts/:id': once,
+  'POST /platform/api/v1/accounts/:id/account_users': once,
+  'DELETE /platform/api/v1/accounts/:id/account_users': [
+    ...once,
+    {
+      when: 'who has a conversation',
+      request: async ({ maker }) => {
+        const agent = await maker.agent();
+        await maker.conversation(await maker.inbox({ members: [agent] }), { assignee_id: agent.id });
+        return { at: { id: maker.accountId }, body: { user_id: agent.id } };
+      },
+      says: updated,
+      again: 'refused',
+    },
+  ],
+  'POST /platform/api/v1/users': once,
+  'PATCH /platform/api/v1/users/:id': always,
+  'POST /platform/api/v1/users/:id/reset_access_token': always,
+  'DELETE /platform/api/v1/users/:id': [
+    ...once,
+    {
+      when: 'who has a conversation',
+      request: async ({ maker }) => {
+        const agent = await maker.agent();
+        await maker.conversation(await maker.inbox({ members: [agent] }), { assignee_id: agent.id });
+        return { at: { id: agent.id } };
+      },
+      says: updated,
+      again: 'refused',
+    },
+  ],
+  'POST /platform/api/v1/agent_bots': always,
+  'PATCH /platform/api/v1/agent_bots/:id': always,
+  'POST /platform/api/v1/agent_bots/:id/reset_access_token': always,
+  'POST /platform/api/v1/agent_bots/:id/reset_secret': always,
+  'DELETE /platform/api/v1/agent_bots/:id': [
+    ...once,
+    {
+      when: 'that a conversation names',
+      request: async ({ maker, inbox }, { app }) => {
+        const system = { name: 'System', outgoing_url: 'https://127.0.0.1:9/' };
+        const { id } = (await app.post('/platform/api/v1/agent_bots', system)).body;
+        await maker.call('POST', `conversations/${await maker.conversation(inbox)}/agent_bot`, { agent_bot_id: id });
+        return { at: { id } };
+      },
+      says: updated,
+      again: 'refused',
+    },
+  ],
+};

@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Text of files by their path from the project's root. */
+export type Sources = ReadonlyMap<string, string>;
+
+/** Where a file imports from: a file of the project by its path, or a package or built-in module by its name. */
+export interface Import {
+  target: string;
+  isFile: boolean;
+  /** Erased before the program runs. */
+  typeOnly: boolean;
+}
+
+/** Every TypeScript and JavaScript file below the folders, relative to `root`. */
+export function readSources(root: string, folders: readonly string[]): Sources {
+  const sources = new Map<string, string>();
+  for (const folder of folders) {
+    for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() || !/\.[jt]s$/.test(entry.name)) continue;
+      const path = join(entry.parentPath, entry.name);
+      sources.set(path.slice(root.length).replace(/^\//, ''), readFileSync(path, 'utf8'));
+    }
+  }
+  return sources;
+}
+
+const token =
+  /\/\/[^\n]*|\/\*[^]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`|(?<=(?:^|[=(,:;!&|?{}[]|=>|return)\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/;
+
+/** The text without comments, regular expressions and the contents of strings; what stands in a template's `${}` stays. */
+export function codeOf(text: string): string {
+  let code = '';
+  let rest = text;
+  for (;;) {
+    const found = token.exec(rest);
+    if (!found) return code + rest;
+    code += rest.slice(0, found.index);
+    rest = rest.slice(found.index + found[0].length);
+    if (found[0] !== '`') {
+      code += /^['"]/.test(found[0]) ? "''" : ' ';
+      continue;
+    }
+    const template = readTemplate(rest);
+    code += `\`${template.code}\``;
+    rest = rest.slice(template.length);
+  }
+}
+
+/** A template literal from behind its first backtick: the code inside it, and where it ends. */
+function readTemplate(text: string): { code: string; length: number } {
+  let code = '';
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '`') return { code, length: at + 1 };
+    else if (text.startsWith('${', at)) {
+      const end = endOfSubstitution(text, at + 2);
+      code += ` \${${codeOf(text.slice(at + 2, end))}} `;
+      at = end;
+    }
+  }
+  return { code, length: text.length };
+}
+
+function endOfSubstitution(text: string, from: number): number {
+  let depth = 1;
+  for (let at = from; at < text.length; at += 1) {
+    if (text[at] === '`') at += readTemplate(text.slice(at + 1)).length;
+    else if (text[at] === '{') depth += 1;
+    else if (text[at] === '}') depth -= 1;
+    if (depth === 0) return at;
+  }
+  return text.length;
+}
+
+const statement = /^[ \t]*(?:import|export)\s+(type\s+)?(?:[\w$*\s{},]*?\bfrom\s*)?['"]([^'"\n]+)['"]/gm;
+const call = /\b(?:import|require)\s*\(\s*['"]([^'"\n]+)['"]/g;
+
+/** What a file imports, in whatever way. */
+export function importsOf(path: string, text: string): Import[] {
+  const bare = text.replaceAll(/\/\*[^]*?\*\//g, '').replaceAll(/^\s*\/\/[^\n]*$/gm, '');
+  const found = [
+    ...[...bare.matchAll(statement)].map(([, type, target]) => ({ target: target ?? '', typeOnly: type !== undefined })),
+    ...[...bare.matchAll(call)].map(([, target]) => ({ target: target ?? '', typeOnly: false })),
+  ];
+  return found.map(({ target, typeOnly }) => {
+    const isFile = target.startsWith('.');
+    return { target: isFile ? join(path, '..', target) : target, isFile, typeOnly };
+  });
+}
