@@ -15,11 +15,7 @@ interface Statement {
   values: unknown[];
 }
 
-type Query = (
-  this: unknown,
-  query: string | Statement,
-  values?: unknown[],
-) => Promise<{ rows: { event_sequence: number }[] }>;
+type Query = (this: unknown, statement: string | Statement, values?: unknown[], done?: unknown) => unknown;
 
 const databaseUrl = process.env.DATABASE_URL ?? '';
 // Wherever the statements name it, the conversation at hand takes its place; its contact has the same number.
@@ -30,9 +26,9 @@ const taken: Statement[] = [];
 let taking = false;
 const prototype = Client.prototype as unknown as { query: Query };
 const { query } = prototype;
-prototype.query = function (statement, values) {
+prototype.query = function (statement, values, done) {
   if (taking) taken.push(typeof statement === 'string' ? { text: statement, values: values ?? [] } : statement);
-  return query.call(this, statement, values);
+  return query.call(this, statement, values, done);
 };
 
 async function takeDown(): Promise<Statement[]> {

@@ -20,7 +20,8 @@ const floors: readonly (readonly string[])[] = [
 const maxLines = 300;
 /** Why a file may be longer. */
 const longFiles: Readonly<Record<string, string>> = {
-  'src/migrations/20261120-first-schema.ts': 'one migration is one list of statements, and is never changed once released',
+  'src/migrations/20261120-first-schema.ts':
+    'one migration is one list of statements, and is never changed once released',
 };
 
 interface Fence {
@@ -77,7 +78,8 @@ function findFloorProblems(sources: Sources): string[] {
     for (const { target, isFile } of importsOf(path, text)) {
       if (!isFile || !isInside('src', target) || partOf(target) === partOf(path)) continue;
       const [from, to] = [floorOf(path), floorOf(target)];
-      if (to > from || (to === from && from < floors.length)) problems.push(`${path} imports ${target}, which is not below`);
+      if (to > from || (to === from && from < floors.length))
+        problems.push(`${path} imports ${target}, which is not below`);
     }
   }
   return problems;
@@ -143,7 +145,8 @@ function findLostImports(sources: Sources): string[] {
   const problems: string[] = [];
   for (const [path, text] of sources) {
     for (const { target, isFile } of importsOf(path, text)) {
-      if (isFile && isInside('src', target) && !sources.has(target)) problems.push(`${path} imports ${target}, which is missing`);
+      if (isFile && isInside('src', target) && !sources.has(target))
+        problems.push(`${path} imports ${target}, which is missing`);
     }
   }
   return problems;
@@ -160,12 +163,28 @@ const rules = {
 
 /** [file, its text, what must be said about it], each planted among the real files. */
 const planted: readonly [string, string, string][] = [
-  ['src/lib/planted.ts', `import { send } from '../domain/messages.ts';`, 'imports src/domain/messages.ts, which is not below'],
-  ['src/domain/planted.ts', `import type { Route } from '../http/route.ts';`, 'imports src/http/route.ts, which is not below'],
-  ['src/engine/planted.ts', `export * from '../runtime/runner.ts';`, 'imports src/runtime/runner.ts, which is not below'],
+  [
+    'src/lib/planted.ts',
+    `import { send } from '../domain/messages.ts';`,
+    'imports src/domain/messages.ts, which is not below',
+  ],
+  [
+    'src/domain/planted.ts',
+    `import type { Route } from '../http/route.ts';`,
+    'imports src/http/route.ts, which is not below',
+  ],
+  [
+    'src/engine/planted.ts',
+    `export * from '../runtime/runner.ts';`,
+    'imports src/runtime/runner.ts, which is not below',
+  ],
   ['src/events/planted.ts', `await import('../domain/status.ts');`, 'imports src/domain/status.ts, which is not below'],
   ['src/entities/planted.ts', `import '../app.ts';`, 'imports src/app.ts, which is not below'],
-  ['src/http/planted.ts', `import {\n  routes,\n} from '../api/index.ts';`, 'imports src/api/index.ts, which is not below'],
+  [
+    'src/http/planted.ts',
+    `import {\n  routes,\n} from '../api/index.ts';`,
+    'imports src/api/index.ts, which is not below',
+  ],
   ['bots/faq/planted.ts', `import { sql } from '../../src/lib/sql.ts';`, 'which is not the bot API'],
   ['bots/faq/planted.ts', `import { readFile } from 'node:fs/promises';`, 'which is not the bot API'],
   ['plugins/x/planted.ts', `import other from '../y/bot.ts';`, 'which is not the bot API'],
@@ -197,7 +216,10 @@ const innocent: readonly [string, string][] = [
   ['src/domain/planted.ts', `// new Date() and Math.random() are fenced\nconst day = new Date(text);`],
   ['src/runtime/planted.ts', `export const isolateText = 'Date.now(); process.env; eval(1)';`],
   ['src/runtime/planted.ts', 'export const isolateText = `const now = Date.now(); \\`${name}\\` fetch(1)`;'],
-  ['src/lib/planted.ts', `import { createHash } from 'node:crypto';\nconst quotes = /['"\`]/; const dates = prefetch(1);`],
+  [
+    'src/lib/planted.ts',
+    `import { createHash } from 'node:crypto';\nconst quotes = /['"\`]/; const dates = prefetch(1);`,
+  ],
   ['src/domain/planted.ts', `import { sql } from '../lib/sql.ts';\nimport { lockConversation } from './access.ts';`],
   ['bots/faq/planted.ts', `import { defineBot } from 'switchboard/bot';\nimport { words } from './words.ts';`],
   ['src/lib/planted.ts', 'const x = 1;\n'.repeat(maxLines)],
@@ -243,11 +265,22 @@ describe('architecture', () => {
     ).to.deep.equal([]);
   });
 
+  it('every fence sees what the file behind it does', () => {
+    for (const { what, only } of fences) {
+      if (only === null) continue;
+      const elsewhere = new Map([['src/domain/elsewhere.ts', sources.get(only) ?? '']]);
+      expect(findFenceProblems(elsewhere).join('\n')).to.include(`uses ${what},`);
+    }
+  });
+
   it('what only looks like a violation is let through', () => {
     const present = new Set(findProblems(sources));
     for (const [path, text] of innocent) {
       const problems = findProblems(new Map([...sources, [path, text], ['bots/faq/words.ts', '']]));
-      expect(problems.filter((problem) => !present.has(problem)), text).to.deep.equal([]);
+      expect(
+        problems.filter((problem) => !present.has(problem)),
+        text,
+      ).to.deep.equal([]);
     }
   });
 });

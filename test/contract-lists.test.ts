@@ -65,12 +65,10 @@ describe('lists of the contract', () => {
         [5, 4, 3],
       ] as const;
       for (const [index, [created, updated, active]] of order.entries()) {
-        await app.query('UPDATE conversations SET created_at = $2, updated_at = $3, last_activity_at = $4 WHERE id = $1', [
-          ids[index],
-          at(created),
-          at(updated),
-          at(active),
-        ]);
+        await app.query(
+          'UPDATE conversations SET created_at = $2, updated_at = $3, last_activity_at = $4 WHERE id = $1',
+          [ids[index], at(created), at(updated), at(active)],
+        );
       }
     });
 
@@ -128,7 +126,9 @@ describe('lists of the contract', () => {
     });
 
     it('are filtered by all of these at once', async () => {
-      expect((await read('labels=late&status=resolved&assignee_type=assigned&sort=created_at')).ids).to.deep.equal(named(3));
+      expect((await read('labels=late&status=resolved&assignee_type=assigned&sort=created_at')).ids).to.deep.equal(
+        named(3),
+      );
       expect((await read('labels=late&status=pending')).ids).to.deep.equal([]);
     });
 
@@ -188,7 +188,9 @@ describe('lists of the contract', () => {
       [maker.accountId, id, at(0)],
     );
     const read = async (query: string): Promise<number[]> =>
-      (await list(`conversations/${id}/messages?${query}`)).payload.map(({ content }: { content: string }) => Number(content));
+      (await list(`conversations/${id}/messages?${query}`)).payload.map(({ content }: { content: string }) =>
+        Number(content),
+      );
     const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
     expect(await read('')).to.deep.equal(range(11, 30));
     expect(await read(`before=${unix(25)}`)).to.deep.equal(range(5, 24));
@@ -213,7 +215,11 @@ describe('lists of the contract', () => {
       ];
       ids = [];
       for (const person of people) ids.push(await maker.contact(person));
-      for (const [index, [created, active]] of [[2, 1], [3, 2], [1, 3]].entries()) {
+      for (const [index, [created, active]] of [
+        [2, 1],
+        [3, 2],
+        [1, 3],
+      ].entries()) {
         await app.query('UPDATE contacts SET created_at = $2, last_activity_at = $3 WHERE id = $1', [
           ids[index],
           at(created!),
@@ -242,7 +248,8 @@ describe('lists of the contract', () => {
 
     it('tell of their inboxes when asked', async () => {
       for (const query of ['', 'include_contact_inboxes=false']) {
-        for (const contact of (await list(`contacts?${query}`)).payload) expect(contact).not.to.have.property('contact_inboxes');
+        for (const contact of (await list(`contacts?${query}`)).payload)
+          expect(contact).not.to.have.property('contact_inboxes');
       }
       const { payload } = await list('contacts?include_contact_inboxes=true');
       const berta = payload.find(({ id }: { id: number }) => id === ids[0]);

@@ -9,7 +9,13 @@ const paged = (element: Form): Form => exactly({ payload: [element], meta: form.
 
 /** Every operation of the contract: what it answers when all is well. */
 const contract: [name: string, status: number, answer: Form][] = [
-  ['GET conversations', 200, exactly({ data: exactly({ meta: (value, path) => expectForm(value, form.counts, path), payload: [form.conversation] }) })],
+  [
+    'GET conversations',
+    200,
+    exactly({
+      data: exactly({ meta: (value, path) => expectForm(value, form.counts, path), payload: [form.conversation] }),
+    }),
+  ],
   ['GET conversations/:id', 200, form.conversation],
   ['POST conversations', 201, form.conversation],
   ['PATCH conversations/:id', 200, form.conversation],
@@ -234,7 +240,10 @@ describe('the contract', () => {
       const until = seconds() + 3600;
       for (const name of ['POST conversations/:id/toggle_status', 'PATCH conversations']) {
         const request = await prepare(name);
-        const reply = await send(name, { ...request, body: { ...request.body, status: 'snoozed', snoozed_until: until } });
+        const reply = await send(name, {
+          ...request,
+          body: { ...request.body, status: 'snoozed', snoozed_until: until },
+        });
         expect(reply.body).to.include({ status: 'snoozed', snoozed_until: until });
       }
     });
@@ -243,8 +252,14 @@ describe('the contract', () => {
   describe('has these defaults:', () => {
     const defaults: [name: string, defaults: Record<string, unknown>][] = [
       ['POST conversations', { priority: null, unread_count: 0, sla_policy_id: null, additional_attributes: {} }],
-      ['POST conversations/:conversation_id/messages', { private: false, content_type: 'text', content_attributes: {} }],
-      ['POST contacts', { email: null, phone_number: null, blocked: false, custom_attributes: {}, additional_attributes: {} }],
+      [
+        'POST conversations/:conversation_id/messages',
+        { private: false, content_type: 'text', content_attributes: {} },
+      ],
+      [
+        'POST contacts',
+        { email: null, phone_number: null, blocked: false, custom_attributes: {}, additional_attributes: {} },
+      ],
       ['POST labels', { description: null, show_on_sidebar: false }],
       ['POST agents', { availability: 'online', confirmed: false }],
       ['POST webhooks', { name: null }],
@@ -252,5 +267,128 @@ describe('the contract', () => {
     for (const [name, expected] of defaults) {
       it(name, async () => expect((await send(name, await prepare(name))).body).to.deep.include(expected));
     }
+  });
+
+  describe('keeps what it is given:', () => {
+    it('a conversation with everything', async () => {
+      const { maker, inbox, contact, member, team, slaPolicy } = world.home;
+      const body = {
+        inbox_id: inbox,
+        contact_id: contact,
+        source_id: 'ticket-7',
+        assignee_id: member.id,
+        team_id: team,
+        message: { content: 'Welcome' },
+        additional_attributes: { browser: { name: 'Firefox' } },
+      };
+      const { body: made } = await send('POST conversations', { body });
+      expect(made).to.deep.include({
+        inbox_id: inbox,
+        source_id: 'ticket-7',
+        additional_attributes: body.additional_attributes,
+      });
+      expect(made.contact).to.include({ id: contact });
+      expect(made.meta.assignee).to.include({ id: member.id }).and.include.keys('name');
+      expect(made.meta.team).to.include({ id: team }).and.include.keys('name');
+      const said = await send('GET conversations/:conversation_id/messages', { at: { conversation_id: made.id } });
+      expect(said.body.payload).to.have.lengthOf(1);
+      expect(said.body.payload[0]).to.include({ content: 'Welcome', message_type: 'outgoing', private: false });
+      const changes = { priority: 'urgent', sla_policy_id: slaPolicy };
+      const { body: changed } = await send('PATCH conversations/:id', { at: { id: made.id }, body: changes });
+      expect(changed).to.include({ ...changes, id: made.id, status: made.status });
+      const again = await maker.call('GET', `conversations/${made.id}`);
+      expect(again).to.deep.equal(changed);
+    });
+
+    it('a message with its form, from the customer, and what is unread', async () => {
+      const { maker, inbox, contact } = world.home;
+      const id = await maker.conversation(inbox, { contact_id: contact });
+      const body = {
+        content: 'Which one?',
+        message_type: 'incoming',
+        content_type: 'input_select',
+        content_attributes: { items: [{ title: 'One', value: '1' }] },
+      };
+      const { body: message } = await send('POST conversations/:conversation_id/messages', {
+        at: { conversation_id: id },
+        body,
+      });
+      expect(message).to.deep.include(body);
+      expect(message.sender).to.include({ id: contact, type: 'Contact' });
+      expect((await maker.call('GET', `conversations/${id}`)).unread_count).to.equal(1);
+    });
+
+    it('a contact, of which only what is given changes', async () => {
+      const body = {
+        name: 'Carla',
+        email: 'carla@example.com',
+        phone_number: '+14155552671',
+        identifier: 'crm-7',
+        blocked: true,
+        custom_attributes: { plan: 'pro' },
+        additional_attributes: { city: 'Ulm' },
+      };
+      const { body: made } = await send('POST contacts', { body });
+      expect(made).to.deep.include(body);
+      const { body: changed } = await send('PATCH contacts/:id', { at: { id: made.id }, body: { blocked: false } });
+      expect(changed).to.deep.include({ ...body, blocked: false });
+      const found = await send('GET contacts/:id', { at: { id: made.id } });
+      expect(found.body).to.deep.equal(changed);
+    });
+
+    it('a webhook of one inbox', async () => {
+      const { inbox } = world.home;
+      const body = {
+        url: 'http://127.0.0.1:9/hook',
+        subscriptions: ['message_created'],
+        name: 'Hook',
+        inbox_id: inbox,
+      };
+      expect((await send('POST webhooks', { body })).body).to.deep.include({ ...body, active: true });
+    });
+  });
+
+  describe('deletes:', () => {
+    it('a label from all conversations it was applied to', async () => {
+      const { maker, inbox } = world.home;
+      const { id, title } = await maker.label();
+      const conversation = await maker.conversation(inbox);
+      await maker.call('POST', `conversations/${conversation}/labels`, { labels: [title] });
+      await send('DELETE labels/:id', { at: { id } });
+      expect((await maker.call('GET', `conversations/${conversation}/labels`)).payload).to.deep.equal([]);
+      expect((await send('GET labels', {})).body.payload.map((label: { id: number }) => label.id)).not.to.include(id);
+    });
+
+    it('an agent from the account', async () => {
+      const { id } = await world.home.maker.agent();
+      await send('DELETE agents/:id', { at: { id } });
+      expect((await send('GET agents', {})).body.map((agent: { id: number }) => agent.id)).not.to.include(id);
+    });
+
+    it('a contact with its conversations', async () => {
+      const { maker, inbox } = world.home;
+      const id = await maker.contact();
+      const conversation = await maker.conversation(inbox, { contact_id: id });
+      await send('DELETE contacts/:id', { at: { id } });
+      expect((await send('GET contacts/:id', { at: { id } })).status).to.equal(404);
+      expect((await send('GET conversations/:id', { at: { id: conversation } })).status).to.equal(404);
+    });
+
+    it('a webhook', async () => {
+      const id = await world.home.maker.webhook();
+      await send('DELETE webhooks/:id', { at: { id } });
+      expect((await send('GET webhooks', {})).body.payload.map((hook: { id: number }) => hook.id)).not.to.include(id);
+    });
+  });
+
+  it('refuses a title that another label has', async () => {
+    const { maker, label } = world.home;
+    const twin = await send('POST labels', { body: { title: label.title } });
+    expect(twin.status).to.equal(422);
+    expectForm(twin.body, { error: text });
+    const other = await maker.label();
+    expect((await send('PATCH labels/:id', { at: { id: other.id }, body: { title: label.title } })).status).to.equal(
+      422,
+    );
   });
 });

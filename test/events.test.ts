@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import { routes } from '../src/api/index.ts';
-import { catalog } from '../src/events/catalog.ts';
+import { catalog, payloadSchema, type Audience, type EventName } from '../src/events/catalog.ts';
 import { findProblems } from '../src/schemas.ts';
-import { payloadSchema, type Audience, type EventName } from '../src/events/catalog.ts';
+import type { EventRow } from './support/app.ts';
+import { audiences, setStage } from './support/audience-cases.ts';
 import * as form from './support/contract-forms.ts';
 import { awakening } from './support/conversation-event-cases.ts';
 import { eventCases } from './support/event-cases.ts';
 import { fillPath, nameOf, operations, readName, type Request } from './support/operations.ts';
 import { expectForm } from './support/shapes.ts';
 import { World, type PrincipalName, type Reply } from './support/world.ts';
-import type { EventRow } from './support/app.ts';
 
 const forAccounts = (Object.keys(catalog) as EventName[]).filter((name) => 'account' in catalog[name]);
 const inbound = 'POST conversations/:conversation_id/messages';
@@ -89,15 +89,6 @@ describe('what operations say', () => {
     });
   }
 
-  it('a request that is refused says nothing', async () => {
-    for (const [name, cases] of Object.entries(eventCases)) {
-      const request = await (cases[0]!.request ?? operations[name]!)(world.home, world);
-      await said();
-      if ((await send('revoked', name, request)).status < 300) continue;
-      expect(linesOf(await said()), name).to.deep.equal([]);
-    }
-  });
-
   it('is said of each conversation without a gap', async () => {
     const gaps = await world.app.query(
       `SELECT c.id FROM conversations c LEFT JOIN LATERAL (
@@ -106,14 +97,19 @@ describe('what operations say', () => {
        WHERE c.event_sequence <> coalesce(said.last, 0) OR said.count <> coalesce(said.last, 0) OR said.first <> 1`,
     );
     expect(gaps).to.deep.equal([]);
-    const [recorded] = await world.app.query<{ count: number }>('SELECT count(*) AS count FROM events WHERE sequence IS NOT NULL');
+    const [recorded] = await world.app.query<{ count: number }>(
+      'SELECT count(*) AS count FROM events WHERE sequence IS NOT NULL',
+    );
     expect(recorded!.count).to.be.greaterThan(100);
   });
 
   it('is by its schema, with its name and its sequence, and of every kind there is but breaches', async () => {
     const rows = await world.app.query<EventRow>('SELECT * FROM events');
     for (const { name, sequence, account_payload: account, bot_payload: bot } of rows) {
-      for (const [audience, payload] of [['account', account], ['bot', bot]] as [Audience, EventRow['bot_payload']][]) {
+      for (const [audience, payload] of [
+        ['account', account],
+        ['bot', bot],
+      ] as [Audience, EventRow['bot_payload']][]) {
         if (payload === null) continue;
         expect(findProblems(payloadSchema(name as EventName, audience), payload), name).to.deep.equal([]);
         expect(payload).to.include({ event: name });
@@ -127,17 +123,29 @@ describe('what operations say', () => {
   describe('by the contract', () => {
     async function hear(): Promise<{ events: EventRow[]; message: Reply['body'] }> {
       const { maker, inbox } = world.home;
-      const contactId = await maker.contact({ email: 'carla@example.com', phone_number: '+14155552671', identifier: maker.text('crm') });
+      const contactId = await maker.contact({
+        email: 'carla@example.com',
+        phone_number: '+14155552671',
+        identifier: maker.text('crm'),
+      });
       const id = await maker.conversation(inbox, { contact_id: contactId, additional_attributes: { page: '/prices' } });
       await said();
-      const body = { content: 'How much?', message_type: 'incoming', source_id: 'mail-7', content_attributes: { subject: 'Prices' } };
+      const body = {
+        content: 'How much?',
+        message_type: 'incoming',
+        source_id: 'mail-7',
+        content_attributes: { subject: 'Prices' },
+      };
       const { body: message } = await send('administrator', inbound, { at: { conversation_id: id }, body });
       await send('administrator', 'POST conversations/:id/toggle_status', { at: { id }, body: { status: 'resolved' } });
       return { events: (await said()).map(({ event }) => event), message };
     }
 
     it('message_created of account webhooks', async () => {
-      const { events: [event], message } = await hear();
+      const {
+        events: [event],
+        message,
+      } = await hear();
       const { account_payload: payload } = event!;
       expectForm(payload, form.accountMessage);
       expect(payload).to.deep.include({
@@ -153,7 +161,10 @@ describe('what operations say', () => {
     });
 
     it('message_created of bots', async () => {
-      const { events: [event], message } = await hear();
+      const {
+        events: [event],
+        message,
+      } = await hear();
       const { bot_payload: payload } = event!;
       expectForm(payload, form.botMessage);
       expect(payload).to.deep.include({
@@ -169,7 +180,11 @@ describe('what operations say', () => {
         content_attributes: { subject: 'Prices' },
         account: { id: 1, name: 'Demo account' },
       });
-      expect(payload!['sender']).to.include({ email: 'carla@example.com', phone_number: '+14155552671', type: 'contact' });
+      expect(payload!['sender']).to.include({
+        email: 'carla@example.com',
+        phone_number: '+14155552671',
+        type: 'contact',
+      });
       expect(payload!['inbox']).to.include({ id: world.home.inbox, channel: 'Channel::Api' });
       expect(payload!['conversation']).to.include({ account_id: 1, status: 'pending', assignee: null });
     });
@@ -201,6 +216,84 @@ describe('what operations say', () => {
         },
         { status: { previous: 'pending', current: 'open' } },
       ]);
+    });
+  });
+
+  describe('the bot,', () => {
+    // Whether it hears of what is done now, by event, and why not.
+    async function listen(done: () => Promise<unknown>): Promise<Record<string, string | null>> {
+      await said();
+      await done();
+      const heard = (await said()).filter(({ event }) => event.bot_id !== null);
+      for (const { line, event } of heard) expect(line.endsWith('bot'), line).to.equal(event.bot_silence === null);
+      return Object.fromEntries(heard.map(({ event }) => [event.name, event.bot_silence]));
+    }
+
+    for (const [done, perform, silence] of audiences) {
+      it(`when ${done}: ${silence ?? 'it serves'}`, async () => {
+        const { bot } = world.home;
+        const stage = await setStage(world);
+        await perform(stage);
+        const at = { conversation_id: stage.id };
+        const incoming = { content: 'Hello', message_type: 'incoming' };
+        const hello = await send('administrator', inbound, { at, body: incoming });
+        const edit = { at: { ...at, message_id: hello.body.id }, body: { content: 'Hello!' } };
+        expect(await listen(() => send('administrator', inbound, { at, body: incoming }))).to.deep.equal({
+          message_created: silence,
+        });
+        expect(
+          await listen(() => send('administrator', `${inbound.replace('POST', 'PATCH')}/:message_id`, edit)),
+        ).to.deep.equal({
+          message_updated: silence,
+        });
+        const answer = await send('bot', inbound, { at, body: { content: 'Yes?', message_type: 'outgoing' } });
+        expect([answer.status, answer.body.code]).to.deep.equal(silence ? [403, 'bot_suppressed'] : [201, undefined]);
+        const note = { content: 'A note', message_type: 'outgoing', private: true };
+        expect((await send('bot', inbound, { at, body: note })).status).to.equal(201);
+        const explained = (await send('administrator', 'GET conversations/:id/agent_bot', { at: { id: stage.id } }))
+          .body;
+        expect(explained).to.deep.include({ answers: silence === null, reason: silence });
+        expect(explained.agent_bot.id).to.equal(bot.id);
+        expect(await listen(() => stage.to('resolved'))).to.deep.equal({ conversation_resolved: null });
+        expect(await listen(() => stage.to('open'))).to.deep.equal({ conversation_opened: null });
+      });
+    }
+
+    it('is the one of the conversation before that of the inbox, and the other hears nothing and may say nothing', async () => {
+      const { bot, idle } = world.home;
+      const { id, say, override } = await setStage(world);
+      await override('idle');
+      await said();
+      await say('administrator', { message_type: 'incoming' });
+      const [{ line, event }] = (await said()) as [Said];
+      expect(line).to.equal('message_created > webhook bot');
+      expect(event).to.include({ bot_id: idle.id, bot_silence: null });
+      expect(event.bot_id).not.to.equal(bot.id);
+      const message = { content: 'Hello', message_type: 'outgoing' };
+      const at = { conversation_id: id };
+      expect((await send('bot', inbound, { at, body: message })).status).to.equal(403);
+      expect((await send('idle', inbound, { at, body: message })).status).to.equal(201);
+    });
+
+    it('hears of what a message of the customer reopens, before the message', async () => {
+      const { id, say, to } = await setStage(world);
+      await say('administrator');
+      await to('resolved');
+      const heard = await listen(() => say('administrator', { message_type: 'incoming' }));
+      expect(Object.entries(heard)).to.deep.equal([
+        ['conversation_opened', null],
+        ['message_created', null],
+      ]);
+      expect((await world.home.maker.call('GET', `conversations/${id}`)).status).to.equal('pending');
+    });
+
+    it('of a blocked contact is not woken', async () => {
+      const { say, to, block } = await setStage(world);
+      await to('resolved');
+      await block(true);
+      expect(await listen(() => say('administrator', { message_type: 'incoming' }))).to.deep.equal({
+        message_created: 'contact_blocked',
+      });
     });
   });
 });

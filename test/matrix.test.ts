@@ -168,6 +168,20 @@ describe('who may do what', () => {
     for (const { name, statuses } of rows) expect(statuses, name).to.have.lengthOf(principals.length);
   });
 
+  it('notices every change of the database', async () => {
+    const changes = [
+      `INSERT INTO labels (account_id, title) VALUES (1, 'noticed')`,
+      `UPDATE labels SET show_on_sidebar = show_on_sidebar WHERE title = 'noticed'`,
+      `DELETE FROM labels WHERE title = 'noticed'`,
+    ];
+    for (const change of changes) {
+      const before = await readDigest(world.app);
+      expect(changedTables(before, await readDigest(world.app))).to.deep.equal([]);
+      await world.app.query(change);
+      expect(changedTables(before, await readDigest(world.app)), change).to.deep.equal(['labels']);
+    }
+  });
+
   async function send(principal: PrincipalName, name: string, request: Request): Promise<Reply> {
     const { method, path } = readName(name);
     const full = fillPath(path, world.home.maker.accountId, request);
@@ -242,7 +256,40 @@ describe('who may do what', () => {
     const route = routeOf(row.name);
     if (!route || !isInAccount(route) || row.name.includes('#')) continue;
     for (const position of findIdPositions(route)) {
-      it(`${row.name}: ${position.name} (${position.in}) of another account is not there`, () => trySubstitutes(row, position));
+      it(`${row.name}: ${position.name} (${position.in}) of another account is not there`, () =>
+        trySubstitutes(row, position));
     }
+  }
+
+  for (const { name } of rows.filter((row) => row.name.includes('/public/'))) {
+    it(`${name}: a contact's token opens no other inbox`, async () => {
+      const request = await operations[name]!(world.home, world);
+      digest = await readDigest(world.app);
+      const identifiers = [
+        [world.other.widget.identifier, 401],
+        ['nobody-has-this', 404],
+      ] as const;
+      for (const [identifier, status] of identifiers) {
+        expect((await sendInVain('guest', name, { ...request, at: { identifier } })).status).to.equal(status);
+      }
+    });
+  }
+
+  for (const { name } of rows.filter((row) => row.name.includes('/platform/api/v1/agent_bots/:id'))) {
+    it(`${name}: a bot of an account is none of the platform's`, async () => {
+      const request = await operations[name]!(world.home, world);
+      digest = await readDigest(world.app);
+      const at = { id: world.other.bot.id };
+      expect((await sendInVain('platform', name, { ...request, at })).status).to.equal(404);
+    });
+  }
+
+  for (const { name } of rows.filter((row) => /^(PATCH|DELETE|POST) agent_bots\/:id/.test(row.name))) {
+    it(`${name}: a system bot is none of the account's`, async () => {
+      const system = await operations['GET /platform/api/v1/agent_bots/:id']!(world.home, world);
+      const request = { ...(await operations[name]!(world.home, world)), at: system.at! };
+      digest = await readDigest(world.app);
+      expect((await sendInVain('administrator', name, request)).status).to.equal(403);
+    });
   }
 });

@@ -436,7 +436,9 @@ const bots = `
   );
   CREATE INDEX bot_runs_by_conversation ON bot_runs (account_id, conversation_id, id);
   CREATE INDEX bot_runs_by_event ON bot_runs (account_id, event_id);
-  CREATE INDEX bot_runs_by_bot ON bot_runs (agent_bot_id);`;
+  CREATE INDEX bot_runs_by_bot ON bot_runs (agent_bot_id);
+  CREATE TRIGGER bot_runs_agent_bot BEFORE INSERT OR UPDATE OF agent_bot_id ON bot_runs
+    FOR EACH ROW EXECUTE FUNCTION refuse_foreign_agent_bot();`;
 
 const requests = `
   CREATE TABLE idempotency_keys (

@@ -72,18 +72,19 @@ describe('a service that is told to stop', function () {
       const [contact] = (await service.get('contacts')).body.payload;
       const agent = new Agent({ keepAlive: true, maxSockets: writers });
       const posts: Post[] = [];
-      let stopping = false;
+      const stopping = new AbortController();
       const write = async (writer: number): Promise<void> => {
         const body = { inbox_id: inbox.id, contact_id: contact.id };
         const { id } = (await service.post('conversations', body)).body;
         const messagesUrl = `${service.url}/api/v1/accounts/1/conversations/${id}/messages`;
-        for (let number = 1; !stopping; number += 1) posts.push(await post(agent, messagesUrl, `${round} ${writer} ${number}`));
+        for (let number = 1; !stopping.signal.aborted; number += 1)
+          posts.push(await post(agent, messagesUrl, `${round} ${writer} ${number}`));
       };
       const writing = Array.from({ length: writers }, (_, writer) => write(writer));
       await sleep(500 + round * 50);
       const signalAt = Date.now();
       const ending = service.stop();
-      setTimeout(() => (stopping = true), 300);
+      setTimeout(() => stopping.abort(), 300);
       await Promise.all(writing);
       expect(await ending, service.output).to.deep.equal({ code: 0, signal: null });
       expect(Date.now() - signalAt).to.be.below(stopMs);

@@ -36,10 +36,10 @@ export async function rowsOf<Row extends object>(
 
 /** Asks until `probe` answers something true, or fails with what `describe` says. */
 export async function eventually<Value>(
-  probe: () => Promise<Value> | Value,
+  probe: () => Promise<Value | false> | Value | false,
   timeoutMs: number,
   describe: () => Promise<string> | string = () => 'it did not happen',
-): Promise<NonNullable<Value>> {
+): Promise<Value> {
   const until = Date.now() + timeoutMs;
   for (;;) {
     const value = await probe();

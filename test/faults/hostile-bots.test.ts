@@ -79,7 +79,10 @@ describe('hostile bots behind the API', function () {
   for (const [id, [, outcomes]] of Object.entries(attacks)) {
     it(`${id} is contained, people get the conversation, and another bot answers right after`, async () => {
       const conversationId = await openConversation(app, inboxes.get(id));
-      const sent = await app.post(`conversations/${conversationId}/messages`, { content: 'Hello', message_type: 'incoming' });
+      const sent = await app.post(`conversations/${conversationId}/messages`, {
+        content: 'Hello',
+        message_type: 'incoming',
+      });
       expect(sent.status).to.equal(201);
       // A runner that dies is tried three times, a second apart.
       await eventually(async () => (await eventsOf(app, conversationId)).length >= 4, 10_000);
@@ -99,7 +102,9 @@ describe('hostile bots behind the API', function () {
       const [, note, ...more] = await messagesOf(app, conversationId);
       expect(more).to.deep.equal([]);
       expect(note).to.include({ private: true, message_type: 'outgoing', sender_kind: 'system' });
-      expect(note?.content).to.include(id).and.include(`(${runs.at(-1)?.outcome})`);
+      expect(note?.content)
+        .to.include(id)
+        .and.include(`(${runs.at(-1)?.outcome})`);
       expect(await eventsOf(app, conversationId)).to.deep.equal([
         'conversation_created',
         'message_created',
@@ -122,7 +127,9 @@ describe('hostile bots behind the API', function () {
   it(`meanwhile the API answers, 95 of 100 times within ${apiP95Ms} ms`, () => {
     expect(answerTimes.length).to.be.above(50);
     const p95 = quantile(answerTimes, 0.95);
-    console.log(`      ${answerTimes.length} answers, p95 ${p95.toFixed(0)} ms, longest ${Math.max(...answerTimes).toFixed(0)} ms`);
+    console.log(
+      `      ${answerTimes.length} answers, p95 ${p95.toFixed(0)} ms, longest ${Math.max(...answerTimes).toFixed(0)} ms`,
+    );
     expect(p95).to.be.below(apiP95Ms);
   });
 });

@@ -299,7 +299,7 @@ async function explain(
           const { rows } = await kysely.executeQuery<{ 'QUERY PLAN': { Plan: PlanNode }[] }>({
             ...query,
             sql: `EXPLAIN (FORMAT JSON) ${query.sql}`,
-          } as never);
+          });
           plans.push(...rows.flatMap((row) => row['QUERY PLAN'].map(({ Plan }) => Plan)));
           return { rows: [] };
         },

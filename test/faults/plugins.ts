@@ -55,9 +55,10 @@ export async function openConversation(app: TestApp, inboxId: number | undefined
 }
 
 /** What a conversation holds: its messages in order, and its events. */
-export async function messagesOf(app: TestApp, conversationId: number): Promise<
-  { message_type: string; content: string; private: boolean; sender_kind: string }[]
-> {
+export async function messagesOf(
+  app: TestApp,
+  conversationId: number,
+): Promise<{ message_type: string; content: string; private: boolean; sender_kind: string }[]> {
   return app.query(
     'SELECT message_type, content, private, sender_kind FROM messages WHERE conversation_id = $1 ORDER BY id',
     [conversationId],
@@ -65,8 +66,9 @@ export async function messagesOf(app: TestApp, conversationId: number): Promise<
 }
 
 export async function eventsOf(app: TestApp, conversationId: number): Promise<string[]> {
-  const rows = await app.query<{ name: string }>('SELECT name FROM events WHERE conversation_id = $1 ORDER BY sequence', [
-    conversationId,
-  ]);
+  const rows = await app.query<{ name: string }>(
+    'SELECT name FROM events WHERE conversation_id = $1 ORDER BY sequence',
+    [conversationId],
+  );
   return rows.map(({ name }) => name);
 }

@@ -42,10 +42,9 @@ export class Sink {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const { headers, socket } = request;
-        void this.#take(Buffer.concat(chunks).toString(), headers, socket.remotePort ?? 0).then((status) => {
-          response.statusCode = status;
-          response.end();
-        });
+        void this.#take(Buffer.concat(chunks).toString(), headers, socket.remotePort ?? 0).then((status) =>
+          response.writeHead(status).end(),
+        );
       });
     });
   }

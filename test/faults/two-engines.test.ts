@@ -18,11 +18,19 @@ describe('two engines on one database', function () {
     const random = seededRandom(tellSeed());
     const app = await TestApp.start({ engine: false });
     const sink = await Sink.start({ delayMs: () => Math.floor(random() * 10) });
-    const start = () => ServiceProcess.start({ databaseUrl: app.databaseUrl, env: { ROLE: 'engine', SANDBOX_RUNNERS: '1' } });
+    const start = () =>
+      ServiceProcess.start({ databaseUrl: app.databaseUrl, env: { ROLE: 'engine', SANDBOX_RUNNERS: '1' } });
     const engines = await Promise.all([start(), start()]);
     const holders = new Map<number, number | null>();
     sink.onArrival = ({ remotePort }) => {
-      if (!holders.has(remotePort)) holders.set(remotePort, holderOf(remotePort, engines.map(({ pid }) => pid)));
+      if (!holders.has(remotePort))
+        holders.set(
+          remotePort,
+          holderOf(
+            remotePort,
+            engines.map(({ pid }) => pid),
+          ),
+        );
     };
     try {
       for (let number = 0; number < endpoints; number += 1) {
@@ -43,7 +51,9 @@ describe('two engines on one database', function () {
 
       const accounts = await balance(app.databaseUrl, sink.log);
       expect(accounts).to.deep.equal({ deliveries, arrivals: deliveries, duplicates: 0, unknown: 0 });
-      const parts = engines.map(({ pid }) => sink.log.filter(({ remotePort }) => holders.get(remotePort) === pid).length);
+      const parts = engines.map(
+        ({ pid }) => sink.log.filter(({ remotePort }) => holders.get(remotePort) === pid).length,
+      );
       console.log(`      deliveries made by each engine: ${parts.join(' and ')}`);
       if (process.platform === 'linux') {
         expect(parts[0]! + parts[1]!).to.equal(deliveries);

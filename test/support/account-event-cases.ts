@@ -88,7 +88,10 @@ export const accountEvents: Record<string, EventCase[]> = {
   'POST labels': once,
   'PATCH labels/:id': [
     nothing,
-    referred((home) => labelled(home, { title: home.maker.text('renamed').toLowerCase().replaceAll(' ', '-') }), 'nothing'),
+    referred(
+      (home) => labelled(home, { title: home.maker.text('renamed').toLowerCase().replaceAll(' ', '-') }),
+      'nothing',
+    ),
   ],
   'DELETE labels/:id': [...once, referred((home) => labelled(home, {}), 'refused')],
 

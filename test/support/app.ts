@@ -129,13 +129,13 @@ export class TestApp {
 
   /** Asks until `probe` answers something, or fails after `timeoutMs`. */
   async eventually<Result>(
-    probe: () => Promise<Result | undefined | false>,
+    probe: () => Promise<Result>,
     timeoutMs = 10_000,
-  ): Promise<Result> {
+  ): Promise<Exclude<Result, false | undefined>> {
     const until = Date.now() + timeoutMs;
     for (;;) {
       const result = await probe();
-      if (result) return result;
+      if (result) return result as Exclude<Result, false | undefined>;
       if (Date.now() > until) throw new Error(`Not within ${timeoutMs} ms`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

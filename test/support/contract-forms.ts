@@ -1,4 +1,17 @@
-import { anyObject, color, exactly, flag, isoTime, list, nullable, number, oneOf, text, time, type Form } from './shapes.ts';
+import {
+  anyObject,
+  color,
+  exactly,
+  flag,
+  isoTime,
+  list,
+  nullable,
+  number,
+  oneOf,
+  text,
+  time,
+  type Form,
+} from './shapes.ts';
 
 const named: Form = { id: number, name: text };
 const contactBrief: Form = { id: number, name: text, email: nullable(text) };

@@ -90,14 +90,12 @@ export const conversationEvents: Record<string, EventCase[]> = {
       says: [changed, 'conversation_resolved > bot'],
       again: 'nothing',
     },
-    ...['open', 'pending'].map(
-      (status): EventCase => ({
-        when: `resolved to ${status}`,
-        request: from('resolved', { status }),
-        says: [changed, 'conversation_opened > bot'],
-        again: 'nothing',
-      }),
-    ),
+    ...['open', 'pending'].map((status): EventCase => ({
+      when: `resolved to ${status}`,
+      request: from('resolved', { status }),
+      says: [changed, 'conversation_opened > bot'],
+      again: 'nothing',
+    })),
     {
       when: 'resolved to snoozed',
       request: from('resolved', { status: 'snoozed', snoozed_until: soon() }),

@@ -25,7 +25,10 @@ function say(message: object): Prepare {
   });
 }
 
-const onContact = async ({ maker }: Tenant, body = {}): Promise<Request> => ({ at: { id: await maker.contact() }, body });
+const onContact = async ({ maker }: Tenant, body = {}): Promise<Request> => ({
+  at: { id: await maker.contact() },
+  body,
+});
 
 /** Requests about conversations, their messages and their contacts. */
 export const conversationOperations: Record<string, Prepare> = {
@@ -39,8 +42,13 @@ export const conversationOperations: Record<string, Prepare> = {
   'DELETE conversations/:id': onConversation(),
   'PATCH conversations': async (home) => ({ body: { id: await open(home), status: 'resolved' } }),
   'POST conversations/:id/toggle_status': onConversation(() => ({ status: 'resolved' })),
-  'POST conversations/:id/assignments': onConversation(({ member, team }) => ({ assignee_id: member.id, team_id: team })),
-  'POST conversations/:id/update_last_seen': async (home) => ({ at: { id: (await onMessage(home)).at!['conversation_id']! } }),
+  'POST conversations/:id/assignments': onConversation(({ member, team }) => ({
+    assignee_id: member.id,
+    team_id: team,
+  })),
+  'POST conversations/:id/update_last_seen': async (home) => ({
+    at: { id: (await onMessage(home)).at!['conversation_id']! },
+  }),
   'GET conversations/:id/labels': present,
   'POST conversations/:id/labels': onConversation(({ label }) => ({ labels: [label.title] })),
   'GET conversations/:id/agent_bot': present,

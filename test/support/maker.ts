@@ -34,7 +34,12 @@ export class Maker {
   }
 
   /** Calls an operation of the account, as its administrator unless headers say otherwise, and expects that it succeeds. */
-  async call(method: string, path: string, body?: object, headers = this.administrator.headers): Promise<Answer['body']> {
+  async call(
+    method: string,
+    path: string,
+    body?: object,
+    headers = this.administrator.headers,
+  ): Promise<Answer['body']> {
     const answer = await this.app.call(method, `/api/v1/accounts/${this.accountId}/${path}`, body, headers);
     if (answer.status < 300) return answer.body;
     throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -65,14 +70,16 @@ export class Maker {
 
   async inbox({ members = [], bot, ...fields }: { members?: Person[]; bot?: Bot } & Fields = {}): Promise<number> {
     const id = await this.post('inboxes', { name: this.text('inbox'), ...fields });
-    if (members.length > 0) await this.call('POST', `inboxes/${id}/members`, { user_ids: members.map((one) => one.id) });
+    if (members.length > 0)
+      await this.call('POST', `inboxes/${id}/members`, { user_ids: members.map((one) => one.id) });
     if (bot) await this.call('POST', `inboxes/${id}/set_agent_bot`, { agent_bot: bot.id });
     return id;
   }
 
   async team(members: Person[] = []): Promise<number> {
     const id = await this.post('teams', { name: this.text('team') });
-    if (members.length > 0) await this.call('POST', `teams/${id}/team_members`, { user_ids: members.map((one) => one.id) });
+    if (members.length > 0)
+      await this.call('POST', `teams/${id}/team_members`, { user_ids: members.map((one) => one.id) });
     return id;
   }
 
@@ -82,7 +89,11 @@ export class Maker {
   }
 
   slaPolicy(): Promise<number> {
-    return this.post('sla_policies', { name: this.text('policy'), first_response_seconds: 3600, resolution_seconds: 7200 });
+    return this.post('sla_policies', {
+      name: this.text('policy'),
+      first_response_seconds: 3600,
+      resolution_seconds: 7200,
+    });
   }
 
   webhook(fields: Fields = {}): Promise<number> {

@@ -57,7 +57,13 @@ export class ServiceProcess {
     this.#folder = mkdtempSync(join(tmpdir(), 'switchboard-service-'));
     this.#child = spawn(process.execPath, [program, 'start'], {
       cwd: this.#folder,
-      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compileCache, ...env, PORT: String(port), DATA_DIR: join(this.#folder, 'data') },
+      env: {
+        PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: compileCache,
+        ...env,
+        PORT: String(port),
+        DATA_DIR: join(this.#folder, 'data'),
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const { promise, resolve } = Promise.withResolvers<Ending>();
@@ -86,7 +92,11 @@ export class ServiceProcess {
     });
     const isUp =
       until === 'alive'
-        ? () => service.get('/healthz').then(({ status }) => status === 200, () => false)
+        ? () =>
+            service.get('/healthz').then(
+              ({ status }) => status === 200,
+              () => false,
+            )
         : () => Promise.resolve(service.output.includes('Switchboard listens on'));
     await service.#waitUntil(isUp);
     return service;

@@ -55,7 +55,8 @@ export function expectForm(value: unknown, form: Form, path = ''): void {
   if (typeof form === 'function') return form(value, path || 'the answer');
   if (Array.isArray(form)) {
     expect(value, path).to.be.an('array').that.is.not.empty;
-    for (const [index, element] of (value as unknown[]).entries()) expectForm(element, (form as [Form])[0], `${path}/${index}`);
+    for (const [index, element] of (value as unknown[]).entries())
+      expectForm(element, (form as [Form])[0], `${path}/${index}`);
     return;
   }
   expect(value, path).to.be.an('object').that.is.not.an('array');

@@ -80,7 +80,10 @@ const call = /\b(?:import|require)\s*\(\s*['"]([^'"\n]+)['"]/g;
 export function importsOf(path: string, text: string): Import[] {
   const bare = text.replaceAll(/\/\*[^]*?\*\//g, '').replaceAll(/^\s*\/\/[^\n]*$/gm, '');
   const found = [
-    ...[...bare.matchAll(statement)].map(([, type, target]) => ({ target: target ?? '', typeOnly: type !== undefined })),
+    ...[...bare.matchAll(statement)].map(([, type, target]) => ({
+      target: target ?? '',
+      typeOnly: type !== undefined,
+    })),
     ...[...bare.matchAll(call)].map(([, target]) => ({ target: target ?? '', typeOnly: false })),
   ];
   return found.map(({ target, typeOnly }) => {

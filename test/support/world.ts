@@ -122,7 +122,11 @@ export class World {
   readonly platform: Person;
   readonly #headers: Record<PrincipalName, Record<string, string>>;
 
-  private constructor(app: TestApp, [home, other]: Tenant[], { platform, revoked }: { platform: Person; revoked: Person }) {
+  private constructor(
+    app: TestApp,
+    [home, other]: Tenant[],
+    { platform, revoked }: { platform: Person; revoked: Person },
+  ) {
     this.app = app;
     this.home = home!;
     this.other = other!;
@@ -162,7 +166,10 @@ export class World {
   }
 
   /** Calls as the principal, with nothing but what lets it in. One that resets its token uses the new one from then on. */
-  async send(name: PrincipalName, { method, path, body }: { method: string; path: string; body?: object }): Promise<Reply> {
+  async send(
+    name: PrincipalName,
+    { method, path, body }: { method: string; path: string; body?: object },
+  ): Promise<Reply> {
     const response = await fetch(this.app.url + path, {
       method,
       headers: { 'content-type': 'application/json', ...this.#headers[name] },
