@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { pino, type Logger } from 'pino';
 import { docsFiles } from './api/docs.ts';
@@ -52,6 +52,8 @@ const sweepMs = 5_000;
 const pruneMs = 3_600_000;
 const bootRetryMs = 500;
 const idleCheckMs = 50;
+// Of the event loop: to accept a connection, and to read what came on it.
+const arrivalTurns = 3;
 const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 
 /** The service, put together: the one place that knows every part. */
@@ -249,6 +251,8 @@ export class App {
   async #closeServer(): Promise<void> {
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     this.server.prependListener('request', (_, response) => response.setHeader('connection', 'close'));
+    // Closing ends connections without a request; one may have arrived that was not read yet.
+    for (let turn = 0; turn < arrivalTurns; turn += 1) await nextTurn();
     this.server.close(() => resolve());
     const idle = setInterval(() => this.server.closeIdleConnections(), idleCheckMs);
     const cut = setTimeout(() => this.server.closeAllConnections(), this.#options.config.shutdownTimeoutMs / 2);

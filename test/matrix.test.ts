@@ -13,7 +13,7 @@ import { principals, World, type PrincipalName, type Reply } from './support/wor
  * was revoked, none.
  */
 const table = `
-                                                                 admin mem mate out bot idle  bot' adm' plat  guest' '  rev none
+                                                                  adm mem mate  out bot idle  bot' adm' plat   gst gst' rev none
   GET    conversations                                            200  200 200  200 200 200   404  404  404   401  401  401 401
   GET    conversations/search                                     200  200 200  200 200 200   404  404  404   401  401  401 401
   GET    conversations/:id                                        200  200 200  403 200 403   404  404  404   401  401  401 401

@@ -36,12 +36,6 @@ export interface ClaimBounds {
   leaseSeconds: number;
 }
 
-/** A lane as it is leased under a token. */
-export interface Lease {
-  laneId: number;
-  token: string;
-}
-
 export interface LeasedLane {
   id: number;
   endpointId: number;
@@ -154,14 +148,4 @@ export async function takeHeads(
       previousSealedSecret: row.previous_secret,
     },
   }));
-}
-
-/** Ends leases before their time, for whoever claims next; one that somebody else has meanwhile is left alone. */
-export async function expireLeases(executor: Executor, leases: readonly Lease[]): Promise<void> {
-  await sql(
-    executor,
-    `UPDATE lanes SET due_at = now() FROM unnest($1::bigint[], $2::uuid[]) AS abandoned (id, token)
-     WHERE lanes.id = abandoned.id AND lanes.lease_token = abandoned.token`,
-    [leases.map(({ laneId }) => laneId), leases.map(({ token }) => token)],
-  );
 }

@@ -1,9 +1,9 @@
 import type { Database } from '../database.ts';
 import type { Random } from '../lib/ports.ts';
 import { isOutage } from '../lib/sql-errors.ts';
-import { expireLeases, leaseLanes, takeHeads, type Claimed, type EndpointKind, type Lease } from './claim.ts';
+import { leaseLanes, takeHeads, type Claimed, type EndpointKind } from './claim.ts';
 import { FinishBatch } from './finish-batch.ts';
-import { releaseLanes, type Finished } from './finish.ts';
+import { extendLeases, releaseLanes, type Finished, type Lease } from './finish.ts';
 
 /** Makes one attempt. Answers how it ended, or null when it has written that itself. */
 export type Deliver = (claimed: Claimed) => Promise<Finished | null>;
@@ -31,6 +31,7 @@ interface Pump {
   total: number;
 }
 
+const renewalsPerLease = 3;
 const kinds: readonly EndpointKind[] = ['webhook', 'bot'];
 
 /**
@@ -42,9 +43,11 @@ export class Engine {
   readonly #batch: FinishBatch;
   readonly #pumps: Record<EndpointKind, Pump>;
   readonly #underWay = new Set<Promise<void>>();
+  readonly #held = new Set<Lease>();
   // Leases that an outage of the database kept this process from ending.
   readonly #abandoned: Lease[] = [];
   #poll: NodeJS.Timeout | null = null;
+  #renewal: NodeJS.Timeout | null = null;
   #stopped = false;
 
   constructor(options: EngineOptions) {
@@ -56,7 +59,9 @@ export class Engine {
 
   /** Begins to look for due deliveries: now, whenever poked, and every `pollMs`. */
   start(): void {
-    this.#poll = setInterval(() => this.poke(), this.#options.pollMs);
+    const { pollMs, leaseSeconds } = this.#options;
+    this.#poll = setInterval(() => this.poke(), pollMs);
+    this.#renewal = setInterval(() => this.#track(this.#renew()), (leaseSeconds * 1000) / renewalsPerLease);
     this.poke();
   }
 
@@ -71,6 +76,7 @@ export class Engine {
     if (this.#poll) clearInterval(this.#poll);
     // A claim under way begins deliveries still.
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    if (this.#renewal) clearInterval(this.#renewal);
   }
 
   #wake(kind: EndpointKind): void {
@@ -149,10 +155,21 @@ export class Engine {
     const leases = this.#abandoned.splice(0);
     if (leases.length === 0) return;
     try {
-      await expireLeases(this.#options.database.em(), leases);
+      await this.#options.database.em().transactional((em) => extendLeases(em, leases, 0));
     } catch (error) {
       this.#abandoned.push(...leases);
       throw error;
+    }
+  }
+
+  // A bot may compute, or wait for its turn, longer than a lease lasts: the lease tells whether its process is alive.
+  async #renew(): Promise<void> {
+    const { database, leaseSeconds, failed } = this.#options;
+    if (this.#held.size === 0) return;
+    try {
+      await database.em().transactional((em) => extendLeases(em, [...this.#held], leaseSeconds));
+    } catch (error) {
+      failed(error);
     }
   }
 
@@ -160,9 +177,11 @@ export class Engine {
     const pump = this.#pumps[kind];
     const { id } = claimed.endpoint;
     pump.total += 1;
+    this.#held.add(claimed);
     pump.inFlight.set(id, (pump.inFlight.get(id) ?? 0) + 1);
     const work = this.#deliver(kind, claimed).finally(() => {
       pump.total -= 1;
+      this.#held.delete(claimed);
       const left = (pump.inFlight.get(id) ?? 1) - 1;
       if (left > 0) pump.inFlight.set(id, left);
       else pump.inFlight.delete(id);

@@ -1,11 +1,15 @@
 import { prepared } from '../lib/prepared.ts';
 import { sql, type Executor } from '../lib/sql.ts';
 
-/** How an attempt ended, and what follows for its delivery. */
-export interface Finished {
-  deliveryId: number;
+/** A lane as it is leased under a token. */
+export interface Lease {
   laneId: number;
   token: string;
+}
+
+/** How an attempt ended, and what follows for its delivery. */
+export interface Finished extends Lease {
+  deliveryId: number;
   state: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
   /** Until the next attempt of a pending delivery. */
   delayMs: number;
@@ -47,7 +51,9 @@ const releaseStatement = prepared(`
        ORDER BY h.event_id LIMIT 1), d.event_id))
   WHERE l.id = ANY ($1)`);
 
-async function lockLeased(executor: Executor, lanes: readonly { laneId: number; token: string }[]): Promise<number[]> {
+const extendStatement = prepared('UPDATE lanes SET due_at = now() + make_interval(secs => $2) WHERE id = ANY ($1)');
+
+async function lockLeased(executor: Executor, lanes: readonly Lease[]): Promise<number[]> {
   const rows = await sql<{ id: number }>(executor, lockStatement, [
     lanes.map(({ laneId }) => laneId),
     lanes.map(({ token }) => token),
@@ -56,13 +62,18 @@ async function lockLeased(executor: Executor, lanes: readonly { laneId: number; 
 }
 
 /** Gives lanes back that had nothing to deliver. Runs in the caller's transaction. */
-export async function releaseLanes(
-  executor: Executor,
-  lanes: readonly { laneId: number; token: string }[],
-  holdAttempts: number,
-): Promise<void> {
+export async function releaseLanes(executor: Executor, lanes: readonly Lease[], holdAttempts: number): Promise<void> {
   const locked = await lockLeased(executor, lanes);
   if (locked.length > 0) await sql(executor, releaseStatement, [locked, holdAttempts]);
+}
+
+/**
+ * Lets leases last for so many seconds from now, 0 to end them; one that somebody else has meanwhile is left alone. Runs in
+ * the caller's transaction.
+ */
+export async function extendLeases(executor: Executor, leases: readonly Lease[], seconds: number): Promise<void> {
+  const locked = await lockLeased(executor, leases);
+  if (locked.length > 0) await sql(executor, extendStatement, [locked, seconds]);
 }
 
 /**

@@ -235,6 +235,10 @@ const conversations = `
     INCLUDE (status, inbox_id, assignee_id, team_id, agent_bot_id);
   CREATE INDEX conversations_by_status ON conversations (account_id, status, last_activity_at DESC, id DESC)
     INCLUDE (inbox_id, assignee_id, team_id, agent_bot_id);
+  CREATE INDEX conversations_by_status_and_creation ON conversations (account_id, status, created_at DESC, id DESC)
+    INCLUDE (inbox_id, assignee_id, team_id, agent_bot_id);
+  CREATE INDEX conversations_by_status_and_update ON conversations (account_id, status, updated_at DESC, id DESC)
+    INCLUDE (inbox_id, assignee_id, team_id, agent_bot_id);
   CREATE INDEX conversations_by_contact ON conversations (account_id, contact_id);
   CREATE INDEX conversations_by_inbox ON conversations (account_id, inbox_id, status, assignee_id, team_id, agent_bot_id);
   CREATE INDEX conversations_by_assignee ON conversations (account_id, assignee_id) WHERE assignee_id IS NOT NULL;

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { expireLeases, leaseLanes, takeHeads, type ClaimBounds, type Claimed } from '../../src/engine/claim.ts';
+import { leaseLanes, takeHeads, type ClaimBounds, type Claimed } from '../../src/engine/claim.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { finishDeliveries, type Finished } from '../../src/engine/finish.ts';
+import { extendLeases, finishDeliveries, type Finished, type Lease } from '../../src/engine/finish.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { TestApp } from '../support/app.ts';
 import { eventually } from './helpers.ts';
@@ -94,6 +95,10 @@ class Bench {
     return this.em.transactional((em) => finishDeliveries(em, [finished], holdAttempts));
   }
 
+  extend(lease: Lease, seconds: number): Promise<void> {
+    return this.em.transactional((em) => extendLeases(em, [lease], seconds));
+  }
+
   fail(claimed: Claimed, delayMs = 60_000): Promise<number[]> {
     return this.finish(claimed, { state: 'pending', delayMs, status: 500, errorCode: 'bad_status' });
   }
@@ -124,12 +129,24 @@ describe('leases', () => {
 
   afterEach(() => bench.app.stop());
 
-  it('one delivery of a lane is given to one process only', async () => {
-    const [laneId] = await bench.deliveries(await bench.webhook(), 1);
-    await bench.deliveries(1, 2, laneId);
-    const claims = await Promise.all(Array.from({ length: 4 }, () => bench.claim()));
-    expect(claims.flat()).to.have.lengthOf(1);
-    expect(await bench.claim()).to.deep.equal([]);
+  it('a lane is leased to one process only, and one delivery of it', async () => {
+    const webhookId = await bench.webhook();
+    const laneIds = await bench.deliveries(webhookId, 200);
+    await bench.deliveries(webhookId, 1, laneIds[0]);
+    const all = { limit: 1_000, perEndpoint: 1_000 };
+    const claims = (await Promise.all(Array.from({ length: 8 }, () => bench.claim(all)))).flat();
+    expect(claims.map(({ laneId }) => laneId).toSorted((one, other) => one - other)).to.deep.equal(laneIds);
+    expect(claims.every(({ attempt }) => attempt === 1)).to.equal(true);
+    expect(await bench.claim(all)).to.deep.equal([]);
+  });
+
+  it('a claim passes by what another is about to take, without waiting for it', async () => {
+    await bench.deliveries(await bench.webhook(), 3);
+    await bench.em.transactional(async (em) => {
+      expect(await leaseLanes(em, bounds, systemRandom.uuid())).to.have.lengthOf(3);
+      const patience = sleep(1_000, 'waited');
+      expect(await Promise.race([bench.claim(), patience])).to.deep.equal([]);
+    });
   });
 
   it('a finish that comes after the lease was taken over changes nothing', async () => {
@@ -147,7 +164,8 @@ describe('leases', () => {
 
     expect(await bench.finish(early!)).to.deep.equal([]);
     expect(await bench.fail(early!)).to.deep.equal([]);
-    await expireLeases(bench.em, [early!]);
+    await bench.extend(early!, 0);
+    await bench.extend(early!, 30);
     expect(await bench.ledger()).to.deep.equal(before);
 
     expect(await bench.finish(late!)).to.deep.equal([late!.deliveryId]);
@@ -161,12 +179,24 @@ describe('leases', () => {
   it('a lease given up early is free for the next at once, and its attempt of unknown end', async () => {
     await bench.deliveries(await bench.webhook(), 1);
     const [claimed] = await bench.claim();
-    await expireLeases(bench.em, [claimed!]);
+    await bench.extend(claimed!, 0);
     const [again] = await bench.claim();
     expect(again).to.include({ deliveryId: claimed!.deliveryId, attempt: 2 });
     expect((await bench.ledger()).attempts).to.have.deep.members([
       { delivery_id: claimed!.deliveryId, number: 1, outcome: 'unknown', error_code: 'lease_expired' },
     ]);
+  });
+
+  it("a lease that is renewed in time is nobody else's", async () => {
+    await bench.deliveries(await bench.webhook(), 1);
+    const [claimed] = await bench.claim();
+    for (let renewal = 0; renewal < 3; renewal += 1) {
+      await bench.pass(20);
+      await bench.extend(claimed!, 30);
+      expect(await bench.claim()).to.deep.equal([]);
+    }
+    expect(await bench.finish(claimed!)).to.deep.equal([claimed!.deliveryId]);
+    expect((await bench.ledger()).attempts).to.have.lengthOf(1);
   });
 
   it('a failing delivery holds its own lane back for three attempts, and no other', async () => {
