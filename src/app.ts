@@ -9,6 +9,7 @@ import type { Config } from './config.ts';
 import { Database } from './database.ts';
 import { deleteOldIdempotencyKeys } from './domain/idempotency-keys.ts';
 import { deleteOldEvents } from './domain/retention.ts';
+import { anySealedSecret } from './domain/sealed-secrets.ts';
 import { checkSla } from './domain/sla.ts';
 import { wakeDueSnoozes } from './domain/snoozes.ts';
 import { createDeliverers } from './deliverers.ts';
@@ -18,6 +19,7 @@ import { RateLimit } from './http/rate-limit.ts';
 import { createHttpServer } from './http/server.ts';
 import { AlarmClock } from './jobs/alarm-clock.ts';
 import { Mailer } from './lib/mail.ts';
+import { OperatorError } from './lib/operator-error.ts';
 import { createOutboundHttp, type OutboundHttp } from './lib/outbound-http.ts';
 import { systemClock, systemRandom, type Clock, type Random } from './lib/ports.ts';
 import { createSecretBox, type SecretBox } from './lib/secret-box.ts';
@@ -46,8 +48,6 @@ const maxResponseBytes = 16 * 1024;
 const connectionsPerOrigin = 64;
 const authFailuresPerMinute = 60;
 const contactWritesPerMinute = 60;
-// Enough to keep a sandbox process busy, few enough that none waits out its lease.
-const botsPerRunner = 4;
 const sweepMs = 5_000;
 const pruneMs = 3_600_000;
 const bootRetryMs = 500;
@@ -143,7 +143,7 @@ export class App {
         botRunner,
         holdAttempts: config.holdAttempts,
       }),
-      inFlight: { webhook: config.engineInFlight, bot: config.sandboxRunners * botsPerRunner },
+      inFlight: { webhook: config.engineInFlight, bot: config.engineInFlight },
       endpointInFlight: config.endpointInFlight,
       leaseSeconds: config.leaseSeconds,
       holdAttempts: config.holdAttempts,
@@ -183,6 +183,7 @@ export class App {
           accepting: () => this.#accepting,
         },
         bodyLimitBytes: config.bodyLimitBytes,
+        trustedProxies: config.trustedProxies,
         requests: new RateLimit('requests', config.rateLimitPerMinute),
         failures: new RateLimit('failed-authentications', config.rateLimitPerMinute === 0 ? 0 : authFailuresPerMinute),
         sessions: new RateLimit('widget-sessions', config.widgetSessionsPerMinute),
@@ -208,6 +209,7 @@ export class App {
   async start(): Promise<Seeded | null> {
     const seeded = await this.#whenDatabaseIsThere(async () => {
       await migrate(this.#options.databaseUrl);
+      await this.#checkSecretKey();
       return this.#seed();
     });
     if (this.#servesEngine) {
@@ -215,6 +217,18 @@ export class App {
       await this.#whenDatabaseIsThere(() => this.#alarms.start());
     }
     return seeded;
+  }
+
+  // With another key than before, every delivery would fail, and nobody would be told.
+  async #checkSecretKey(): Promise<void> {
+    const sealed = await anySealedSecret(this.database.em());
+    try {
+      if (sealed !== null) this.#secretBox.open(sealed);
+    } catch {
+      throw new OperatorError(
+        'The secrets in this database were sealed with another SECRET_KEY (on the embedded database: DATA_DIR/secret-key). Start with that one.',
+      );
+    }
   }
 
   #seed(): Promise<Seeded | null> {

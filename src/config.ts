@@ -25,6 +25,7 @@ export interface Config {
   readonly llmApiKey: string | null;
   readonly llmModel: string | null;
   readonly rateLimitPerMinute: number;
+  readonly trustedProxies: number;
   readonly widgetSessionsPerMinute: number;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly secretKey: string;

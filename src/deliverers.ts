@@ -1,5 +1,5 @@
 import type { Database } from './database.ts';
-import { isForSpeakers, silenceOf } from './domain/arbiter.ts';
+import { isForSpeakers, silenceOfBot } from './domain/arbiter.ts';
 import { suspendBot } from './domain/bot-suspension.ts';
 import { disableWebhook } from './domain/webhooks.ts';
 import type { Claimed, EndpointKind } from './engine/claim.ts';
@@ -37,7 +37,7 @@ async function silenceNow(
 ): Promise<string | null> {
   if (event.conversationId === null || !isForSpeakers(event.name)) return null;
   const conversation = await findConversation(database.em(), account.id, event.conversationId);
-  return conversation?.bot?.id === endpoint.id ? silenceOf(conversation) : 'not_serving';
+  return conversation ? silenceOfBot(conversation, endpoint.id) : 'not_serving';
 }
 
 // A bot's server that cannot be reached must not leave its customer waiting.

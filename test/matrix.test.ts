@@ -4,7 +4,7 @@ import type { Route } from '../src/http/route.ts';
 import { changedTables, readDigest, type Digest } from './support/digest.ts';
 import { findIdPositions, recordOf, substitute, type IdPosition } from './support/id-positions.ts';
 import { fillPath, nameOf, operations, readName, type Request } from './support/operations.ts';
-import { principals, World, type PrincipalName, type Reply } from './support/world.ts';
+import { furnish, principals, World, type PrincipalName, type Reply } from './support/world.ts';
 
 /**
  * Who gets which status. Administrator, member of the inbox, mate of the team, and outsider are people of the account;
@@ -292,4 +292,24 @@ describe('who may do what', () => {
       expect((await sendInVain('administrator', name, request)).status).to.equal(403);
     });
   }
+
+  it('what happens in another account shows in no answer, be it as a number', async () => {
+    const reading = rows.filter(({ name }) => name.startsWith('GET') && isInAccount(routeOf(name)!));
+    const requests: Record<string, Request> = {};
+    for (const { name } of reading) requests[name] = await operations[name]!(world.home, world);
+    const readAll = async () => {
+      const answers: Record<string, Reply> = {};
+      for (const [name, request] of Object.entries(requests)) {
+        for (const principal of people) {
+          const reply = await send(principal, name, request);
+          if (reply.status < 300) answers[`${name} as ${principal}`] = reply;
+        }
+      }
+      return answers;
+    };
+    const before = await readAll();
+    await furnish([world.other.maker]);
+    expect(await readAll()).to.deep.equal(before);
+    expect(Object.keys(before)).to.have.length.greaterThan(reading.length);
+  });
 });

@@ -19,6 +19,11 @@ export function silenceOf(conversation: Conversation): SilenceReason | null {
   return conversation.botSilence;
 }
 
+/** Like silenceOf, for a bot that may meanwhile have been replaced by another. */
+export function silenceOfBot(conversation: Conversation, botId: number): SilenceReason | 'not_serving' | null {
+  return conversation.bot?.id === botId ? silenceOf(conversation) : 'not_serving';
+}
+
 /** Whether a silent bot is not told of the event: it could only answer it. */
 export function isForSpeakers(name: string): boolean {
   return name.startsWith('message_') || name === 'webwidget_triggered';

@@ -83,7 +83,7 @@ export async function createConversation(tx: Transaction, input: NewConversation
   await checkSurroundings(tx, input);
   const conversation = await insertConversation(tx, input);
   // A person who starts the conversation has taken it before its bot could.
-  if (input.message && tx.actor.kind === 'user' && conversation.bot) conversation.botSilence = 'human_replied';
+  if (input.message && tx.actor.kind === 'user') conversation.botSilence = 'human_replied';
   if (input.status === null) conversation.status = botWillAnswer(conversation) ? 'pending' : 'open';
   record(tx, 'conversation_created', { conversation }, decide('conversation_created', conversation, tx.actor));
   if (input.message) await sendInto(tx, conversation, { type: 'outgoing', content: input.message.content });

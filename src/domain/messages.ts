@@ -53,7 +53,8 @@ function hearCustomer(tx: Transaction, conversation: Conversation): void {
 function hearAgent(conversation: Conversation): void {
   conversation.unreadCount = 0;
   conversation.waitingSince = null;
-  if (conversation.bot) conversation.botSilence ??= 'human_replied';
+  // Also where no bot serves yet: one that comes later must not talk over this person.
+  conversation.botSilence ??= 'human_replied';
 }
 
 // The check under the row lock that makes the promise: after a person took over, no bot message commits.

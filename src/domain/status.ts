@@ -16,7 +16,7 @@ export function checkSnooze(tx: Transaction, status: ConversationStatus | null, 
 
 function silenceAfter(tx: Transaction, conversation: Conversation, previous: ConversationStatus): BotSilence | null {
   if (previous === 'resolved' || conversation.status === 'pending') return null;
-  if (previous !== 'pending' || conversation.status !== 'open' || !conversation.bot) return conversation.botSilence;
+  if (previous !== 'pending' || conversation.status !== 'open') return conversation.botSilence;
   if (tx.actor.kind === 'agent_bot') return 'handed_off';
   return tx.actor.kind === 'user' ? 'human_opened' : conversation.botSilence;
 }

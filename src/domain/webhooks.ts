@@ -44,12 +44,14 @@ export async function createWebhook(tx: Transaction, input: NewWebhook): Promise
   return webhook;
 }
 
-// What it still had to deliver is not delivered any more; the record of that stays.
+// What it still had to deliver is not delivered any more; the record of that stays. What the engine has in its hands it
+// ends itself: waiting for it here could be waiting in a circle.
 async function cancelDeliveries(executor: Executor, accountId: number, endpointId: number): Promise<void> {
   await sql(
     executor,
-    `UPDATE deliveries SET state = 'cancelled', finished_at = now()
-     WHERE account_id = $1 AND endpoint_kind = 'webhook' AND endpoint_id = $2 AND state = 'pending'`,
+    `UPDATE deliveries SET state = 'cancelled', finished_at = now() WHERE id IN (
+       SELECT id FROM deliveries WHERE account_id = $1 AND endpoint_kind = 'webhook' AND endpoint_id = $2
+         AND state = 'pending' AND lease_token IS NULL ORDER BY id FOR UPDATE SKIP LOCKED)`,
     [accountId, endpointId],
   );
 }

@@ -17,7 +17,7 @@ export interface Claimed {
   endpoint: {
     kind: EndpointKind;
     id: number;
-    /** Null for bots that run inside the service, and for endpoints that no longer exist. */
+    /** Null for bots that run inside the service, and for endpoints that are no more or are switched off. */
     url: string | null;
     sealedSecret: string | null;
     /** The secret before, while both sign. */
@@ -120,7 +120,7 @@ const headStatement = prepared(`
     e.conversation_id, e.depth, (CASE d.endpoint_kind WHEN 'bot' THEN e.bot_payload ELSE e.account_payload END)::text AS body,
     d.endpoint_kind, d.endpoint_id,
     CASE d.endpoint_kind WHEN 'bot' THEN (SELECT outgoing_url FROM agent_bots WHERE id = d.endpoint_id)
-      ELSE (SELECT url FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id) END AS url,
+      ELSE (SELECT url FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id AND active) END AS url,
     CASE d.endpoint_kind WHEN 'bot' THEN (SELECT secret FROM agent_bots WHERE id = d.endpoint_id)
       ELSE (SELECT secret FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id) END AS secret,
     CASE d.endpoint_kind WHEN 'webhook' THEN (SELECT previous_secret FROM webhooks WHERE account_id = d.account_id

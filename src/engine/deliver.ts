@@ -44,7 +44,7 @@ export async function deliverByHttp(
 ): Promise<{ finished: Finished; step: NextStep | null }> {
   const { endpoint, body, attempt } = claimed;
   if (endpoint.url === null || endpoint.sealedSecret === null)
-    return { finished: cancelled(claimed, 'endpoint_deleted'), step: null };
+    return { finished: cancelled(claimed, 'endpoint_gone'), step: null };
   const signature = signatureHeaders({
     id: webhookId(claimed),
     timestamp: ports.clock.now(),

@@ -1,8 +1,9 @@
 import type { Database } from '../database.ts';
 import type { Random } from '../lib/ports.ts';
-import { isOutage } from '../lib/sql-errors.ts';
+import { isOutage, isRetryable } from '../lib/sql-errors.ts';
 import { leaseLanes, takeHeads, type Claimed, type EndpointKind } from './claim.ts';
 import { FinishBatch } from './finish-batch.ts';
+import { Slots, type SlotOutcome } from './slots.ts';
 import { extendLeases, releaseLanes, type Finished, type Lease } from './finish.ts';
 
 /** Makes one attempt. Answers how it ended, or null when it has written that itself. */
@@ -27,8 +28,7 @@ interface Pump {
   running: boolean;
   again: boolean;
   afterEndpoint: number;
-  inFlight: Map<number, number>;
-  total: number;
+  slots: Slots;
 }
 
 const renewalsPerLease = 3;
@@ -53,8 +53,11 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#batch = new FinishBatch(options);
-    const pump = (): Pump => ({ running: false, again: false, afterEndpoint: 0, inFlight: new Map(), total: 0 });
-    this.#pumps = { webhook: pump(), bot: pump() };
+    const pump = (kind: EndpointKind): Pump => {
+      const slots = new Slots({ total: options.inFlight[kind], perEndpoint: options.endpointInFlight });
+      return { running: false, again: false, afterEndpoint: 0, slots };
+    };
+    this.#pumps = { webhook: pump('webhook'), bot: pump('bot') };
   }
 
   /** Begins to look for due deliveries: now, whenever poked, and every `pollMs`. */
@@ -106,17 +109,16 @@ export class Engine {
   }
 
   async #claim(kind: EndpointKind, pump: Pump): Promise<void> {
-    const { database, random, leaseSeconds, endpointInFlight } = this.#options;
+    const { database, random, leaseSeconds } = this.#options;
     await this.#expireAbandoned();
-    const limit = this.#options.inFlight[kind] - pump.total;
+    const limit = pump.slots.free;
     if (limit <= 0) return;
     const token = random.uuid();
-    const free = new Map([...pump.inFlight].map(([id, count]) => [id, Math.max(0, endpointInFlight - count)]));
     const bounds = {
       kind,
       limit,
-      perEndpoint: endpointInFlight,
-      free,
+      perEndpoint: pump.slots.first,
+      free: pump.slots.freeByEndpoint(),
       afterEndpoint: pump.afterEndpoint,
       leaseSeconds,
     };
@@ -146,7 +148,7 @@ export class Engine {
       idle = leases.filter(({ laneId }) => !taken.has(laneId));
       if (idle.length > 0) await database.em().transactional((em) => releaseLanes(em, idle, holdAttempts));
     } catch (error) {
-      if (isOutage(error)) this.#abandoned.push(...idle);
+      if (isPassing(error)) this.#abandoned.push(...idle);
       throw error;
     }
   }
@@ -174,31 +176,34 @@ export class Engine {
   }
 
   #begin(kind: EndpointKind, claimed: Claimed): void {
-    const pump = this.#pumps[kind];
-    const { id } = claimed.endpoint;
-    pump.total += 1;
+    this.#pumps[kind].slots.take(claimed.endpoint.id);
     this.#held.add(claimed);
-    pump.inFlight.set(id, (pump.inFlight.get(id) ?? 0) + 1);
-    const work = this.#deliver(kind, claimed).finally(() => {
-      pump.total -= 1;
-      this.#held.delete(claimed);
-      const left = (pump.inFlight.get(id) ?? 1) - 1;
-      if (left > 0) pump.inFlight.set(id, left);
-      else pump.inFlight.delete(id);
-      this.#wake(kind);
-    });
-    this.#track(work);
+    this.#track(this.#make(kind, claimed));
+  }
+
+  async #make(kind: EndpointKind, claimed: Claimed): Promise<void> {
+    const outcome = await this.#deliver(kind, claimed);
+    this.#pumps[kind].slots.give(claimed.endpoint.id, outcome);
+    this.#held.delete(claimed);
+    this.#wake(kind);
   }
 
   // A defect in a deliverer must not end the engine: the lease runs out, and the delivery is tried again. After an
   // outage there is no need to wait for that.
-  async #deliver(kind: EndpointKind, claimed: Claimed): Promise<void> {
+  async #deliver(kind: EndpointKind, claimed: Claimed): Promise<SlotOutcome> {
     try {
       const finished = await this.#options.deliver[kind](claimed);
       if (finished) await this.#batch.add(finished);
+      return finished === null || finished.state === 'delivered' ? 'delivered' : 'failed';
     } catch (error) {
-      if (isOutage(error)) this.#abandoned.push({ laneId: claimed.laneId, token: claimed.token });
+      if (isPassing(error)) this.#abandoned.push({ laneId: claimed.laneId, token: claimed.token });
       this.#options.failed(error);
+      return 'failed';
     }
   }
+}
+
+// The lanes need not wait out their lease after what another try may well get over.
+function isPassing(error: unknown): boolean {
+  return isOutage(error) || isRetryable(error);
 }

@@ -11,7 +11,7 @@ const maxTokenLength = 256;
 
 // Proxies drop headers with underscores unless told otherwise, hence the other two spellings.
 function tokenOf(ctx: Context): string {
-  const bearer = /^Bearer (\S+)$/i.exec(ctx.get('authorization'))?.[1] ?? '';
+  const bearer = /^Bearer +(\S+)$/i.exec(ctx.get('authorization'))?.[1] ?? '';
   return ctx.get('api_access_token') || ctx.get('api-access-token') || bearer;
 }
 

@@ -23,7 +23,6 @@ export interface MountOptions extends AdmissionOptions {
 }
 
 async function identify(ctx: Context, em: EntityManager, options: MountOptions): Promise<Principal> {
-  await options.failures.check(ctx, ctx.ip);
   try {
     return await authenticate(ctx, em);
   } catch (error) {

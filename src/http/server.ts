@@ -17,13 +17,16 @@ const maxConnections = 2000;
 export interface ServerOptions extends MountOptions {
   /** What is served beside the routes. */
   files?: readonly StaticFile[];
+  /** Reverse proxies whose word about the caller's address counts. */
+  trustedProxies: number;
   log: Logger;
   random: Random;
 }
 
 /** The HTTP server over a route table; not listening yet. */
 export function createHttpServer(routes: readonly Route[], options: ServerOptions): Server {
-  const app = new Koa();
+  const { trustedProxies } = options;
+  const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.silent = true;
   const router = mount(routes, options);
   app.use(commonHeaders(options.random));

@@ -80,7 +80,7 @@ export interface Context<Config = JsonObject> {
   readonly account: { readonly id: number; readonly name: string } | null;
   /** The account's settings, defaults filled in: what `config` in plugin.json describes. `ctx.config.greeting` */
   readonly config: Config;
-  /** The time of the event. `new Date()` and `Date.now()` give the same: a bot's clock stands still while it runs. `ctx.now.getUTCHours()` */
+  /** When the run began. `new Date()` and `Date.now()` give the same: a bot's clock stands still while it runs. `ctx.now.getUTCHours()` */
   readonly now: Date;
   /** Identifies the run; the same when it is replayed. `ctx.log.info(ctx.run.id)` */
   readonly run: { readonly id: string; readonly seed: number };

@@ -1,5 +1,5 @@
 import type { Database } from '../database.ts';
-import { isForSpeakers, silenceOf } from '../domain/arbiter.ts';
+import { isForSpeakers, silenceOfBot } from '../domain/arbiter.ts';
 import { recordRun, type BotRun } from '../domain/bot-runs.ts';
 import { handOff } from '../domain/conversations.ts';
 import { AgentBot } from '../entities/agent-bot.ts';
@@ -93,6 +93,12 @@ async function lock(tx: Transaction, conversationId: number): Promise<Conversati
   return conversation;
 }
 
+// A bot that was replaced does nothing at all any more; one that is silent may still write notes and set labels.
+function silences(conversation: Conversation, { bot, result }: Attempt): boolean {
+  const silence = silenceOfBot(conversation, bot.id);
+  return silence === 'not_serving' || (silence !== null && result.actions.some(isPublic));
+}
+
 function actorOf(bot: AgentBot, depth: number): Actor {
   const { id, name, avatarUrl } = bot;
   return { kind: 'agent_bot', id, name, role: null, email: null, avatarUrl: avatarUrl ?? null, depth };
@@ -112,8 +118,9 @@ export class BotRunner {
     const bot = await em.findOne(AgentBot, { id: input.botId });
     const conversation = await findConversation(em, input.account.id, input.event.conversationId);
     if (!bot || !conversation) return this.#cancel(input, settle, 'gone');
-    const silence = silenceOf(conversation);
-    if (silence && isForSpeakers(input.event.name)) return this.#cancel(input, settle, silence);
+    const silence = silenceOfBot(conversation, bot.id);
+    const unheard = silence === 'not_serving' || (silence !== null && isForSpeakers(input.event.name));
+    if (unheard) return this.#cancel(input, settle, silence);
     const attempt = await this.#run(input, bot);
     try {
       await this.#settle(attempt, settle);
@@ -166,7 +173,7 @@ export class BotRunner {
     }
     await this.#commit(attempt, actorOf(attempt.bot, input.event.depth + 1), settle, async (tx) => {
       const { conversationId } = input.event;
-      const superseded = silenceOf(await lock(tx, conversationId)) !== null && result.actions.some(isPublic);
+      const superseded = silences(await lock(tx, conversationId), attempt);
       if (!superseded) await applyActions(tx, conversationId, result.actions);
       await recordRun(tx, runRecord(attempt, superseded ? 'superseded' : result.outcome));
       return { state: 'delivered', delayMs: 0, errorCode: superseded ? 'superseded' : null };
@@ -187,7 +194,7 @@ export class BotRunner {
     const { input, bot } = attempt;
     return this.#commit(attempt, system, settle, async (tx) => {
       const { conversationId } = input.event;
-      if (silenceOf(await lock(tx, conversationId)) === null) {
+      if (silenceOfBot(await lock(tx, conversationId), bot.id) === null) {
         const silence = outcome === 'loop_suspected' ? 'loop_suspected' : 'bot_failed';
         const note = `The bot ${bot.name} could not answer (${outcome}). Please take over.`;
         await handOff(tx, conversationId, { silence, note });

@@ -4,8 +4,11 @@ import type { Tenant } from './world.ts';
 const nothing: Prepare = () => ({});
 
 /** A request about a record that is just there for it. */
-function on(make: (home: Tenant) => Promise<number>, body: (home: Tenant) => Request['body'] = () => ({})): Prepare {
-  return async (home) => ({ at: { id: await make(home) }, body: body(home) ?? {} });
+function on(
+  make: (home: Tenant) => Promise<number>,
+  body: (home: Tenant) => Request['body'] | Promise<Request['body']> = () => ({}),
+): Prepare {
+  return async (home) => ({ at: { id: await make(home) }, body: (await body(home)) ?? {} });
 }
 
 const newInbox = ({ maker, member }: Tenant) => maker.inbox({ members: [member] });
@@ -34,7 +37,7 @@ export const accountOperations: Record<string, Prepare> = {
   'PATCH inboxes/:id/members': on(newInbox, user),
   'DELETE inboxes/:id/members': on(newInbox, ({ member }) => ({ user_ids: [member.id] })),
   'GET inboxes/:id/agent_bot': presentInbox,
-  'POST inboxes/:id/set_agent_bot': on(newInbox, ({ idle }) => ({ agent_bot: idle.id })),
+  'POST inboxes/:id/set_agent_bot': on(newInbox, async (home) => ({ agent_bot: await newBot(home) })),
 
   'GET agent_bots': nothing,
   'GET agent_bots/:id': ({ bot }) => ({ at: { id: bot.id } }),

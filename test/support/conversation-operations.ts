@@ -9,8 +9,8 @@ function open({ maker, inbox, team }: Tenant): Promise<number> {
 }
 
 /** A request about a conversation that is just there for it. */
-function onConversation(body?: (home: Tenant) => Request['body']): Prepare {
-  return async (home) => ({ at: { id: await open(home) }, body: body?.(home) ?? {} });
+function onConversation(body?: (home: Tenant) => Request['body'] | Promise<Request['body']>): Prepare {
+  return async (home) => ({ at: { id: await open(home) }, body: (await body?.(home)) ?? {} });
 }
 
 async function onMessage(home: Tenant): Promise<Request> {
@@ -52,7 +52,7 @@ export const conversationOperations: Record<string, Prepare> = {
   'GET conversations/:id/labels': present,
   'POST conversations/:id/labels': onConversation(({ label }) => ({ labels: [label.title] })),
   'GET conversations/:id/agent_bot': present,
-  'POST conversations/:id/agent_bot': onConversation(({ idle }) => ({ agent_bot_id: idle.id })),
+  'POST conversations/:id/agent_bot': onConversation(async ({ maker }) => ({ agent_bot_id: (await maker.bot()).id })),
 
   'GET conversations/:conversation_id/messages': ({ conversation }) => ({ at: { conversation_id: conversation } }),
   'POST conversations/:conversation_id/messages': say({}),

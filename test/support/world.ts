@@ -87,7 +87,8 @@ const steps: Step[] = [
   },
 ];
 
-async function furnish(makers: readonly Maker[]): Promise<Tenant[]> {
+/** Makes people, bots and a record of each kind in accounts, in turn. */
+export async function furnish(makers: readonly Maker[]): Promise<Tenant[]> {
   const tenants: Building[] = makers.map((maker) => ({ maker }));
   for (const step of steps) {
     for (const tenant of tenants) Object.assign(tenant, await step(tenant as Tenant));

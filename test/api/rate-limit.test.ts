@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import { TestApp } from '../support/app.ts';
+
+const perMinute = 100;
+
+describe('rate limits', () => {
+  let app: TestApp;
+
+  before(async () => {
+    app = await TestApp.start({ engine: false, config: { rateLimitPerMinute: perMinute, trustedProxies: 1 } });
+  });
+
+  after(() => app.stop());
+
+  const guess = (address: string) =>
+    app.get('/api/v1/profile', { api_access_token: 'no token of anybody', 'x-forwarded-for': address });
+
+  it('60 failed authentications a minute and address, then 429', async () => {
+    for (let count = 0; count < 60; count++) expect((await guess('203.0.113.7')).status).to.equal(401);
+    const refused = await guess('203.0.113.7');
+    expect(refused.status).to.equal(429);
+    expect(refused.body.code).to.equal('rate_limited');
+    expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60);
+  });
+
+  it('a valid token still counts for itself there, and other addresses are not meant', async () => {
+    expect((await app.get('/api/v1/profile', { 'x-forwarded-for': '203.0.113.7' })).status).to.equal(200);
+    expect((await guess('203.0.113.8')).status).to.equal(401);
+    // Only the last place of the header was written by the proxy.
+    expect((await guess('203.0.113.99, 203.0.113.7')).status).to.equal(429);
+  });
+
+  it('a token has so many requests a minute, and is told what is left', async () => {
+    const first = await app.get('labels');
+    const left = Number(/r=(\d+)/.exec(first.headers.get('ratelimit') ?? '')?.[1]);
+    expect(left).to.be.within(1, perMinute - 1);
+    for (let count = 0; count < left; count++) expect((await app.get('labels')).status).to.equal(200);
+    const refused = await app.get('labels');
+    expect(refused.status).to.equal(429);
+    expect(refused.headers.get('ratelimit')).to.match(/r=0/);
+    expect(refused.headers.get('retry-after')).to.match(/^\d+$/);
+  });
+});
