@@ -36,7 +36,20 @@ export class Database {
     this.clock = options.clock;
     this.orm = new MikroORM({
       clientUrl: options.url,
-      entities: [AccessToken, Account, AgentBot, Agent, Contact, Inbox, Invitation, Label, SlaPolicy, Team, User, Webhook],
+      entities: [
+        AccessToken,
+        Account,
+        AgentBot,
+        Agent,
+        Contact,
+        Inbox,
+        Invitation,
+        Label,
+        SlaPolicy,
+        Team,
+        User,
+        Webhook,
+      ],
       pool: { min: 0, max: options.poolMax },
       driverOptions: {
         Client: PreparingClient,

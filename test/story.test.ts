@@ -102,7 +102,11 @@ describe('the way of a message', () => {
       account: { id: 1, name: 'Demo account' },
     });
     expect(first!.body.created_at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    expect(second!.body).to.deep.include({ event: 'message_created', id: String(answers[1].id), message_type: 'outgoing' });
+    expect(second!.body).to.deep.include({
+      event: 'message_created',
+      id: String(answers[1].id),
+      message_type: 'outgoing',
+    });
     expect(Number(second!.body.sequence)).to.be.greaterThan(Number(first!.body.sequence));
   });
 

@@ -9,11 +9,16 @@ const malformedValues = new Set(['22021', '22P05', '22P02', '22003', '22008', '5
 // The server shutting down, starting, full, or cutting a statement short.
 const outages = new Set(['57P01', '57P02', '57P03', '53300', '53100', '57014', '25006']);
 const networkFailures = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
-const lostConnection = /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable/;
+const lostConnection =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable/;
 
 /** The SQLSTATE or system error code behind an error, however often it was wrapped. */
 function codeOf(error: unknown): string | null {
-  for (let current = error as DatabaseError | undefined; current; current = current.cause as DatabaseError | undefined) {
+  for (
+    let current = error as DatabaseError | undefined;
+    current;
+    current = current.cause as DatabaseError | undefined
+  ) {
     if (typeof current.code === 'string') return current.code;
   }
   return null;
@@ -27,7 +32,11 @@ export function isRetryable(error: unknown): boolean {
 /** The name of the unique constraint that an error tells of, or null. */
 export function brokenUniqueConstraint(error: unknown): string | null {
   if (codeOf(error) !== '23505') return null;
-  for (let current = error as DatabaseError | undefined; current; current = current.cause as DatabaseError | undefined) {
+  for (
+    let current = error as DatabaseError | undefined;
+    current;
+    current = current.cause as DatabaseError | undefined
+  ) {
     if (typeof current.constraint === 'string') return current.constraint;
   }
   return '';

@@ -7,7 +7,8 @@ import { Migration } from '@mikro-orm/migrations';
  */
 export class FirstSchema extends Migration {
   override async up(): Promise<void> {
-    for (const statement of [people, contacts, conversations, endpoints, outbox, bots, requests, alarms]) this.addSql(statement);
+    for (const statement of [people, contacts, conversations, endpoints, outbox, bots, requests, alarms])
+      this.addSql(statement);
   }
 }
 

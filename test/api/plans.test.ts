@@ -115,7 +115,12 @@ describe('plans', function () {
     ['everything by creation', 'conversations_by_creation', { sort: 'created_at' }, 2000],
     ['everything by update, oldest first', 'conversations_by_update', { sort: 'updated_at', ascending: true }, 2000],
     ['one status', 'conversations_by_status', { status: 'resolved' }, 1200],
-    ['one status by creation', 'conversations_by_status_and_creation', { status: 'resolved', sort: 'created_at' }, 1200],
+    [
+      'one status by creation',
+      'conversations_by_status_and_creation',
+      { status: 'resolved', sort: 'created_at' },
+      1200,
+    ],
     ['one status by update', 'conversations_by_status_and_update', { status: 'resolved', sort: 'updated_at' }, 1200],
     ['what is unassigned', 'conversations_by_activity', { assigneeType: 'unassigned' }, 1333],
     ['an agent’s own', 'conversations_by_activity', { assigneeType: 'me' }, 200, agent],
