@@ -15,6 +15,7 @@ import { pageMeta } from '../lib/page.ts';
 import { newWebhookSecret } from '../lib/secret-box.ts';
 import { newToken } from '../lib/tokens.ts';
 import { draftBot, presentOwnBot, readChanges } from './agent-bot-records.ts';
+import { transactOutsideAccounts } from '../events/transaction.ts';
 
 const base = '/platform/api/v1/agent_bots';
 
@@ -23,7 +24,7 @@ function inSystem<Result>(
   work: (scope: BotScope) => Promise<Result>,
 ): Promise<Result> {
   const now = services.database.clock.now();
-  return em.transactional((inner) => work({ em: inner, account: { id: null }, now }));
+  return transactOutsideAccounts(em, (inner) => work({ em: inner, account: { id: null }, now }));
 }
 
 export const platformBotRoutes = [

@@ -4,6 +4,7 @@ import { findMemberships, type Principal } from '../domain/identity.ts';
 import { route } from '../http/route.ts';
 import { newToken } from '../lib/tokens.ts';
 import type { Shape } from '../schemas.ts';
+import { transactOutsideAccounts } from '../events/transaction.ts';
 
 const path = '/api/v1/profile';
 
@@ -39,7 +40,7 @@ export const profileRoutes = [
       const token = newToken('user', services.random);
       const now = services.database.clock.now();
       const held = { userId: principal.id, tokenId: principal.tokenId };
-      await em.transactional((inner) => resetToken(inner, held, token, now));
+      await transactOutsideAccounts(em, (inner) => resetToken(inner, held, token, now));
       return { ...(await presentProfile(em, principal)), access_token: token };
     },
   ),

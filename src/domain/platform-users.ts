@@ -3,7 +3,7 @@ import { AccessToken } from '../entities/access-token.ts';
 import type { Agent } from '../entities/agent.ts';
 import { User } from '../entities/user.ts';
 import { invalid, notFound } from '../errors.ts';
-import type { Transaction } from '../events/transaction.ts';
+import { transactOutsideAccounts, type Transaction } from '../events/transaction.ts';
 import { differs } from '../lib/differs.ts';
 import { sql } from '../lib/sql.ts';
 import { brokenUniqueConstraint } from '../lib/sql-errors.ts';
@@ -28,7 +28,7 @@ function refuseEmail(error: unknown): never {
 
 /** Creates a user whom `token` lets in, and who belongs to no account yet. Errors: 422 for an e-mail address in use. */
 export function addUser(em: EntityManager, profile: UserProfile, token: string, now: Date): Promise<User> {
-  return em.transactional(async (inner) => {
+  return transactOutsideAccounts(em, async (inner) => {
     const user = await createUser(inner, { ...profile, confirmed: true }, now).catch(refuseEmail);
     await grantToken(inner, user.id, token, now);
     return user;
@@ -61,7 +61,7 @@ async function checkNotLastPlatformAdmin(em: EntityManager, id: number, pointer 
 
 /** Changes a user. Errors: 404, 422 for an e-mail address in use and for the last platform administrator's role. */
 export function updateUser(em: EntityManager, id: number, changes: Partial<UserProfile>, now: Date): Promise<User> {
-  return em.transactional(async (inner) => {
+  return transactOutsideAccounts(em, async (inner) => {
     if (changes.platformAdmin === false) await checkNotLastPlatformAdmin(inner, id, '/platform_admin');
     const user = await lockUser(inner, id);
     if (!differs(user, changes)) return user;
@@ -73,7 +73,7 @@ export function updateUser(em: EntityManager, id: number, changes: Partial<UserP
 
 /** Replaces the access tokens of a user by a new one. Errors: 404. */
 export function resetUserToken(em: EntityManager, id: number, token: string, now: Date): Promise<User> {
-  return em.transactional(async (inner) => {
+  return transactOutsideAccounts(em, async (inner) => {
     const user = await lockUser(inner, id);
     await inner.nativeDelete(AccessToken, { userId: id });
     await grantToken(inner, id, token, now);
@@ -107,8 +107,8 @@ async function removeWhenFree(em: EntityManager, id: number): Promise<boolean> {
  * their author. Errors: 404, 422 for the last administrator of an account or of the platform.
  */
 export async function deleteUser(transactIn: TransactIn, em: EntityManager, id: number): Promise<void> {
-  await em.transactional((inner) => checkNotLastAnywhere(inner, id));
-  while (!(await em.transactional((inner) => removeWhenFree(inner, id)))) {
+  await transactOutsideAccounts(em, (inner) => checkNotLastAnywhere(inner, id));
+  while (!(await transactOutsideAccounts(em, (inner) => removeWhenFree(inner, id)))) {
     for (const { account } of await findMemberships(em, id)) {
       await deleteAgent((work) => transactIn(account, work), id);
     }

@@ -2,7 +2,7 @@ import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../entities/account.ts';
 import type { Named } from '../entities/conversation.ts';
 import { notFound } from '../errors.ts';
-import type { Transaction } from '../events/transaction.ts';
+import { transactOutsideAccounts, type Transaction } from '../events/transaction.ts';
 import { sql } from '../lib/sql.ts';
 import type { BotScope } from './agent-bots.ts';
 import { deleteSystemBot, dismissSystemBot, findServedAccounts } from './bot-removal.ts';
@@ -30,7 +30,7 @@ export async function readAccount(em: EntityManager, id: number): Promise<Accoun
 
 /** Gives an account another name. Errors: 404. */
 export function renameAccount(em: EntityManager, id: number, name: string, now: Date): Promise<Account> {
-  return em.transactional(async (inner) => {
+  return transactOutsideAccounts(em, async (inner) => {
     const account = await inner.findOne(Account, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!account) throw notFound('Account');
     if (account.name !== name) Object.assign(account, { name, updatedAt: now });
@@ -101,7 +101,7 @@ export async function removeSystemBot(
   { id, now }: { id: number; now: Date },
 ): Promise<void> {
   const remove = () =>
-    em.transactional((inner) => {
+    transactOutsideAccounts(em, (inner) => {
       const scope: BotScope = { em: inner, account: { id: null }, now };
       return deleteSystemBot(scope, id);
     });

@@ -88,3 +88,22 @@ export async function transact<Result>(
     }
   }
 }
+
+/**
+ * Runs work that belongs to no account in one transaction, again after a deadlock; within a transaction that is under way
+ * as a part of that.
+ */
+export async function transactOutsideAccounts<Result>(
+  em: EntityManager,
+  work: (inner: EntityManager) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await em.transactional(work);
+    } catch (error) {
+      if (em.isInTransaction() || attempt >= tries || !isRetryable(error)) throw error;
+      // What it read before is of the transaction that was undone.
+      em.clear();
+    }
+  }
+}

@@ -36,6 +36,16 @@ describe('users of the platform', () => {
       expect(await app.eventNames()).to.deep.equal([]);
     });
 
+    it('become and cease to be platform administrators, many at once, without a server error', async () => {
+      const users = await Promise.all([platform.newUser(), platform.newUser(), platform.newUser()]);
+      const changes = Array.from({ length: 60 }, (_, index) =>
+        app.patch(`${platformBase}/users/${users[index % users.length].id}`, { platform_admin: index % 2 === 0 }),
+      );
+      const statuses = new Set((await Promise.all(changes)).map(({ status }) => status));
+      expect([...statuses]).to.deep.equal([200]);
+      for (const { id } of users) await app.patch(`${platformBase}/users/${id}`, { platform_admin: false });
+    });
+
     it('have an e-mail address of their own, whoever comes first', async () => {
       const first = await platform.newUser();
       for (const email of [first.email, first.email.toUpperCase()]) {
