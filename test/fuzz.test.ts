@@ -3,11 +3,13 @@ import { TestApp } from './support/app.ts';
 import { Fuzzer } from './support/fuzz/fuzz.ts';
 
 const requests = 20_000;
+// The suite says the same each time; `npm run fuzz` looks elsewhere.
+const defaultSeed = 20_261_120;
 
 describe('requests made from the schemas', () => {
   it(`${requests} of them: no server error, every answer in its shape, nothing written by a refused one`, async function () {
     this.timeout(300_000);
-    const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000_000);
+    const seed = Number(process.env.FUZZ_SEED ?? defaultSeed);
     const app = await TestApp.start({ engine: false });
     try {
       const report = await new Fuzzer(app, seed).run(requests);
