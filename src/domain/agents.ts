@@ -193,6 +193,8 @@ async function rename(tx: Transaction, userId: number, name: string): Promise<vo
 export async function updateAgent(tx: Transaction, userId: number, changes: AgentChanges): Promise<AgentProfile> {
   checkRights(tx.actor, userId, changes);
   const { name, ...membership } = changes;
+  // Agent and user are two rows, and administrators are looked at together: changes of the account take turns.
+  await lockAccount(tx);
   const agent = await tx.em.findOne(Agent, { accountId: tx.account.id, userId });
   if (!agent) throw notFound('Agent');
   if (agent.role === 'administrator' && membership.role === 'agent') await checkNotLastAdministrator(tx, userId);

@@ -62,7 +62,7 @@ export function transactWithin<Result>(
   return outer.transactional((em) => perform({ em, ...scope, recorded: [], snoozes: [] }, work));
 }
 
-const tries = 3;
+const tries = 5;
 
 /**
  * Runs `work` in one transaction and commits its rows, events and deliveries together; whatever it throws undoes all

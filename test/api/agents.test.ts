@@ -40,6 +40,19 @@ describe('agents', () => {
     return body.id;
   }
 
+  it('names and roles change many at once without a server error', async () => {
+    const people = await Promise.all(['Uma', 'Una', 'Ute'].map((name) => addPerson(app, { name })));
+    const changes = Array.from({ length: 60 }, (_, index) =>
+      app.patch(`agents/${people[index % people.length]!.id}`, {
+        name: `Name ${index}`,
+        role: index % 2 === 0 ? 'administrator' : 'agent',
+      }),
+    );
+    const answers = await Promise.all(changes);
+    expect([...new Set(answers.map(({ status }) => status))]).to.deep.equal([200]);
+    for (const { id } of people) await app.delete(`agents/${id}`);
+  });
+
   it('an agent is created with defaults, and listed in a bare array by name', async () => {
     const { status, body } = await app.post('agents', { name: 'Zoe', email: 'zoe@example.com', role: 'agent' });
     expect(status).to.equal(201);
