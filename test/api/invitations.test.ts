@@ -118,7 +118,7 @@ describe('invitations', () => {
 
   it('one that is too old, or that nobody sent, is refused', async () => {
     const { id, link } = await invite();
-    await app.query('UPDATE invitations SET expires_at = now()');
+    await app.query(`UPDATE invitations SET expires_at = now() - interval '1 minute'`);
     for (const method of ['GET', 'POST']) {
       const response = await fetch(link, { method });
       expect(response.status).to.equal(410);
