@@ -17,6 +17,8 @@ const inbound = 'POST conversations/:conversation_id/messages';
 describe('what operations say', () => {
   let world: World;
   let webhook: number;
+  /** Hears of one inbox alone, which no case but its own touches. */
+  let scoped: { inboxId: number; webhookId: number };
 
   before(async function () {
     this.timeout(30_000);
@@ -24,7 +26,9 @@ describe('what operations say', () => {
     webhook = await world.home.maker.webhook({ subscriptions: forAccounts, active: true });
     // Of the account's and of one inbox of it that is not concerned: none of these hears anything.
     await world.home.maker.webhook({ subscriptions: forAccounts, active: false });
-    await world.home.maker.webhook({ subscriptions: forAccounts, inbox_id: await world.home.maker.inbox() });
+    const inboxId = await world.home.maker.inbox();
+    const active = { subscriptions: forAccounts, active: true };
+    scoped = { inboxId, webhookId: await world.home.maker.webhook({ ...active, inbox_id: inboxId }) };
     await world.other.maker.webhook({ subscriptions: forAccounts, active: true });
   });
 
@@ -88,6 +92,18 @@ describe('what operations say', () => {
       expect(linesOf(await said())).to.deep.equal(says);
     });
   }
+
+  it('is delivered to the webhook of one inbox when that inbox is concerned', async () => {
+    await world.app.events();
+    await world.home.maker.conversation(scoped.inboxId);
+    const ids = (await world.app.events()).map(({ id }) => id);
+    const rows = await world.app.query<{ endpoint_id: number }>(
+      `SELECT DISTINCT endpoint_id FROM deliveries JOIN events e ON e.id = event_id
+       WHERE event_id = ANY ($1) AND e.name = 'conversation_created' ORDER BY endpoint_id`,
+      [ids],
+    );
+    expect(rows.map(({ endpoint_id: id }) => id)).to.deep.equal([webhook, scoped.webhookId]);
+  });
 
   it('is said of each conversation without a gap', async () => {
     const gaps = await world.app.query(

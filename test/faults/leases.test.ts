@@ -187,6 +187,20 @@ describe('leases', () => {
     ]);
   });
 
+  it('a process that stalls between lease and take finds nothing when another has leased the lane meanwhile', async () => {
+    await bench.deliveries(await bench.webhook(), 1);
+    const stalled = systemRandom.uuid();
+    const leased = await leaseLanes(bench.em, bounds, stalled);
+    await bench.pass(31);
+    const [claimed] = await bench.claim();
+    const before = await bench.ledger();
+    const laneIds = leased.map(({ id }) => id);
+    expect(laneIds).to.deep.equal([claimed!.laneId]);
+    expect(await takeHeads(bench.em, { laneIds, token: stalled, holdAttempts })).to.deep.equal([]);
+    expect(await bench.ledger()).to.deep.equal(before);
+    expect(await bench.finish(claimed!)).to.deep.equal([claimed!.deliveryId]);
+  });
+
   it("a lease that is renewed in time is nobody else's", async () => {
     await bench.deliveries(await bench.webhook(), 1);
     const [claimed] = await bench.claim();

@@ -186,20 +186,43 @@ describe('a human who takes over', function () {
   });
 
   it('a run that outlives its lease says nothing: the one that took over does', async () => {
+    const gate = await closeGate(app);
     const id = await openConversation(app, inboxes.get('slow'));
     await ask(id);
-    const begun = async () => (await app.query('SELECT FROM deliveries WHERE lease_token IS NOT NULL')).length === 1;
-    await eventually(begun, 5_000);
+    const claims = async (count: number): Promise<void> => {
+      const claimed = `SELECT FROM deliveries WHERE lease_token IS NOT NULL AND attempt = ${count}`;
+      await eventually(async () => (await app.query(claimed)).length === 1, 10_000);
+    };
+    await claims(1);
     await app.query('UPDATE lanes SET due_at = now() WHERE lease_token IS NOT NULL');
-    await botDeliveries(id);
-    // Long enough for the other run to have ended too.
-    await sleep(1_000);
+    app.app.engine.poke();
+    await claims(2);
+    await gate.open();
+    expect(await botDeliveries(id)).to.deep.equal([{ state: 'delivered', last_error: null }]);
     expect((await messagesOf(app, id)).map((message) => message.sender_kind)).to.deep.equal(['contact', 'agent_bot']);
     expect(await app.query('SELECT outcome, attempt FROM bot_runs WHERE conversation_id = $1', [id])).to.deep.equal([
       { outcome: 'ok', attempt: 2 },
     ]);
   });
 });
+
+/**
+ * Keeps every run from writing its record until the gate opens: a run then outlives its lease however fast it was. What
+ * waits here holds its conversation, so it ends before another run of the conversation does.
+ */
+async function closeGate(app: TestApp): Promise<{ open: () => Promise<void> }> {
+  await app.query('CREATE TABLE gate (shut boolean)');
+  await app.query('INSERT INTO gate VALUES (true)');
+  await app.query(`CREATE FUNCTION wait_at_gate() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      WHILE EXISTS (SELECT FROM gate) LOOP PERFORM pg_sleep(0.01); END LOOP;
+      RETURN NEW;
+    END $$`);
+  await app.query(
+    'CREATE TRIGGER bot_runs_gate BEFORE INSERT ON bot_runs FOR EACH ROW EXECUTE FUNCTION wait_at_gate()',
+  );
+  return { open: async () => void (await app.query('DELETE FROM gate')) };
+}
 
 describe('a bot that takes its time', function () {
   this.timeout(30_000);

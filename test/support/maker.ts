@@ -96,6 +96,7 @@ export class Maker {
     });
   }
 
+  /** Switched off unless `active` is given: its address answers nobody. */
   webhook(fields: Fields = {}): Promise<number> {
     const subscriptions = ['message_created'];
     return this.post('webhooks', { url: `http://127.0.0.1:9/${this.mark}`, subscriptions, active: false, ...fields });
