@@ -6,9 +6,10 @@ import type { Claimed, EndpointKind } from './engine/claim.ts';
 import { cancelled, deliverByHttp, type DelivererPorts } from './engine/deliver.ts';
 import type { Deliver } from './engine/engine.ts';
 import { finishDeliveries } from './engine/finish.ts';
+import type { SlotOutcome } from './engine/slots.ts';
 import { findConversation } from './entities/conversation.ts';
 import { system, transact } from './events/transaction.ts';
-import type { BotRunner } from './runtime/run-bot.ts';
+import type { BotRunner, RunVerdict } from './runtime/run-bot.ts';
 
 export interface DelivererOptions extends DelivererPorts {
   database: Database;
@@ -20,13 +21,13 @@ class StaleDelivery extends Error {}
 
 function toWebhook(options: DelivererOptions): Deliver {
   return async (claimed) => {
-    const { finished, step } = await deliverByHttp(claimed, options);
-    if (step?.step !== 'disable') return finished;
+    const { finished, outcome, step } = await deliverByHttp(claimed, options);
+    if (step?.step !== 'disable') return { finished, outcome };
     await transact(options.database, { account: claimed.account, actor: system }, async (tx) => {
       await finishDeliveries(tx.em, [finished], options.holdAttempts);
       await disableWebhook(tx, claimed.endpoint.id, 'The receiver answered 410 Gone');
     });
-    return null;
+    return { finished: null, outcome };
   };
 }
 
@@ -44,10 +45,10 @@ async function silenceNow(
 function toBotServer(options: DelivererOptions): Deliver {
   return async (claimed) => {
     const silence = await silenceNow(options, claimed);
-    if (silence !== null) return cancelled(claimed, silence);
-    const { finished } = await deliverByHttp(claimed, options);
+    if (silence !== null) return { finished: cancelled(claimed, silence), outcome: 'skipped' };
+    const { finished, outcome } = await deliverByHttp(claimed, options);
     const { conversationId } = claimed.event;
-    if (finished.state !== 'exhausted' || conversationId === null) return finished;
+    if (finished.state !== 'exhausted' || conversationId === null) return { finished, outcome };
     await transact(options.database, { account: claimed.account, actor: system }, async (tx) => {
       const note = `The bot could not be reached (${finished.errorCode ?? finished.status}). Please take over.`;
       await suspendBot(tx, conversationId, { botId: claimed.endpoint.id, silence: 'bot_failed', note });
@@ -57,8 +58,14 @@ function toBotServer(options: DelivererOptions): Deliver {
     }).catch((error: unknown) => {
       if (!(error instanceof StaleDelivery)) throw error;
     });
-    return null;
+    return { finished: null, outcome };
   };
+}
+
+// A full queue is not the plugin's doing.
+function outcomeOfRun({ state, errorCode }: RunVerdict): SlotOutcome {
+  if (state === 'delivered') return 'delivered';
+  return state === 'cancelled' || errorCode === 'queue_full' ? 'skipped' : 'failed';
 }
 
 function toPlugin({ botRunner, holdAttempts }: DelivererOptions): Deliver {
@@ -67,11 +74,14 @@ function toPlugin({ botRunner, holdAttempts }: DelivererOptions): Deliver {
     const { id, name, conversationId, depth } = event;
     if (conversationId === null) throw new Error('A bot hears only of conversations');
     const input = { account, botId: endpoint.id, event: { id, name, conversationId, depth }, body, attempt };
+    let outcome: SlotOutcome = 'skipped';
     await botRunner.handle(input, async (tx, verdict) => {
       const finished = { deliveryId, laneId, token, status: null, responseBody: null, ...verdict };
-      return (await finishDeliveries(tx.em, [finished], holdAttempts)).length > 0;
+      const written = await finishDeliveries(tx.em, [finished], holdAttempts);
+      outcome = written.length > 0 ? outcomeOfRun(verdict) : 'skipped';
+      return written.length > 0;
     });
-    return null;
+    return { finished: null, outcome };
   };
 }
 

@@ -1,10 +1,11 @@
-import type { OutboundHttp } from '../lib/outbound-http.ts';
+import type { OutboundErrorCode, OutboundHttp, OutboundResult } from '../lib/outbound-http.ts';
 import type { Clock, Random } from '../lib/ports.ts';
 import type { SecretBox } from '../lib/secret-box.ts';
 import type { Claimed } from './claim.ts';
 import type { Finished } from './finish.ts';
 import { nextStep, type NextStep } from './retry.ts';
 import { signatureHeaders } from './sign.ts';
+import type { SlotOutcome } from './slots.ts';
 
 export interface DelivererPorts {
   outbound: OutboundHttp;
@@ -15,6 +16,16 @@ export interface DelivererPorts {
 
 const states = { delivered: 'delivered', retry: 'pending', exhausted: 'exhausted', disable: 'exhausted' } as const;
 const maxRecordedBody = 4096;
+
+// Without an answer: the receiver is down, out of reach, or too slow. An answer that makes no sense is one all the same.
+const unansweredCodes: ReadonlySet<OutboundErrorCode | null> = new Set(['timeout', 'connect', 'reset', 'dns', 'tls']);
+
+/** What a call says of the endpoint that was called. */
+export function outcomeOf({ ok, errorCode }: Pick<OutboundResult, 'ok' | 'errorCode'>): SlotOutcome {
+  if (ok) return 'delivered';
+  if (errorCode === 'aborted') return 'skipped';
+  return unansweredCodes.has(errorCode) ? 'unanswered' : 'failed';
+}
 
 /** The same for every attempt and resend of one event to one endpoint, so that its receiver can tell repetitions. */
 export function webhookId({ event, endpoint }: Claimed): string {
@@ -37,14 +48,14 @@ export function cancelled(claimed: Claimed, errorCode: string): Finished {
   };
 }
 
-/** Makes one attempt: a signed POST. Answers how it ended; `step` says what follows, null for a deleted endpoint. */
+/** Makes one attempt: a signed POST. `step` says what follows, null for a deleted endpoint. */
 export async function deliverByHttp(
   claimed: Claimed,
   ports: DelivererPorts,
-): Promise<{ finished: Finished; step: NextStep | null }> {
+): Promise<{ finished: Finished; outcome: SlotOutcome; step: NextStep | null }> {
   const { endpoint, body, attempt } = claimed;
   if (endpoint.url === null || endpoint.sealedSecret === null)
-    return { finished: cancelled(claimed, 'endpoint_gone'), step: null };
+    return { finished: cancelled(claimed, 'endpoint_gone'), outcome: 'skipped', step: null };
   const signature = signatureHeaders({
     id: webhookId(claimed),
     timestamp: ports.clock.now(),
@@ -80,5 +91,5 @@ export async function deliverByHttp(
     durationMs: result.durationMs,
     responseBody: result.body.slice(0, maxRecordedBody),
   };
-  return { finished, step };
+  return { finished, outcome: outcomeOf(result), step };
 }

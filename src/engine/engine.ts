@@ -6,8 +6,14 @@ import { FinishBatch } from './finish-batch.ts';
 import { Slots, type SlotOutcome } from './slots.ts';
 import { extendLeases, releaseLanes, type Finished, type Lease } from './finish.ts';
 
-/** Makes one attempt. Answers how it ended, or null when it has written that itself. */
-export type Deliver = (claimed: Claimed) => Promise<Finished | null>;
+/** One attempt: what to write of how it ended, null when the deliverer has written that, and its endpoint's part in it. */
+export interface Attempted {
+  finished: Finished | null;
+  outcome: SlotOutcome;
+}
+
+/** Makes one attempt. */
+export type Deliver = (claimed: Claimed) => Promise<Attempted>;
 
 export interface EngineOptions {
   database: Database;
@@ -192,13 +198,13 @@ export class Engine {
   // outage there is no need to wait for that.
   async #deliver(kind: EndpointKind, claimed: Claimed): Promise<SlotOutcome> {
     try {
-      const finished = await this.#options.deliver[kind](claimed);
+      const { finished, outcome } = await this.#options.deliver[kind](claimed);
       if (finished) await this.#batch.add(finished);
-      return finished === null || finished.state === 'delivered' ? 'delivered' : 'failed';
+      return outcome;
     } catch (error) {
       if (isPassing(error)) this.#abandoned.push({ laneId: claimed.laneId, token: claimed.token });
       this.#options.failed(error);
-      return 'failed';
+      return isPassing(error) ? 'skipped' : 'failed';
     }
   }
 }

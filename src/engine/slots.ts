@@ -3,8 +3,11 @@ const failedAllowance = 1;
 // What was learned of the endpoints heard of longest ago is forgotten beyond this.
 const maxKnown = 10_000;
 
-/** How a delivery ended for its endpoint. */
-export type SlotOutcome = 'delivered' | 'failed';
+/**
+ * How an attempt ended for its endpoint. `unanswered` is the failure of one that was not there to answer, or not in
+ * time; `skipped` says nothing of the endpoint: it was not asked, or had no part in how the attempt ended.
+ */
+export type SlotOutcome = 'delivered' | 'failed' | 'unanswered' | 'skipped';
 
 /**
  * How many deliveries may be under way at once: in all, and to each endpoint. An endpoint earns its share: it begins
@@ -50,17 +53,17 @@ export class Slots {
     const left = (this.#inFlight.get(endpointId) ?? 1) - 1;
     if (left > 0) this.#inFlight.set(endpointId, left);
     else this.#inFlight.delete(endpointId);
-    this.#learn(endpointId, outcome);
+    if (outcome !== 'skipped') this.#learn(endpointId, outcome === 'delivered');
   }
 
   #allowance(endpointId: number): number {
     return this.#allowances.get(endpointId) ?? this.first;
   }
 
-  #learn(endpointId: number, outcome: SlotOutcome): void {
+  #learn(endpointId: number, hasSucceeded: boolean): void {
     const grown = Math.min(this.#perEndpoint, this.#allowance(endpointId) + 1);
     this.#allowances.delete(endpointId);
-    this.#allowances.set(endpointId, outcome === 'delivered' ? grown : failedAllowance);
+    this.#allowances.set(endpointId, hasSucceeded ? grown : failedAllowance);
     if (this.#allowances.size <= maxKnown) return;
     for (const [oldest] of this.#allowances) return void this.#allowances.delete(oldest);
   }

@@ -22,6 +22,20 @@ describe('slots', () => {
     expect(freeOf(1)).to.equal(0);
   });
 
+  it('an attempt that says nothing of its endpoint changes nothing, one without an answer is a failure', () => {
+    const slots = new Slots({ total: 10, perEndpoint: 4 });
+    const freeOf = (id: number) => slots.freeByEndpoint().get(id) ?? slots.first;
+    slots.take(1);
+    slots.give(1, 'skipped');
+    expect([freeOf(1), slots.free]).to.deep.equal([2, 10]);
+    slots.take(1);
+    slots.give(1, 'unanswered');
+    expect([freeOf(1), slots.free]).to.deep.equal([1, 10]);
+    slots.take(1);
+    slots.give(1, 'skipped');
+    expect(freeOf(1)).to.equal(1);
+  });
+
   it('endpoints that hang hold one slot each once they have failed', () => {
     const slots = new Slots({ total: 256, perEndpoint: 8 });
     for (let id = 1; id <= 100; id++) {

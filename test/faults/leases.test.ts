@@ -291,7 +291,7 @@ describe('leases', () => {
         webhook: async (claimed) => {
           begun.push(claimed.deliveryId);
           await bench.finish(claimed);
-          return null;
+          return { finished: null, outcome: 'delivered' };
         },
         bot: () => Promise.reject(new Error('There is no bot')),
       },
