@@ -84,6 +84,7 @@ export class App {
       statementTimeoutMs: config.statementTimeoutMs,
       clock,
       warn: (message) => this.log.debug(message),
+      failed: (error) => this.log.error({ err: error }, 'work after a commit failed'),
     });
     this.#outbound = createOutboundHttp({
       allowCidrs: config.outboundAllowCidrs,
@@ -172,12 +173,12 @@ export class App {
     return createHttpServer(
       config.role === 'engine' ? routes.filter(({ contract }) => contract.role === 'anyone') : routes,
       {
+        database: this.database,
         services: {
-          database: this.database,
           outbound: this.#outbound,
           secretBox: this.#secretBox,
           random: this.#random,
-          mailer: this.#mailer,
+          mail: (tx, mail) => tx.afterCommit(() => this.#mailer.send(mail)),
           publicUrl: () => config.publicUrl ?? serviceUrl(this.server.address() as AddressInfo),
           registry: this.registry,
           accepting: () => this.#accepting,

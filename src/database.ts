@@ -24,16 +24,20 @@ export interface DatabaseOptions {
   clock: Clock;
   /** Told of connections that broke and the like; never of values. */
   warn: (message: string) => void;
+  /** Told of work that failed after its transaction had committed. */
+  failed: (error: unknown) => void;
 }
 
 /** The connection to PostgreSQL, and the place where committed work is announced within the process. */
 export class Database {
   readonly orm: MikroORM;
   readonly clock: Clock;
+  readonly failed: DatabaseOptions['failed'];
   readonly #announcements = new EventEmitter();
 
   constructor(options: DatabaseOptions) {
     this.clock = options.clock;
+    this.failed = options.failed;
     this.orm = new MikroORM({
       clientUrl: options.url,
       entities: [

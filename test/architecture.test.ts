@@ -24,6 +24,14 @@ const longFiles: Readonly<Record<string, string>> = {
     'one migration is one list of statements, and is never changed once released',
 };
 
+/** The files of src/api and src/domain that may reach the database outside of the transaction they are called in. */
+const besideTransactions: Readonly<Record<string, string>> = {
+  'src/domain/idempotency-keys.ts': 'a sweep: each batch of old answers goes in a transaction of its own',
+  'src/domain/retention.ts': 'a sweep: each batch of old events goes in a transaction of its own',
+  'src/domain/sla.ts': 'a sweep: each conversation is a transaction of its own',
+  'src/domain/snoozes.ts': 'a sweep: each conversation is a transaction of its own',
+};
+
 interface Fence {
   what: string;
   /** The only file that may; null = none. */
@@ -113,6 +121,17 @@ function findFenceProblems(sources: Sources): string[] {
   return problems;
 }
 
+/** A second connection, taken while a transaction holds the first, waits for itself when there are no more. */
+function findSecondConnections(sources: Sources): string[] {
+  const problems: string[] = [];
+  for (const [path, text] of sources) {
+    if (!isInside('src/api', path) && !isInside('src/domain', path)) continue;
+    const reaches = importsOf(path, text).some(({ target }) => target === 'src/database.ts');
+    if (reaches && !besideTransactions[path]) problems.push(`${path} reaches the database beside its transaction`);
+  }
+  return problems;
+}
+
 function findSizeProblems(sources: Sources): string[] {
   const problems: string[] = [];
   for (const [path, text] of sources) {
@@ -156,6 +175,7 @@ const rules = {
   'every file imports lower floors or its own folder only': findFloorProblems,
   'plugins and bots import the published bot API and their own files only': findPackageProblems,
   'what is fenced stays in its one file': findFenceProblems,
+  'handlers and verbs have no database beside their transaction': findSecondConnections,
   [`no file has more than ${maxLines} lines`]: findSizeProblems,
   'imports make no cycle': findCycles,
   'every import leads somewhere': findLostImports,
@@ -206,6 +226,16 @@ const planted: readonly [string, string, string][] = [
   ['src/domain/planted.ts', `crypto.getRandomValues(bytes);`, 'uses randomness'],
   ['src/runtime/planted.ts', `import { runInNewContext } from 'node:vm';`, 'uses code from text'],
   ['src/runtime/planted.ts', `eval(text);`, 'uses code from text'],
+  [
+    'src/api/planted.ts',
+    `import type { Database } from '../database.ts';`,
+    'reaches the database beside its transaction',
+  ],
+  [
+    'src/domain/planted.ts',
+    `import { Database } from '../database.ts';`,
+    'reaches the database beside its transaction',
+  ],
   ['src/lib/planted.ts', 'const x = 1;\n'.repeat(maxLines + 1), `has ${maxLines + 1} lines`],
   ['src/lib/sql.ts', `import { prepared } from './prepared.ts';\nimport './sql.ts';`, 'is a cycle'],
   ['src/lib/planted.ts', `import './not-there.ts';`, 'is missing'],
@@ -233,6 +263,7 @@ describe('architecture', () => {
     expect(sources.size).to.be.above(100);
     expect([...sources.keys()]).to.include.members(['src/app.ts', 'src/lib/ports.ts', 'bots/faq/bot.ts']);
     for (const { only } of fences) if (only) expect([...sources.keys()]).to.include(only);
+    expect([...sources.keys()]).to.include.members(Object.keys(besideTransactions));
   });
 
   for (const [title, rule] of Object.entries(rules)) {

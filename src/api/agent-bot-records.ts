@@ -1,7 +1,7 @@
 import { createPluginBot, createWebhookBot, type AgentBotChanges, type BotScope } from '../domain/agent-bots.ts';
 import type { AgentBot } from '../entities/agent-bot.ts';
 import { ApiError, invalid } from '../errors.ts';
-import type { Services } from '../http/route.ts';
+import type { OutsideServices, Services } from '../http/route.ts';
 import { given } from '../lib/given.ts';
 import { newWebhookSecret } from '../lib/secret-box.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
@@ -55,7 +55,9 @@ function findPackage({ registry }: Services, pluginId: string, path: string): Pl
   return pack;
 }
 
-async function checkOutgoingUrl({ outbound }: Services, url: string): Promise<void> {
+/** Resolves the URL of a bot's server. Errors: 422 for one that may not be called. */
+export async function checkOutgoingUrl({ outbound }: OutsideServices, url: string | undefined): Promise<void> {
+  if (url === undefined) return;
   const problem = await outbound.checkUrl(url, { httpsOnly: true });
   if (problem) throw invalid('/outgoing_url', problem.rule, problem.message);
 }
@@ -63,13 +65,13 @@ async function checkOutgoingUrl({ outbound }: Services, url: string): Promise<vo
 type Draft = (scope: BotScope) => Promise<AgentBot>;
 
 /**
- * A bot as the body tells it, to be created in the account or for the system; and the signing secret, if it has one.
- * Errors: 422 for what the plugin or the network rules refuse.
+ * A bot as the body tells it, to be created in the account or for the system; and the signing secret, if it has one. The
+ * URL was checked before. Errors: 422 for what the plugin refuses.
  */
-export async function draftBot(
+export function draftBot(
   services: Services,
   body: Shape<'requests/agent-bot.create'>,
-): Promise<{ create: Draft; secret?: string }> {
+): { create: Draft; secret?: string } {
   const { name, description = null, avatar_url: avatarUrl = null } = body;
   const common = { name, description, avatarUrl };
   if (body.kind === 'plugin') {
@@ -84,7 +86,6 @@ export async function draftBot(
     };
   }
   const { outgoing_url: outgoingUrl = '' } = body;
-  await checkOutgoingUrl(services, outgoingUrl);
   const secret = newWebhookSecret(services.random);
   const server = { outgoingUrl, sealedSecret: services.secretBox.seal(secret) };
   return {
@@ -94,13 +95,12 @@ export async function draftBot(
 }
 
 /** What the body changes on a bot. Errors: 422 as for draftBot. */
-export async function readChanges(
+export function readChanges(
   services: Services,
   bot: AgentBot,
   body: Shape<'requests/agent-bot.update'>,
-): Promise<AgentBotChanges> {
+): AgentBotChanges {
   const { name, description, avatar_url: avatarUrl, outgoing_url: outgoingUrl } = body;
-  if (outgoingUrl !== undefined) await checkOutgoingUrl(services, outgoingUrl);
   const settings = bot.kind === 'plugin' ? body.config : undefined;
   const pack = settings && findPackage(services, bot.pluginId ?? '', '/config');
   const config = pack && settings ? readConfig(pack, settings) : body.config;

@@ -13,7 +13,7 @@ import { route } from '../http/route.ts';
 import { pageMeta } from '../lib/page.ts';
 import { newWebhookSecret } from '../lib/secret-box.ts';
 import { newToken } from '../lib/tokens.ts';
-import { draftBot, presentAgentBot, readChanges } from './agent-bot-records.ts';
+import { checkOutgoingUrl, draftBot, presentAgentBot, readChanges } from './agent-bot-records.ts';
 
 const base = '/api/v1/accounts/:account_id/agent_bots';
 
@@ -37,24 +37,30 @@ export const agentBotRoutes = [
       role: 'administrator',
       status: 201,
     },
-    async ({ services, body, transact }) => {
-      const { create, secret } = await draftBot(services, body);
-      const token = newToken('bot', services.random);
-      const bot = await transact(async (tx) => {
-        const created = await create(tx);
-        await grantBotToken(tx.em, created.id, token, tx.now);
-        return created;
-      });
-      return { ...presentAgentBot(bot), access_token: token, ...(secret === undefined ? {} : { secret }) };
+    {
+      prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
+      handle: async ({ services, body, transact }) => {
+        const { create, secret } = draftBot(services, body);
+        const token = newToken('bot', services.random);
+        const bot = await transact(async (tx) => {
+          const created = await create(tx);
+          await grantBotToken(tx.em, created.id, token, tx.now);
+          return created;
+        });
+        return { ...presentAgentBot(bot), access_token: token, ...(secret === undefined ? {} : { secret }) };
+      },
     },
   ),
   route(
     ['PATCH', `${base}/:id`],
     { body: 'requests/agent-bot.update', reply: 'resources/agent-bot', role: 'administrator' },
-    async ({ services, em, account, ids, body, transact }) => {
-      const bot = await readOwnAgentBot(em, account.id, ids.id ?? 0);
-      const changes = await readChanges(services, bot, body);
-      return presentAgentBot(await transact((tx) => updateAgentBot(tx, bot.id, changes)));
+    {
+      prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
+      handle: async ({ services, em, account, ids, body, transact }) => {
+        const bot = await readOwnAgentBot(em, account.id, ids.id ?? 0);
+        const changes = readChanges(services, bot, body);
+        return presentAgentBot(await transact((tx) => updateAgentBot(tx, bot.id, changes)));
+      },
     },
   ),
   route(

@@ -1,6 +1,6 @@
 import { deleteAgent } from '../domain/agent-removal.ts';
 import { createAgent, findAgents, inviteAgain, updateAgent, type AgentProfile } from '../domain/agents.ts';
-import type { Named } from '../entities/conversation.ts';
+import type { Transaction } from '../events/transaction.ts';
 import { route, type Services } from '../http/route.ts';
 import { given } from '../lib/given.ts';
 import { newToken } from '../lib/tokens.ts';
@@ -26,17 +26,18 @@ export function presentAgent(agent: AgentProfile): Shape<'resources/agent'> {
 }
 
 function sendInvitation(
-  { mailer, publicUrl }: Services,
-  agent: AgentProfile,
-  { token, account, from }: { token: string; account: Named; from: string },
+  { mail, publicUrl }: Services,
+  tx: Transaction,
+  { agent, token }: { agent: AgentProfile; token: string },
 ): void {
+  const { account, actor } = tx;
   const link = `${publicUrl()}/invitations/${token}`;
-  mailer.send({
+  mail(tx, {
     to: { name: agent.name, address: agent.email },
     subject: `Invitation to ${account.name}`,
     text: `Hello ${agent.name},
 
-${from} invites you to work in ${account.name}. Follow this link within 7 days to accept:
+${actor.name} invites you to work in ${account.name}. Follow this link within 7 days to accept:
 
 ${link}
 
@@ -60,22 +61,26 @@ export const agentRoutes = [
       description:
         'Who is new gets an invitation by e-mail, at most 20 an hour; who has an access token is in at once.',
     },
-    async ({ services, account, actor, body, transact }) => {
+    async ({ services, body, transact }) => {
       const { name, email, role, availability = 'online' } = body;
       const token = newToken('invitation', services.random);
-      const { agent, invited } = await transact((tx) => createAgent(tx, { name, email, role, availability }, token));
-      if (invited) sendInvitation(services, agent, { token, account, from: actor.name });
-      return presentAgent(agent);
+      return transact(async (tx) => {
+        const { agent, invited } = await createAgent(tx, { name, email, role, availability }, token);
+        if (invited) sendInvitation(services, tx, { agent, token });
+        return presentAgent(agent);
+      });
     },
   ),
   route(
     ['POST', `${base}/:id/resend_invitation`],
     { reply: 'resources/agent', role: 'administrator', description: 'The link that was sent before is void then.' },
-    async ({ services, account, actor, ids, transact }) => {
+    async ({ services, ids, transact }) => {
       const token = newToken('invitation', services.random);
-      const agent = await transact((tx) => inviteAgain(tx, ids.id ?? 0, token));
-      sendInvitation(services, agent, { token, account, from: actor.name });
-      return presentAgent(agent);
+      return transact(async (tx) => {
+        const agent = await inviteAgain(tx, ids.id ?? 0, token);
+        sendInvitation(services, tx, { agent, token });
+        return presentAgent(agent);
+      });
     },
   ),
   route(

@@ -27,8 +27,8 @@ export const invitationRoutes = [
   route(
     ['GET', path],
     { summary: 'Show an invitation', reply: 'resources/page', role: 'anyone', errors: [410] },
-    async ({ services, em, names }) => {
-      const { account, user } = await findInvitation(em, names.token ?? '', services.database.clock.now());
+    async ({ em, now, names }) => {
+      const { account, user } = await findInvitation(em, names.token ?? '', now);
       return page(
         `Invitation to ${account.name}`,
         `<p>${escaped(user.name)} (${escaped(user.email)}) is invited to work in ${escaped(account.name)}.</p>
@@ -45,9 +45,13 @@ export const invitationRoutes = [
       role: 'anyone',
       errors: [410],
     },
-    async ({ services, names, query }) => {
+    async ({ services, em, now, names, query, transactIn }) => {
       const accessToken = newToken('user', services.random);
-      const { account, user } = await acceptInvitation(services.database, names.token ?? '', accessToken);
+      const { account, user } = await acceptInvitation(transactIn, em, {
+        token: names.token ?? '',
+        accessToken,
+        now,
+      });
       if (query.format === 'page') {
         return page(
           `Welcome to ${account.name}`,

@@ -1,5 +1,5 @@
 import { readConversation } from '../domain/access.ts';
-import { refuseMessage } from '../domain/bot-suspension.ts';
+import { stopLoop } from '../domain/bot-suspension.ts';
 import { deleteMessage, updateMessage } from '../domain/message-edits.ts';
 import { send } from '../domain/messages.ts';
 import { findMessages } from '../entities/message.ts';
@@ -36,19 +36,22 @@ export const messageRoutes = [
       role: 'bot',
       status: 201,
     },
-    async ({ services, account, actor, ids, body, transact }) => {
-      const { conversation_id: conversationId = 0 } = ids;
-      const { message, conversation } = await transact((tx) =>
-        send(tx, conversationId, {
-          type: body.message_type,
-          content: body.content,
-          private: body.private ?? false,
-          contentType: body.content_type ?? 'text',
-          contentAttributes: body.content_attributes ?? {},
-          sourceId: body.source_id ?? null,
-        }),
-      ).catch((error) => refuseMessage(services.database, { account, actor, conversationId }, error));
-      return messageRecord(message, conversation);
+    {
+      handle: async ({ ids, body, transact }) => {
+        const { message, conversation } = await transact((tx) =>
+          send(tx, placeOf(ids).conversationId, {
+            type: body.message_type,
+            content: body.content,
+            private: body.private ?? false,
+            contentType: body.content_type ?? 'text',
+            contentAttributes: body.content_attributes ?? {},
+            sourceId: body.source_id ?? null,
+          }),
+        );
+        return messageRecord(message, conversation);
+      },
+      refused: (error, { actor, ids, transact }) =>
+        stopLoop(transact, { error, actor, conversationId: placeOf(ids).conversationId }),
     },
   ),
   route(

@@ -41,17 +41,13 @@ export const platformAccountRoutes = [
       role: 'platform',
       status: 201,
     },
-    async ({ services, em, body }) => presentAccount(await createAccount(em, body.name, services.database.clock.now())),
+    async ({ em, now, body }) => presentAccount(await createAccount(em, body.name, now)),
   ),
   route(
     ['PATCH', `${base}/:id`],
     { body: 'requests/platform-account.update', reply: 'resources/platform-account', role: 'platform' },
-    async ({ services, em, ids: { id = 0 }, body: { name } }) =>
-      presentAccount(
-        name === undefined
-          ? await readAccount(em, id)
-          : await renameAccount(em, id, name, services.database.clock.now()),
-      ),
+    async ({ em, now, ids: { id = 0 }, body: { name } }) =>
+      presentAccount(name === undefined ? await readAccount(em, id) : await renameAccount(em, id, name, now)),
   ),
   route(
     ['DELETE', `${base}/:id`],

@@ -38,7 +38,7 @@ export const platformUserRoutes = [
       status: 201,
       description: 'The access token is in this answer only.',
     },
-    async ({ services, em, body }) => {
+    async ({ services, em, now, body }) => {
       const token = newToken('user', services.random);
       const profile = {
         name: body.name,
@@ -46,17 +46,17 @@ export const platformUserRoutes = [
         avatarUrl: body.avatar_url ?? null,
         platformAdmin: body.platform_admin ?? false,
       };
-      const user = await addUser(em, profile, token, services.database.clock.now());
+      const user = await addUser(em, profile, token, now);
       return { ...(await presentUser(em, user)), access_token: token };
     },
   ),
   route(
     ['PATCH', `${base}/:id`],
     { body: 'requests/platform-user.update', reply: 'resources/platform-user', role: 'platform' },
-    async ({ services, em, ids, body }) => {
+    async ({ em, now, ids, body }) => {
       const { name, email, avatar_url: avatarUrl, platform_admin: platformAdmin } = body;
       const changes = given({ name, email, avatarUrl, platformAdmin });
-      return presentUser(em, await updateUser(em, ids.id ?? 0, changes, services.database.clock.now()));
+      return presentUser(em, await updateUser(em, ids.id ?? 0, changes, now));
     },
   ),
   route(
@@ -66,9 +66,9 @@ export const platformUserRoutes = [
       role: 'platform',
       description: 'Every access token the user held stops working; the new one is in this answer only.',
     },
-    async ({ services, em, ids }) => {
+    async ({ services, em, now, ids }) => {
       const token = newToken('user', services.random);
-      const user = await resetUserToken(em, ids.id ?? 0, token, services.database.clock.now());
+      const user = await resetUserToken(em, ids.id ?? 0, token, now);
       return { ...(await presentUser(em, user)), access_token: token };
     },
   ),

@@ -36,9 +36,8 @@ export const profileRoutes = [
       role: 'user',
       description: 'Every access token the user held stops working; the new one is in this answer only.',
     },
-    async ({ services, em, principal }) => {
+    async ({ services, em, now, principal }) => {
       const token = newToken('user', services.random);
-      const now = services.database.clock.now();
       const held = { userId: principal.id, tokenId: principal.tokenId };
       await transactOutsideAccounts(em, (inner) => resetToken(inner, held, token, now));
       return { ...(await presentProfile(em, principal)), access_token: token };

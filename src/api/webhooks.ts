@@ -1,7 +1,7 @@
 import { createWebhook, deleteWebhook, readWebhook, rotateWebhookSecret, updateWebhook } from '../domain/webhooks.ts';
 import { Webhook } from '../entities/webhook.ts';
 import { invalid } from '../errors.ts';
-import { route, type Services } from '../http/route.ts';
+import { route, type OutsideServices } from '../http/route.ts';
 import { given } from '../lib/given.ts';
 import { pageMeta } from '../lib/page.ts';
 import { newWebhookSecret } from '../lib/secret-box.ts';
@@ -26,7 +26,7 @@ function presentWebhook(webhook: Webhook): Shape<'resources/webhook'> {
   };
 }
 
-async function checkUrl({ outbound }: Services, url: string): Promise<void> {
+async function checkUrl({ outbound }: OutsideServices, url: string): Promise<void> {
   const problem = await outbound.checkUrl(url, { httpsOnly: false });
   if (problem) throw invalid('/url', problem.rule, problem.message);
 }
@@ -47,20 +47,22 @@ export const webhookRoutes = [
   route(
     ['POST', base],
     { body: 'requests/webhook.create', reply: 'resources/webhook-with-secret', role: 'administrator', status: 201 },
-    async ({ services, body, transact }) => {
-      await checkUrl(services, body.url);
-      const secret = newWebhookSecret(services.random);
-      const webhook = await transact((tx) =>
-        createWebhook(tx, {
-          url: body.url,
-          name: body.name ?? null,
-          subscriptions: body.subscriptions,
-          inboxId: body.inbox_id ?? null,
-          active: body.active ?? true,
-          sealedSecret: services.secretBox.seal(secret),
-        }),
-      );
-      return { ...presentWebhook(webhook), secret };
+    {
+      prepare: ({ services, body }) => checkUrl(services, body.url),
+      handle: async ({ services, body, transact }) => {
+        const secret = newWebhookSecret(services.random);
+        const webhook = await transact((tx) =>
+          createWebhook(tx, {
+            url: body.url,
+            name: body.name ?? null,
+            subscriptions: body.subscriptions,
+            inboxId: body.inbox_id ?? null,
+            active: body.active ?? true,
+            sealedSecret: services.secretBox.seal(secret),
+          }),
+        );
+        return { ...presentWebhook(webhook), secret };
+      },
     },
   ),
   route(['GET', `${base}/:id`], { reply: 'resources/webhook', role: 'administrator' }, async ({ em, account, ids }) =>
@@ -69,11 +71,15 @@ export const webhookRoutes = [
   route(
     ['PATCH', `${base}/:id`],
     { body: 'requests/webhook.update', reply: 'resources/webhook', role: 'administrator' },
-    async ({ services, ids, body, transact }) => {
-      const { url, subscriptions, name, inbox_id: inboxId, active } = body;
-      if (url !== undefined) await checkUrl(services, url);
-      const changes = given({ url, subscriptions, name, inboxId, active });
-      return presentWebhook(await transact((tx) => updateWebhook(tx, ids.id ?? 0, changes)));
+    {
+      prepare: async ({ services, body: { url } }) => {
+        if (url !== undefined) await checkUrl(services, url);
+      },
+      handle: async ({ ids, body, transact }) => {
+        const { url, subscriptions, name, inbox_id: inboxId, active } = body;
+        const changes = given({ url, subscriptions, name, inboxId, active });
+        return presentWebhook(await transact((tx) => updateWebhook(tx, ids.id ?? 0, changes)));
+      },
     },
   ),
   route(

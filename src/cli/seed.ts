@@ -32,5 +32,6 @@ function openDatabase({ config, databaseUrl, log }: CommandContext): Database {
     statementTimeoutMs: config.statementTimeoutMs,
     clock: systemClock,
     warn: (message) => log.debug(message),
+    failed: (error) => log.error({ err: error }, 'work after a commit failed'),
   });
 }

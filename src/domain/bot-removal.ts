@@ -67,7 +67,7 @@ export function deleteAgentBot(transact: Transact, id: number): Promise<void> {
  */
 export function dismissSystemBot(transact: Transact, id: number): Promise<void> {
   return dismiss(transact, id, {
-    lock: async (tx) => lockOwnBot({ ...tx, account: { id: null } }, id),
+    lock: async (tx) => lockOwnBot({ em: tx.em, account: { id: null }, now: tx.now }, id),
     remove: () => Promise.resolve(),
   });
 }

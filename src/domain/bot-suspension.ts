@@ -1,9 +1,9 @@
-import type { Database } from '../database.ts';
-import { findConversation, type BotSilence, type Named } from '../entities/conversation.ts';
+import { findConversation, type BotSilence } from '../entities/conversation.ts';
 import { ApiError } from '../errors.ts';
-import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
+import { system, type Actor, type Transaction } from '../events/transaction.ts';
 import { silenceOf } from './arbiter.ts';
 import { handOff } from './conversations.ts';
+import type { Transact } from './detach.ts';
 
 /**
  * Gives a conversation to people because its bot cannot go on there, with a note that tells them. Nothing happens when
@@ -22,20 +22,14 @@ export async function suspendBot(
 }
 
 /**
- * Rethrows what kept an actor's message from being sent. A bot that was refused because it seems to talk in a loop is
- * suspended first: in a transaction of its own, since the refused one left nothing behind.
+ * Suspends a bot whose message was refused because it seems to talk in a loop. `transact` runs a transaction of its own:
+ * the one that was refused is undone, and everything in it.
  */
-export async function refuseMessage(
-  database: Database,
-  { account, actor, conversationId }: { account: Named; actor: Actor; conversationId: number },
-  error: unknown,
-): Promise<never> {
-  const { id: botId, name } = actor;
-  if (error instanceof ApiError && error.code === 'loop_suspected' && botId !== null) {
-    const note = `The bot ${name} seems to talk in a loop and was stopped here. Please take over.`;
-    await transact(database, { account, actor: system }, (tx) =>
-      suspendBot(tx, conversationId, { botId, silence: 'loop_suspected', note }),
-    );
-  }
-  throw error;
+export async function stopLoop(
+  transact: Transact,
+  { error, actor: { id: botId, name }, conversationId }: { error: unknown; actor: Actor; conversationId: number },
+): Promise<void> {
+  if (!(error instanceof ApiError) || error.code !== 'loop_suspected' || botId === null) return;
+  const note = `The bot ${name} seems to talk in a loop and was stopped here. Please take over.`;
+  await transact((tx) => suspendBot(tx.as(system), conversationId, { botId, silence: 'loop_suspected', note }));
 }

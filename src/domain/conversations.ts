@@ -88,7 +88,7 @@ export async function createConversation(tx: Transaction, input: NewConversation
   record(tx, 'conversation_created', { conversation }, decide('conversation_created', conversation, tx.actor));
   if (input.message) await sendInto(tx, conversation, { type: 'outgoing', content: input.message.content });
   await autoAssign(tx, conversation);
-  if (conversation.snoozedUntil) tx.snoozes.push(conversation.snoozedUntil);
+  if (conversation.snoozedUntil) tx.announceSnooze(conversation.snoozedUntil);
   await saveConversation(tx.em, conversation);
   return conversation;
 }

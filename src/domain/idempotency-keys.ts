@@ -37,7 +37,8 @@ interface KeyRow {
   body: string;
 }
 
-async function findKept(executor: Executor, request: KeyedRequest, now: Date): Promise<KeptAnswer | null> {
+/** The answer kept for the request; null when there is none. Errors: 422 when the key came with another request. */
+export async function findKept(executor: Executor, request: KeyedRequest, now: Date): Promise<KeptAnswer | null> {
   const [row] = await sql<KeyRow>(
     executor,
     'SELECT fingerprint, status, body FROM idempotency_keys WHERE holder = $1 AND key = $2 AND created_at > $3',

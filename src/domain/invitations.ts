@@ -1,10 +1,11 @@
-import type { Database } from '../database.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { Invitation } from '../entities/invitation.ts';
 import { ApiError, notFound } from '../errors.ts';
-import { system, transact, type Transaction } from '../events/transaction.ts';
+import type { Transaction } from '../events/transaction.ts';
 import { sql, type Executor } from '../lib/sql.ts';
 import { hashToken, looksForged } from '../lib/tokens.ts';
 import { grantToken } from './accounts.ts';
+import type { TransactIn } from './platform.ts';
 
 const hourMs = 3_600_000;
 const lifetimeMs = 7 * 24 * hourMs;
@@ -117,10 +118,10 @@ async function accept(
  * of the user can be accepted any more. Errors: 404, 410.
  */
 export async function acceptInvitation(
-  database: Database,
-  token: string,
-  accessToken: string,
+  transactIn: TransactIn,
+  em: EntityManager,
+  { token, accessToken, now }: { token: string; accessToken: string; now: Date },
 ): Promise<OpenInvitation> {
-  const { account, user } = await findInvitation(database.em(), token, database.clock.now());
-  return transact(database, { account, actor: system }, (tx) => accept(tx, user.id, { token, accessToken }));
+  const { account, user } = await findInvitation(em, token, now);
+  return transactIn(account, (tx) => accept(tx, user.id, { token, accessToken }));
 }

@@ -119,7 +119,7 @@ async function greet(
 ): Promise<void> {
   const content = await findGreeting(tx, conversation, occasion);
   if (content === null) return;
-  await sendInto({ ...tx, actor: { ...system, depth: tx.actor.depth } }, conversation, { type: 'outgoing', content });
+  await sendInto(tx.as({ ...system, depth: tx.actor.depth }), conversation, { type: 'outgoing', content });
 }
 
 /**

@@ -32,7 +32,7 @@ function changeStatus(
   if (snoozedUntil?.getTime() !== previous.snoozedUntil?.getTime()) {
     const [before, after] = [previous.snoozedUntil, snoozedUntil].map(unixSecondsOrNull);
     changed.snoozed_until = { previous: before, current: after };
-    if (snoozedUntil) tx.snoozes.push(snoozedUntil);
+    if (snoozedUntil) tx.announceSnooze(snoozedUntil);
   }
   Object.assign(conversation, { status, snoozedUntil });
   return changed;

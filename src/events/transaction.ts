@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../database.ts';
 import type { Named } from '../entities/conversation.ts';
 import { isRetryable } from '../lib/sql-errors.ts';
+import { AfterCommit } from './after-commit.ts';
 import { flushOutbox, type RecordedEvent } from './outbox.ts';
 
 /**
@@ -31,79 +32,160 @@ export const system: Actor = {
   depth: 0,
 };
 
-/** One transaction of one account: rows change through `em`, events are said through `record`. */
-export interface Transaction {
-  em: EntityManager;
+/** Who does what, in which account, and when: the business time of everything in the transaction. */
+interface Scope {
   account: Named;
   actor: Actor;
-  /** The business time of everything in it. */
   now: Date;
+}
+
+/** What parts of a transaction have in common with the whole. */
+interface Whole {
+  database: Database;
   recorded: RecordedEvent[];
-  /** Moments at which a snooze it set ends: told to the alarm clock after the commit. */
-  snoozes: Date[];
+  afterCommit: AfterCommit;
 }
 
-async function perform<Result>(tx: Transaction, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-  const answer = await work(tx);
-  await tx.em.flush();
-  await flushOutbox(tx);
-  return answer;
-}
+/** One transaction of one account: rows change through `em`, events are said through `record`. */
+export class Transaction {
+  readonly em: EntityManager;
+  readonly account: Named;
+  readonly actor: Actor;
+  /** The business time of everything in it. */
+  readonly now: Date;
+  /** The events said so far, in order. */
+  readonly recorded: RecordedEvent[];
+  readonly #whole: Whole;
 
-/**
- * Runs `work` as a part of a transaction that is under way, and with which its rows, events and deliveries commit. Nobody
- * is told of that: engine and alarm clock find the work when they next look.
- */
-export function transactWithin<Result>(
-  outer: EntityManager,
-  scope: { account: Named; actor: Actor; now: Date },
-  work: (tx: Transaction) => Promise<Result>,
-): Promise<Result> {
-  return outer.transactional((em) => perform({ em, ...scope, recorded: [], snoozes: [] }, work));
+  constructor(em: EntityManager, { account, actor, now }: Scope, whole: Whole) {
+    this.em = em;
+    this.account = account;
+    this.actor = actor;
+    this.now = now;
+    this.recorded = whole.recorded;
+    this.#whole = whole;
+  }
+
+  /** The same transaction on behalf of another. */
+  as(actor: Actor): Transaction {
+    return new Transaction(this.em, { account: this.account, actor, now: this.now }, this.#whole);
+  }
+
+  /**
+   * Begins `work` after the outermost commit, never inside the transaction: mail, announcements, whatever talks to others.
+   * Forgotten when the transaction, or the savepoint it was said in, is undone. `work` must not wait for anything: what
+   * takes time it only begins.
+   */
+  afterCommit(work: () => void): void {
+    this.#whole.afterCommit.add(work);
+  }
+
+  /** Tells the alarm clock, after the commit, of a snooze that ends then. */
+  announceSnooze(until: Date): void {
+    this.afterCommit(() => this.#whole.database.announce('snooze', until));
+  }
+
+  /** Runs `work` as a part that can fail alone: what it wrote and said is undone with it, its locks are let go. */
+  async savepoint<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    const { recorded, afterCommit } = this.#whole;
+    const [events, works] = [recorded.length, afterCommit.size];
+    try {
+      return await this.em.transactional((em) => work(new Transaction(em, this, this.#whole)));
+    } catch (error) {
+      recorded.length = events;
+      afterCommit.forgetSince(works);
+      throw error;
+    }
+  }
+
+  /** Writes what it changed and said; part of its commit. */
+  async flush(): Promise<void> {
+    await this.em.flush();
+    await flushOutbox(this);
+    if (this.recorded.length > 0) this.afterCommit(() => this.#whole.database.announce('deliveries'));
+  }
 }
 
 const tries = 5;
 
+async function retrying<Result>(work: () => Promise<Result>, mayRetry: () => boolean = () => true): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt >= tries || !isRetryable(error) || !mayRetry()) throw error;
+    }
+  }
+}
+
+/**
+ * Runs `work` in one database transaction, again from the start after a deadlock or a serialization failure, so it must
+ * not do anything but talk to the database; what is to follow the commit it gives to `afterCommit`.
+ */
+export function commit<Result>(
+  database: Database,
+  work: (em: EntityManager, afterCommit: AfterCommit) => Promise<Result>,
+): Promise<Result> {
+  return retrying(async () => {
+    const afterCommit = new AfterCommit();
+    const result = await database.em().transactional((em) => work(em, afterCommit));
+    afterCommit.begin(database.failed);
+    return result;
+  });
+}
+
+async function perform<Result>(tx: Transaction, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+  const answer = await work(tx);
+  await tx.flush();
+  return answer;
+}
+
+/** Runs `work` as the part of one account in a transaction that `commit` has begun. */
+export async function transactWithin<Result>(
+  { em, database, afterCommit }: { em: EntityManager; database: Database; afterCommit: AfterCommit },
+  scope: Scope,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const works = afterCommit.size;
+  try {
+    return await em.transactional((inner) =>
+      perform(new Transaction(inner, scope, { database, afterCommit, recorded: [] }), work),
+    );
+  } catch (error) {
+    afterCommit.forgetSince(works);
+    throw error;
+  }
+}
+
 /**
  * Runs `work` in one transaction and commits its rows, events and deliveries together; whatever it throws undoes all
- * of it. Work that met a deadlock is run again, so it must not do anything but talk to the database.
+ * of it. It is run again as `commit` says.
  */
-export async function transact<Result>(
+export function transact<Result>(
   database: Database,
   scope: { account: Named; actor: Actor },
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  for (let attempt = 1; ; attempt++) {
-    const recorded: RecordedEvent[] = [];
-    const snoozes: Date[] = [];
-    try {
-      const result = await database.em().transactional(async (em) => {
-        return perform({ em, ...scope, now: database.clock.now(), recorded, snoozes }, work);
-      });
-      if (recorded.length > 0) database.announce('deliveries');
-      for (const until of snoozes) database.announce('snooze', until);
-      return result;
-    } catch (error) {
-      if (attempt >= tries || !isRetryable(error)) throw error;
-    }
-  }
+  return commit(database, (em, afterCommit) => {
+    const whole = { database, afterCommit, recorded: [] };
+    return perform(new Transaction(em, { ...scope, now: database.clock.now() }, whole), work);
+  });
 }
 
 /**
  * Runs work that belongs to no account in one transaction, again after a deadlock; within a transaction that is under way
  * as a part of that.
  */
-export async function transactOutsideAccounts<Result>(
+export function transactOutsideAccounts<Result>(
   em: EntityManager,
   work: (inner: EntityManager) => Promise<Result>,
 ): Promise<Result> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await em.transactional(work);
-    } catch (error) {
-      if (em.isInTransaction() || attempt >= tries || !isRetryable(error)) throw error;
+  return retrying(
+    () => em.transactional(work),
+    () => {
       // What it read before is of the transaction that was undone.
-      em.clear();
-    }
-  }
+      if (!em.isInTransaction()) em.clear();
+      return !em.isInTransaction();
+    },
+  );
 }

@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import type { Database } from '../database.ts';
 import { findVisit, type Visit } from '../domain/visits.ts';
 import { ApiError, notFound } from '../errors.ts';
 import { transact, type Actor } from '../events/transaction.ts';
@@ -6,11 +7,12 @@ import { hashToken, looksForged } from '../lib/tokens.ts';
 import type { AnyCall } from './one-transaction.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { readPath } from './read-request.ts';
-import type { Services } from './route.ts';
+import type { OutsideServices } from './route.ts';
 
 /** What callers are let in by. */
 export interface AdmissionOptions {
-  services: Services;
+  database: Database;
+  services: OutsideServices;
   /** Requests per token. */
   requests: RateLimit;
   /** Failed authentications per address. */
@@ -41,7 +43,7 @@ async function identify(
 ): Promise<Visit> {
   await options.failures.check(ctx, ctx.ip);
   const { given, hash } = readToken(ctx);
-  const visit = await findVisit(options.services.database.em(), identifier, hash);
+  const visit = await findVisit(options.database.em(), identifier, hash);
   if (!visit) throw notFound('Inbox');
   if (visit.contact || (mayBeNew && !given)) return visit;
   await options.failures.consume(ctx, ctx.ip);
@@ -57,7 +59,7 @@ export async function admitVisitor(
   role: 'visitor' | 'contact',
   options: AdmissionOptions,
 ): Promise<Partial<AnyCall>> {
-  const { services } = options;
+  const { services, database } = options;
   if (role === 'visitor') await options.sessions.consume(ctx, ctx.ip);
   const { ids, names } = readPath(ctx.params);
   const { identifier = '' } = names;
@@ -69,11 +71,12 @@ export async function admitVisitor(
   const scope = { account: visit.account, actor: actorOf(visit) };
   return {
     services,
-    em: services.database.em(),
+    em: database.em(),
+    now: database.clock.now(),
     ids,
     names,
     ...scope,
     visit,
-    transact: (work) => transact(services.database, scope, work),
+    transact: (work) => transact(database, scope, work),
   };
 }

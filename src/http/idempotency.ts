@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
-import { claimKey, keepAnswer, type KeyedRequest, type KeyHolder } from '../domain/idempotency-keys.ts';
+import {
+  claimKey,
+  findKept,
+  keepAnswer,
+  type KeptAnswer,
+  type KeyedRequest,
+  type KeyHolder,
+} from '../domain/idempotency-keys.ts';
 import { badRequest } from '../errors.ts';
 import type { SecretBox } from '../lib/secret-box.ts';
 import type { AnyCall } from './one-transaction.ts';
@@ -48,6 +55,20 @@ export function readKeyedRequest(ctx: Context, call: AnyCall): KeyedRequest | nu
   return holder && { holder, key, fingerprint: fingerprintOf(ctx, call.body) };
 }
 
+function open(kept: KeptAnswer, box: SecretBox): Answer {
+  return { status: kept.status, body: box.open(kept.sealedBody), replayed: true };
+}
+
+/** The answer that the first request with this key got; null when there is none yet. Errors: 422 as for onlyOnce. */
+export async function findAnswer(
+  request: KeyedRequest,
+  box: SecretBox,
+  { em, now }: Pick<AnyCall, 'em' | 'now'>,
+): Promise<Answer | null> {
+  const kept = await findKept(em, request, now);
+  return kept && open(kept, box);
+}
+
 /**
  * The answer that the first request with this key got, or else the one that `perform` makes, kept in the transaction of
  * `em`. Kept answers are sealed: some hold a secret that is stored nowhere else in clear. Errors: 422 when the key came
@@ -58,7 +79,7 @@ export async function onlyOnce(
   perform: () => Promise<Answer>,
 ): Promise<Answer> {
   const kept = await claimKey(em, request, now);
-  if (kept) return { status: kept.status, body: box.open(kept.sealedBody), replayed: true };
+  if (kept) return open(kept, box);
   const answer = await perform();
   await keepAnswer(em, request, { status: answer.status, sealedBody: box.seal(answer.body) }, now);
   return answer;

@@ -26,7 +26,9 @@ async function presentTag(call: AnyCall, record: RecordRoute): Promise<string> {
   const ids = Object.fromEntries(Array.from(parameters, ([name, own]) => [name, call.ids[own] ?? 0]));
   const names = Object.fromEntries(Array.from(parameters, ([name, own]) => [name, call.names[own] ?? '']));
   const query = route.contract.query ? readQuery({}, route.contract.query) : undefined;
-  return entityTag(JSON.stringify(await route.handle({ ...call, ids, names, query, body: undefined } as never)));
+  return entityTag(
+    JSON.stringify(await route.steps.handle({ ...call, ids, names, query, body: undefined }, undefined)),
+  );
 }
 
 /** Refuses the call unless the record that it acts on is in the state that `header` names. Errors: 412, 404, 403. */

@@ -7,7 +7,7 @@ import { system, transact } from '../events/transaction.ts';
 import { assertShape } from '../schemas.ts';
 import { authenticate, enterAccount } from './authenticate.ts';
 import { entityTag, isUnchanged } from './entity-tag.ts';
-import { onlyOnce, readKeyedRequest, type Answer } from './idempotency.ts';
+import { findAnswer, onlyOnce, readKeyedRequest, type Answer } from './idempotency.ts';
 import { freezeView, readIfMatch, requireMatch } from './if-match.ts';
 import { admitVisitor, type AdmissionOptions } from './admit-visitor.ts';
 import { pageLinks } from './link-header.ts';
@@ -32,35 +32,26 @@ async function identify(ctx: Context, em: EntityManager, options: MountOptions):
 }
 
 async function admit(ctx: Context, route: Route, options: MountOptions): Promise<Partial<AnyCall>> {
-  const { services } = options;
+  const { database } = options;
   const { role } = route.contract;
-  const em = services.database.em();
-  if (role === 'anyone') return { services, em, ...readPath(ctx.params) };
   if (role === 'visitor' || role === 'contact') return admitVisitor(ctx, role, options);
+  const em = database.em();
+  const base = { services: options.services, em, now: database.clock.now() };
+  const transactIn: AnyCall['transactIn'] = (account, work) => transact(database, { account, actor: system }, work);
+  if (role === 'anyone') return { ...base, ...readPath(ctx.params), transactIn };
   const principal = await identify(ctx, em, options);
   await options.requests.consume(ctx, principal.tokenId);
-  const { ids, names } = readPath(ctx.params);
+  const common = { ...base, principal, ...readPath(ctx.params) };
   if (role === 'user') {
     if (principal.kind !== 'user') throw new ApiError(403, 'forbidden', 'Bots may not do this');
-    return { services, em, principal, ids, names };
+    return common;
   }
   if (role === 'platform') {
     if (!principal.platformAdmin) throw forbidden('Only platform administrators may do this');
-    const transactIn: AnyCall['transactIn'] = (account, work) =>
-      transact(services.database, { account, actor: system }, work);
-    return { services, em, principal, ids, names, transactIn };
+    return { ...common, transactIn };
   }
-  const { account, actor } = await enterAccount(em, ids.account_id ?? 0, principal, role);
-  const scope = { account, actor };
-  return {
-    services,
-    em,
-    principal,
-    ids,
-    names,
-    ...scope,
-    transact: (work) => transact(services.database, scope, work),
-  };
+  const scope = await enterAccount(em, common.ids.account_id ?? 0, principal, role);
+  return { ...common, ...scope, transact: (work) => transact(database, scope, work) };
 }
 
 async function readCall(ctx: Context, route: Route, options: MountOptions): Promise<AnyCall> {
@@ -88,8 +79,16 @@ function write(reply: unknown, { cacheable }: Contract): string {
   return body;
 }
 
-async function handle(ctx: Context, call: AnyCall, { route, traits, options }: Served): Promise<Answer> {
-  const reply = await route.handle(call as never);
+async function prepare(call: AnyCall, { route, options }: Served): Promise<unknown> {
+  return route.steps.prepare?.({ ...call, services: options.services });
+}
+
+async function handle(
+  ctx: Context,
+  { call, prepared }: { call: AnyCall; prepared: unknown },
+  { route, traits, options }: Served,
+): Promise<Answer> {
+  const reply = await route.steps.handle(call, prepared);
   if (options.checkReplies) assertShape(route.contract.reply, reply);
   const links = traits.paged ? pageLinks(reply, ctx.path, ctx.querystring) : null;
   if (links) ctx.set('link', links);
@@ -100,22 +99,31 @@ async function handle(ctx: Context, call: AnyCall, { route, traits, options }: S
 // With a key or a condition, what the handler reads and writes is one transaction: the key's row commits with what was
 // made, and the condition holds until then.
 async function perform(ctx: Context, call: AnyCall, served: Served): Promise<Answer> {
+  const { database, services } = served.options;
   const ifMatch = readIfMatch(ctx);
   const request = readKeyedRequest(ctx, call);
-  if (ifMatch === null && !request) return handle(ctx, call, served);
-  return inOneTransaction(call, async (held, em, now) => {
+  // An answer that is kept needs no preparation, which may not succeed any more.
+  const kept = request && served.route.steps.prepare ? await findAnswer(request, services.secretBox, call) : null;
+  if (kept) return kept;
+  const prepared = await prepare(call, served);
+  if (ifMatch === null && !request) return handle(ctx, { call, prepared }, served);
+  return inOneTransaction(database, call, async (held, em) => {
     if (ifMatch !== null) await freezeView(em);
     const run = async () => {
       if (ifMatch !== null) await requireMatch(ifMatch, held, served.traits.record);
-      return handle(ctx, held, served);
+      return handle(ctx, { call: held, prepared }, served);
     };
-    return request ? onlyOnce({ request, box: call.services.secretBox, em, now }, run) : run();
+    return request ? onlyOnce({ request, box: services.secretBox, em, now: held.now }, run) : run();
   });
 }
 
 async function serve(ctx: Context, served: Served): Promise<void> {
   const { route, traits, options } = served;
-  const answer = await perform(ctx, await readCall(ctx, route, options), served);
+  const call = await readCall(ctx, route, options);
+  const answer = await perform(ctx, call, served).catch(async (error: unknown) => {
+    await route.steps.refused?.(error, call);
+    throw error;
+  });
   if (answer.replayed) ctx.set('idempotency-replayed', 'true');
   if (route.contract.cacheable) ctx.set('cache-control', 'no-cache');
   if (traits.tagged && isUnchanged(ctx, entityTag(answer.body))) {

@@ -1,10 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '../database.ts';
 import type { Principal } from '../domain/identity.ts';
 import type { Visit } from '../domain/visits.ts';
 import type { Named } from '../entities/conversation.ts';
 import type { Actor, Transaction } from '../events/transaction.ts';
-import type { Mailer } from '../lib/mail.ts';
+import type { Mail } from '../lib/mail.ts';
 import type { OutboundHttp } from '../lib/outbound-http.ts';
 import type { Random } from '../lib/ports.ts';
 import type { SecretBox } from '../lib/secret-box.ts';
@@ -42,13 +41,12 @@ export interface Contract {
   origins?: (em: EntityManager, parameters: Readonly<Record<string, string>>) => Promise<readonly string[]>;
 }
 
-/** What handlers work with. */
+/** What handlers work with. None of it waits for anybody else: a handler may be one transaction from end to end. */
 export interface Services {
-  database: Database;
-  outbound: OutboundHttp;
   secretBox: SecretBox;
   random: Random;
-  mailer: Mailer;
+  /** Sends a mail once the transaction has committed. */
+  mail: (tx: Transaction, mail: Mail) => void;
   /** Where people reach the service, without a slash at the end. */
   publicUrl: () => string;
   /** The installed plugins. */
@@ -57,11 +55,21 @@ export interface Services {
   accepting: () => boolean;
 }
 
+/** What the preparation of a request works with: it holds no connection of the database, so it may wait for others. */
+export interface OutsideServices extends Services {
+  outbound: OutboundHttp;
+}
+
 /** One request, checked: who calls, in which account, and what for. */
 export interface Call<Body, Query> {
   services: Services;
-  /** For reading. Under an `Idempotency-Key` or `If-Match` the whole handler is one transaction, and this stands in it. */
+  /**
+   * For reading. Under an `Idempotency-Key` or `If-Match` the whole handler is one transaction, and this stands in it.
+   * Inside `transact`, read through the transaction's own.
+   */
   em: EntityManager;
+  /** The business time of what the handler does outside of `transact`. */
+  now: Date;
   principal: Principal;
   actor: Actor;
   account: Named;
@@ -81,12 +89,26 @@ export interface Call<Body, Query> {
 
 type ShapeOf<Name> = Name extends SchemaName ? Shape<Name> : undefined;
 
+/** A request before its transaction: nothing of the database, but what lies outside. */
+export type Preparation<Body, Query> = Omit<Call<Body, Query>, 'services' | 'em' | 'transact' | 'transactIn'> & {
+  services: OutsideServices;
+};
+
+/** An operation in steps, for those that are more than a transaction. */
+export interface Steps<Body, Query, Prepared, Reply> {
+  /** Before the transaction: what takes time or asks others, such as resolving a name. What it throws refuses the call. */
+  prepare?: (preparation: Preparation<Body, Query>) => Promise<Prepared>;
+  handle: (call: Call<Body, Query>, prepared: Prepared) => Promise<Reply>;
+  /** After `handle` has thrown and its transaction was undone: what has to be done all the same, in one of its own. */
+  refused?: (error: unknown, call: Call<Body, Query>) => Promise<void>;
+}
+
 /** An operation of the REST API: a row of the route table. */
 export interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   contract: Contract;
-  handle(call: Call<never, never>): Promise<unknown>;
+  steps: Steps<unknown, unknown, unknown, unknown>;
 }
 
 /** Describes an operation; body, query and answer are typed by the contract's schemas. */
@@ -94,10 +116,14 @@ export function route<
   Reply extends SchemaName,
   Body extends SchemaName | undefined = undefined,
   Query extends SchemaName | undefined = undefined,
+  Prepared = undefined,
 >(
   [method, path]: [Route['method'], string],
   contract: Omit<Contract, 'body' | 'query'> & { reply: Reply; body?: Body; query?: Query },
-  handle: (call: Call<ShapeOf<Body>, ShapeOf<Query>>) => Promise<Shape<Reply>>,
+  operation:
+    | ((call: Call<ShapeOf<Body>, ShapeOf<Query>>) => Promise<Shape<Reply>>)
+    | Steps<ShapeOf<Body>, ShapeOf<Query>, Prepared, Shape<Reply>>,
 ): Route {
-  return { method, path, contract: contract as Contract, handle };
+  const steps = typeof operation === 'function' ? { handle: operation } : operation;
+  return { method, path, contract: contract as Contract, steps: steps as Route['steps'] };
 }

@@ -32,7 +32,7 @@ export function createHttpServer(routes: readonly Route[], options: ServerOption
   app.use(commonHeaders(options.random));
   app.use(answerErrors(options.log));
   app.use(refuseMalformed);
-  app.use(crossOrigin(router, { database: options.services.database, routes }));
+  app.use(crossOrigin(router, { database: options.database, routes }));
   app.use(serveFiles(options.files ?? []));
   app.use(router.routes());
   app.use(refuseMethod(router));

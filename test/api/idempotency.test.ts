@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { deleteOldIdempotencyKeys } from '../../src/domain/idempotency-keys.ts';
+import { claimKey, deleteOldIdempotencyKeys, keepAnswer } from '../../src/domain/idempotency-keys.ts';
+import type { Executor } from '../../src/lib/sql.ts';
 import { TestApp, type Answer } from '../support/app.ts';
 import { addPerson, botHeaders, type Person } from '../support/people.ts';
 import { addContact, addConversation, addInbox } from '../support/records.ts';
@@ -154,6 +155,36 @@ describe('Idempotency-Key', () => {
     const third = await note();
     expect([third.status, replayed(third), third.body.id]).to.deep.equal([201, 'true', made.body.id]);
     expect(await app.eventNames()).to.deep.equal(['message_created']);
+  });
+
+  it('a repeat that looked before the first committed gets its answer all the same', async () => {
+    const holder = { accountId: 1, contactId: await addContact(app) };
+    const request = { holder, key: 'as the first commits', fingerprint: Buffer.alloc(32) };
+    const answer = { status: 201, sealedBody: 'v1.the-first-answer' };
+    const { database } = app.app;
+    const { promise: hasLooked, resolve: looked } = Promise.withResolvers<void>();
+    const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
+    const repeat = database.em().transactional((em) => {
+      const pausing: Executor = {
+        getKysely: () => ({
+          executeQuery: async (query) => {
+            const rows = await em.getKysely().executeQuery(query);
+            looked();
+            await mayGoOn;
+            return rows;
+          },
+        }),
+      };
+      return claimKey(pausing, request, present);
+    });
+    await hasLooked;
+    await database.em().transactional(async (em) => {
+      expect(await claimKey(em, request, present)).to.equal(null);
+      await keepAnswer(em, request, answer, present);
+    });
+    goOn();
+    expect(await repeat).to.deep.equal(answer);
+    await app.events();
   });
 
   it('the key commits with what was made, or neither does', async () => {

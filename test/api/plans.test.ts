@@ -67,7 +67,7 @@ describe('plans', function () {
   before(async () => {
     url = await createDatabase(migrate);
     const warn = () => undefined;
-    database = new Database({ url, poolMax: 2, statementTimeoutMs: 60_000, clock: systemClock, warn });
+    database = new Database({ url, poolMax: 2, statementTimeoutMs: 60_000, clock: systemClock, warn, failed: warn });
     em = database.em();
     for (const statement of seed) await sql(em, statement);
     for (const table of ['contacts', 'conversations', 'messages']) await vacuum(table);

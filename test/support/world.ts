@@ -1,7 +1,7 @@
 import { createUser, grantToken } from '../../src/domain/accounts.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { newToken } from '../../src/lib/tokens.ts';
-import { TestApp } from './app.ts';
+import { TestApp, type TestAppOptions } from './app.ts';
 import { Maker, type Bot } from './maker.ts';
 import { addAccount, addPerson, type Person } from './people.ts';
 
@@ -149,8 +149,8 @@ export class World {
     };
   }
 
-  static async build(): Promise<World> {
-    const app = await TestApp.start({ engine: false });
+  static async build(options: TestAppOptions = {}): Promise<World> {
+    const app = await TestApp.start({ engine: false, ...options });
     const administrator = await addPerson(app, { name: 'Alpha keeper', role: 'administrator' });
     const elsewhere = await addAccount(app, 'Bravo');
     const revoked = await addPerson(app, { name: 'Alpha revoked', role: 'administrator' });
@@ -169,11 +169,11 @@ export class World {
   /** Calls as the principal, with nothing but what lets it in. One that resets its token uses the new one from then on. */
   async send(
     name: PrincipalName,
-    { method, path, body }: { method: string; path: string; body?: object },
+    { method, path, body, headers }: { method: string; path: string; body?: object; headers?: Record<string, string> },
   ): Promise<Reply> {
     const response = await fetch(this.app.url + path, {
       method,
-      headers: { 'content-type': 'application/json', ...this.#headers[name] },
+      headers: { 'content-type': 'application/json', ...this.#headers[name], ...headers },
       ...(body && method !== 'GET' ? { body: JSON.stringify(body) } : {}),
     });
     const text = await response.text();
