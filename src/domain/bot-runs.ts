@@ -1,5 +1,6 @@
 import type { Transaction } from '../events/transaction.ts';
 import { sql } from '../lib/sql.ts';
+import { storableJson, storableText, storableTextOrNull } from '../lib/storable.ts';
 
 /** All that a run had, did and said: enough to run it again. */
 export interface BotRun {
@@ -21,7 +22,14 @@ export interface BotRun {
   wallMs: number;
 }
 
-/** Keeps the record of a run beside its effects. */
+const maxErrorChars = 4096;
+// Names and versions from a plugin's manifest.
+const maxNameChars = 255;
+
+/**
+ * Keeps the record of a run beside its effects. Whatever the plugin logged or threw is made storable here: a record that
+ * cannot be written would undo the run, and the run would begin again.
+ */
 export async function recordRun(tx: Transaction, run: BotRun): Promise<void> {
   await sql(
     tx.em,
@@ -34,16 +42,16 @@ export async function recordRun(tx: Transaction, run: BotRun): Promise<void> {
       run.conversationId,
       run.eventId,
       run.attempt,
-      run.pluginId,
-      run.pluginVersion,
+      storableText(run.pluginId, maxNameChars),
+      storableText(run.pluginVersion, maxNameChars),
       run.bundleHash,
-      JSON.stringify(run.config),
+      storableJson(run.config),
       run.seed,
       run.clock,
       run.outcome,
-      JSON.stringify(run.actions),
-      JSON.stringify(run.logs),
-      run.error,
+      storableJson(run.actions),
+      storableJson(run.logs),
+      storableTextOrNull(run.error, maxErrorChars),
       Math.round(run.wallMs),
       tx.now,
     ],

@@ -9,6 +9,7 @@ import { forbidden, notFound } from '../errors.ts';
 import { record } from '../events/outbox.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { sql } from '../lib/sql.ts';
+import { storableText } from '../lib/storable.ts';
 import { lockConversation, mayServeInbox } from './access.ts';
 import { botWillAnswer, decide } from './arbiter.ts';
 import { readAssignment } from './assignments.ts';
@@ -108,6 +109,9 @@ export async function toggleStatus(
   return conversation;
 }
 
+// As long as a message may be.
+const maxNoteChars = 150_000;
+
 /**
  * Gives a conversation to people: its bot is silent until the next session, the status becomes `open` unless it is
  * resolved, and the optional private note tells why. `silence` names what ended the bot's part.
@@ -121,7 +125,10 @@ export async function handOff(
   if (conversation.status !== 'resolved') moveTo(tx, conversation, 'open');
   conversation.botSilence = silence;
   conversation.waitingSince ??= tx.now;
-  if (note !== null) await sendInto(tx, conversation, { type: 'outgoing', content: note, private: true });
+  if (note !== null) {
+    const content = storableText(note, maxNoteChars);
+    await sendInto(tx, conversation, { type: 'outgoing', content, private: true });
+  }
   await autoAssign(tx, conversation);
   await saveConversation(tx.em, conversation);
   return conversation;

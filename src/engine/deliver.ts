@@ -15,7 +15,6 @@ export interface DelivererPorts {
 }
 
 const states = { delivered: 'delivered', retry: 'pending', exhausted: 'exhausted', disable: 'exhausted' } as const;
-const maxRecordedBody = 4096;
 
 // Without an answer: the receiver is down, out of reach, or too slow. An answer that makes no sense is one all the same.
 const unansweredCodes: ReadonlySet<OutboundErrorCode | null> = new Set(['timeout', 'connect', 'reset', 'dns', 'tls']);
@@ -89,7 +88,7 @@ export async function deliverByHttp(
     status: result.status,
     errorCode: result.errorCode ?? (result.ok ? null : 'bad_status'),
     durationMs: result.durationMs,
-    responseBody: result.body.slice(0, maxRecordedBody),
+    responseBody: result.body,
   };
   return { finished, outcome: outcomeOf(result), step };
 }

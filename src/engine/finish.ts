@@ -1,5 +1,9 @@
 import { prepared } from '../lib/prepared.ts';
 import { sql, type Executor } from '../lib/sql.ts';
+import { storableTextOrNull } from '../lib/storable.ts';
+
+const maxErrorCodeChars = 100;
+const maxRecordedBodyChars = 4096;
 
 /** A lane as it is leased under a token. */
 export interface Lease {
@@ -16,7 +20,7 @@ export interface Finished extends Lease {
   status: number | null;
   errorCode: string | null;
   durationMs: number;
-  /** The beginning of the answer, for the record. */
+  /** The answer, of which the beginning is recorded. */
   responseBody: string | null;
 }
 
@@ -95,9 +99,9 @@ export async function finishDeliveries(
     current.map(({ state }) => state),
     current.map(({ delayMs }) => delayMs),
     current.map(({ status }) => status),
-    current.map(({ errorCode }) => errorCode),
+    current.map(({ errorCode }) => storableTextOrNull(errorCode, maxErrorCodeChars)),
     current.map(({ durationMs }) => Math.round(durationMs)),
-    current.map(({ responseBody }) => responseBody),
+    current.map(({ responseBody }) => storableTextOrNull(responseBody, maxRecordedBodyChars)),
   ]);
   await sql(executor, releaseStatement, [[...locked], holdAttempts]);
   return rows.map(({ id }) => id);

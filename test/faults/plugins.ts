@@ -7,7 +7,11 @@ import type { TestApp } from '../support/app.ts';
 export type Handlers = Readonly<Record<string, string>>;
 
 /** A folder that a service can take its plugins from, with a bot for each handler. */
-export function pluginRootOf(handlers: Handlers, limits: object = {}): { path: string; remove: () => void } {
+export function pluginRootOf(
+  handlers: Handlers,
+  limits: object = {},
+  actions: readonly string[] = ['reply', 'note', 'handoff'],
+): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'switchboard-plugins-'));
   for (const [id, body] of Object.entries(handlers)) {
     const folder = join(path, 'bots', id);
@@ -19,7 +23,7 @@ export function pluginRootOf(handlers: Handlers, limits: object = {}): { path: s
       apiVersion: '1',
       main: 'bot.js',
       events: ['message_created'],
-      permissions: { conversation: ['reply', 'note', 'handoff'] },
+      permissions: { conversation: actions },
       limits,
     };
     writeFileSync(join(folder, 'plugin.json'), JSON.stringify(manifest));
