@@ -19,5 +19,5 @@ COPY bots bots
 COPY src src
 USER node
 EXPOSE 3000
-ENTRYPOINT ["node", "--no-node-snapshot", "--disable-warning=ExperimentalWarning", "src/cli/main.ts"]
+ENTRYPOINT ["node", "--disable-sigusr1", "--no-node-snapshot", "--disable-warning=ExperimentalWarning", "src/cli/main.ts"]
 CMD ["start"]

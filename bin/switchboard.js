@@ -8,8 +8,10 @@ import { fileURLToPath } from 'node:url';
 const REQUIRED_MAJOR = 24;
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
 const bundledNode = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
-// isolated-vm cannot work from a start-up snapshot.
-const flags = ['--no-node-snapshot', '--disable-warning=ExperimentalWarning'];
+// SIGUSR1 would open Node's debugger to every process of this account. isolated-vm cannot work from a start-up snapshot.
+const flags = ['--disable-sigusr1', '--no-node-snapshot', '--disable-warning=ExperimentalWarning'];
+// This process may be a Node that does not know that flag: a listener keeps its debugger closed as well.
+process.on('SIGUSR1', () => undefined);
 const node = findNode();
 if (node === null) {
   console.error(

@@ -124,6 +124,7 @@ export class App {
       size: role === 'web' ? 0 : sandboxRunners,
       queueLimit: sandboxQueue,
       maxRssMb: sandboxMaxRssMb,
+      log: this.log,
     });
   }
 

@@ -4,6 +4,8 @@ import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { systemRandom } from '../lib/ports.ts';
+import { chooseAccount, limitedCommand } from './child-limits.ts';
 
 /** A forked child that speaks over its stdin and stdout. */
 export type SandboxProcess = ChildProcessByStdio<Writable, Readable, null>;
@@ -13,6 +15,7 @@ const folder = realpathSync(import.meta.dirname);
 const projectRoot = join(folder, '..', '..');
 const codeFiles = [
   'runner-child.ts',
+  'give-up-rights.ts',
   'sandbox.ts',
   'bootstrap.ts',
   'isolate-harden.ts',
@@ -40,12 +43,13 @@ function packageFolder(name: string, from: string): string {
 function packagePaths(name: string, from: string): string[] {
   const found = packageFolder(name, from);
   const modules = dirname(found);
-  return [found, realpathSync(found), ...(isLink(modules) ? [modules] : [])];
+  // Node forgets a path that it is given after a longer one which begins with it.
+  return [...(isLink(modules) ? [modules] : []), found, realpathSync(found)];
 }
 
 function findReadablePaths(): string[] {
   const addon = packagePaths('isolated-vm', folder);
-  const loader = packagePaths('node-gyp-build', addon[1] ?? folder);
+  const loader = packagePaths('node-gyp-build', addon.at(-1) ?? folder);
   const own = [...codeFiles.map((file) => join(folder, file)), join(projectRoot, 'package.json')];
   return [...new Set([...own, ...addon, ...loader, alpineMark])];
 }
@@ -53,27 +57,32 @@ function findReadablePaths(): string[] {
 let readablePaths: readonly string[] | undefined;
 
 /**
- * Starts a child that can read its own code and nothing else, start no process or thread, and knows no environment.
- * Throws, at the first call only, when isolated-vm is not installed.
+ * The command of a child that can read its own code and nothing else, start no process or thread, opens no debugger, and
+ * once it is ready cannot read files, load native code or be root any more. Its resident memory is to be kept below
+ * `maxRssMb` by the parent. Throws, at the first call only, when isolated-vm is not installed.
  */
-export function startSandboxProcess(): SandboxProcess {
+export function sandboxCommand(maxRssMb: number, nodeFlags: readonly string[] = []): [string, string[]] {
   readablePaths ??= findReadablePaths();
   const flags = [
     '--permission',
     '--allow-addons',
     ...readablePaths.map((path) => `--allow-fs-read=${path}`),
+    '--disable-sigusr1',
     '--no-node-snapshot',
+    // The types of our own code are taken off by WebAssembly, whose guard pages would not fit into the limit on addresses.
+    '--disable-wasm-trap-handler',
     `--max-old-space-size=${childHeapMb}`,
     '--no-warnings',
+    ...nodeFlags,
   ];
-  // UTC is all it is told: a bot's dates must not depend on where the service runs.
-  const env = { TZ: 'UTC' };
-  return spawn(process.execPath, [...flags, join(folder, 'runner-child.ts')], {
-    cwd: folder,
-    env,
-    stdio: ['pipe', 'pipe', 'ignore'],
-    windowsHide: true,
-  });
+  const account = chooseAccount(systemRandom);
+  return limitedCommand([process.execPath, ...flags, join(folder, 'runner-child.ts'), String(account)], maxRssMb);
+}
+
+/** Starts a child of the pool: the command above, speaking over its stdin and stdout. */
+export function startSandboxProcess(maxRssMb: number): SandboxProcess {
+  const [program, args] = sandboxCommand(maxRssMb);
+  return spawn(program, args, { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
 }
 
 /** Resident memory of a process in MiB; null where the operating system does not say (/proc is missing) or it is gone. */

@@ -1,4 +1,5 @@
 // Runs in a process of its own that may be killed at any moment: it holds no state but the bundles it was sent.
+import { giveUpRights } from './give-up-rights.ts';
 import { openSandbox } from './sandbox.ts';
 import type { SandboxRun, SliceEnd } from './sandbox.ts';
 import { LineReader, keptBundles, maxParentLineBytes } from './wire.ts';
@@ -78,4 +79,5 @@ process.stdin.on('data', (chunk: Buffer) => {
 process.stdin.on('end', die);
 process.stdin.on('error', die);
 process.stdout.on('error', die);
+giveUpRights(Number(process.argv[2]));
 say('"type":"ready"');

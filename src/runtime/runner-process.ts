@@ -1,5 +1,6 @@
 import { residentMb } from './child-process.ts';
 import type { SandboxProcess } from './child-process.ts';
+import { cannotGiveUpRoot } from './give-up-rights.ts';
 import { answerCalls } from './host-calls.ts';
 import type { HostCall, LogLine, RunOutcome, RunRequest } from './run-types.ts';
 import { LineReader, keptBundles, maxChildLineBytes, readChildMessage } from './wire.ts';
@@ -19,13 +20,13 @@ export interface RawResult {
 export interface ProcessOwner {
   /** It can take a run. */
   onIdle(process: RunnerProcess): void;
-  /** It is gone, by whatever cause; `wasReady` = it had been able to take runs. */
-  onExit(process: RunnerProcess, wasReady: boolean): void;
+  /** It is gone, and the cause in a sentence; `wasReady` = it had been able to take runs. */
+  onExit(process: RunnerProcess, wasReady: boolean, cause: string): void;
 }
 
 /** How a process is started and bounded; `maxRssMb` in MiB. */
 export interface ProcessOptions {
-  start: () => SandboxProcess;
+  start: (maxRssMb: number) => SandboxProcess;
   maxRssMb: number;
   hostCalls: Readonly<Record<string, HostCall>>;
 }
@@ -47,6 +48,12 @@ const readyWithinMs = 10_000;
 /** A child that keeps more than this part of its memory allowance between runs is replaced. */
 const keptMemoryPart = 0.6;
 
+function describeExit(code: number | null, signal: string | null): string {
+  if (code === cannotGiveUpRoot)
+    return 'This root may not become another account, and no bot runs as root: start the service as an ordinary user';
+  return `The sandbox process died (${signal ?? code})`;
+}
+
 /** One child process and the run it is busy with, watched: what does not answer in time, or grows too large, is killed. */
 export class RunnerProcess {
   readonly #child: SandboxProcess;
@@ -65,13 +72,13 @@ export class RunnerProcess {
   constructor(options: ProcessOptions, owner: ProcessOwner) {
     this.#options = options;
     this.#owner = owner;
-    this.#child = options.start();
+    this.#child = options.start(options.maxRssMb);
     this.#startTimer = setTimeout(() => this.kill('crashed', 'The sandbox did not start'), readyWithinMs);
     this.#child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
     // A write to a child that just died; its exit is what counts.
     this.#child.stdin.on('error', () => undefined);
     this.#child.on('error', () => this.#leave('The sandbox process failed'));
-    this.#child.on('exit', (code, signal) => this.#leave(`The sandbox process died (${signal ?? code})`));
+    this.#child.on('exit', (code, signal) => this.#leave(describeExit(code, signal)));
   }
 
   /** The process id, for those who watch; undefined when it could not be started. */
@@ -213,6 +220,6 @@ export class RunnerProcess {
     this.#isGone = true;
     clearTimeout(this.#startTimer);
     this.#finish({ outcome: 'crashed', actions: [], logs: [], error });
-    this.#owner.onExit(this, this.#isReady);
+    this.#owner.onExit(this, this.#isReady, error);
   }
 }

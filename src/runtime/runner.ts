@@ -1,5 +1,6 @@
 import { judgeActions } from './action-batch.ts';
 import { hidePaths, startSandboxProcess } from './child-process.ts';
+import type { SandboxProcess } from './child-process.ts';
 import { viewEvent } from './event-view.ts';
 import { runBounds } from './run-types.ts';
 import type { HostCall, RunOutcome, RunRequest, RunResult, Runner } from './run-types.ts';
@@ -22,6 +23,8 @@ export interface RunnerOptions {
   /** What bots may call while they run; nothing unless given. */
   hostCalls?: Readonly<Record<string, HostCall>>;
   log?: RunnerLog;
+  /** How a child is started; the sandbox unless a test says otherwise. */
+  start?: (maxRssMb: number) => SandboxProcess;
 }
 
 interface QueuedRun {
@@ -114,21 +117,22 @@ class RunnerPool implements Runner {
   }
 
   #startProcess(): void {
+    const { start = startSandboxProcess, maxRssMb, hostCalls = {} } = this.#options;
     const process = new RunnerProcess(
-      { start: startSandboxProcess, maxRssMb: this.#options.maxRssMb, hostCalls: this.#options.hostCalls ?? {} },
+      { start, maxRssMb, hostCalls },
       {
         onIdle: (idle) => {
           this.#failedStarts = 0;
           this.#idle.push(idle);
           this.#dispatch();
         },
-        onExit: (gone, wasReady) => this.#replace(gone, wasReady),
+        onExit: (gone, wasReady, cause) => this.#replace(gone, wasReady, cause),
       },
     );
     this.#processes.add(process);
   }
 
-  #replace(gone: RunnerProcess, wasReady: boolean): void {
+  #replace(gone: RunnerProcess, wasReady: boolean, cause: string): void {
     this.#processes.delete(gone);
     const at = this.#idle.indexOf(gone);
     if (at !== -1) this.#idle.splice(at, 1);
@@ -141,7 +145,7 @@ class RunnerPool implements Runner {
       return;
     }
     this.#failedStarts += 1;
-    this.#options.log?.warn({ failed_starts: this.#failedStarts }, 'A sandbox process did not start');
+    this.#options.log?.warn({ failed_starts: this.#failedStarts, cause }, 'a sandbox process did not start');
     if (this.#failedStarts >= patientStarts) this.#drain('The sandbox cannot be started');
     this.#restartLater();
   }

@@ -1,12 +1,21 @@
-import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, readFileSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { startSandboxProcess } from '../../src/runtime/child-process.ts';
+import { sandboxCommand, startSandboxProcess } from '../../src/runtime/child-process.ts';
+import type { SandboxProcess } from '../../src/runtime/child-process.ts';
 import { createRunner } from '../../src/runtime/runner.ts';
 import { RunnerProcess } from '../../src/runtime/runner-process.ts';
 import type { RawResult } from '../../src/runtime/runner-process.ts';
 import { LineReader, readChildMessage } from '../../src/runtime/wire.ts';
-import { botOf, requestOf, sandboxPids, until } from './helpers.ts';
+import { botOf, directoryOf, requestOf, sandboxPids, until } from './helpers.ts';
+
+async function startReady(): Promise<SandboxProcess> {
+  const child = startSandboxProcess(256);
+  await once(child.stdout, 'data');
+  return child;
+}
 
 describe('runtime: child process', () => {
   it('has no environment, no inherited stream, and the permission model', async () => {
@@ -16,15 +25,109 @@ describe('runtime: child process', () => {
     const read = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0').filter(Boolean);
     expect(read('environ')).to.deep.equal(['TZ=UTC']);
     const flags = read('cmdline');
-    expect(flags).to.include.members(['--permission', '--allow-addons', '--no-node-snapshot']);
+    expect(flags).to.include.members(['--permission', '--allow-addons', '--disable-sigusr1', '--no-node-snapshot']);
     expect(flags.filter((flag) => /--allow-(?!addons|fs-read)/.test(flag))).to.deep.equal([]);
     expect(flags.filter((flag) => flag.startsWith('--allow-fs-read')).join()).not.to.match(/\*|\.data|=\/(,|$)/);
     await runner.close();
     expect(sandboxPids()).not.to.include(pid);
   });
 
+  it('has limits on core files, addresses and processes that it cannot raise', async () => {
+    const child = await startReady();
+    const limits = readFileSync(`/proc/${child.pid}/limits`, 'utf8');
+    const limitOf = (name: string) =>
+      new RegExp(`^Max ${name} +(\\d+) +(\\d+)`, 'm').exec(limits)?.slice(1).map(Number) ?? [];
+    expect(limitOf('core file size')).to.deep.equal([0, 0]);
+    const [addresses = NaN, hardAddresses] = limitOf('address space');
+    expect(addresses / 2 ** 30)
+      .to.be.above(16)
+      .and.below(128);
+    expect(hardAddresses).to.equal(addresses);
+    const [processes = NaN, hardProcesses] = limitOf('processes');
+    expect(processes).to.be.above(32).and.at.most(8192);
+    expect(hardProcesses).to.equal(processes);
+    child.kill('SIGKILL');
+  });
+
+  it('runs for root as a user and a group of its own, without rights', async function () {
+    if (process.getuid?.() !== 0) this.skip();
+    const children = [await startReady(), await startReady()];
+    const accounts = children.map(({ pid }) => {
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+      const [uid] = new Set(/^Uid:\t(.*)$/m.exec(status)?.[1]?.split('\t'));
+      expect(status)
+        .to.match(new RegExp(`^Uid:(\t${uid}){4}$`, 'm'))
+        .and.match(new RegExp(`^Gid:(\t${uid}){4}$`, 'm'));
+      expect(status)
+        .to.match(/^Groups:\s*$/m)
+        .and.match(/^CapPrm:\t0+$/m)
+        .and.match(/^CapEff:\t0+$/m);
+      return Number(uid);
+    });
+    const named = readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .map((line) => Number(line.split(':')[2]));
+    for (const account of accounts) expect(account).to.be.within(61_184, 65_519).and.not.be.oneOf(named);
+    expect(new Set(accounts).size).to.equal(2);
+    for (const child of children) child.kill('SIGKILL');
+  });
+
+  it('runs bots as well where no other account may pass to its code', async () => {
+    const { path, remove } = directoryOf({});
+    const root = join(import.meta.dirname, '../..');
+    for (const name of ['src', 'schemas', 'package.json'])
+      cpSync(join(root, name), join(path, name), { recursive: true });
+    symlinkSync(realpathSync(join(root, 'node_modules')), join(path, 'node_modules'));
+    writeFileSync(
+      join(path, 'run.ts'),
+      `import { createRunner } from './src/runtime/runner.ts';
+       const runner = createRunner({ size: 1, queueLimit: 1, maxRssMb: 256 });
+       console.log(JSON.stringify(await runner.run(${JSON.stringify(requestOf(botOf(`ctx.reply('here')`)))})));
+       await runner.close();`,
+    );
+    chmodSync(path, 0o700);
+    const { stdout, stderr } = spawnSync(process.execPath, [join(path, 'run.ts')], { encoding: 'utf8', env: {} });
+    remove();
+    expect(stdout, stderr).to.contain('"content":"here"');
+  });
+
+  it('loads no second addon and reads no file once it is ready', async () => {
+    const addon = join(import.meta.dirname, '../../node_modules/isolated-vm/prebuilds');
+    const platform = `${process.platform}-${process.arch}`;
+    const [other] = readdirSync(join(addon, platform)).filter((name) => name.endsWith('.musl.node'));
+    const file = join(addon, platform, other ?? '');
+    // Put into the child before its own code: it waits until the child says that it is ready.
+    const intruder = `
+      import { createRequire } from 'node:module';
+      import { readFileSync } from 'node:fs';
+      const write = process.stdout.write.bind(process.stdout);
+      const { dlopen } = process;
+      const outcomeOf = (work) => { try { work(); return 'done' } catch (error) { return error.code ?? error.message } };
+      process.stdout.write = (text) => {
+        const tried = [
+          () => process.dlopen({ exports: {} }, ${JSON.stringify(file)}),
+          () => dlopen.call(process, { exports: {} }, ${JSON.stringify(file)}),
+          () => createRequire(${JSON.stringify(file)})(${JSON.stringify(file)}),
+          () => Object.defineProperty(process, 'dlopen', { value: dlopen }),
+          () => readFileSync(${JSON.stringify(join(import.meta.dirname, '../../src/runtime/runner-child.ts'))}),
+        ];
+        return write(JSON.stringify(tried.map(outcomeOf)) + '\\n');
+      };`;
+    const [program, args] = sandboxCommand(256, ['--import', `data:text/javascript,${encodeURIComponent(intruder)}`]);
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'], env: {} });
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    child.kill('SIGKILL');
+    expect(JSON.parse(line.toString())).to.deep.equal([
+      'The sandbox loads no further native code',
+      'ERR_ACCESS_DENIED',
+      'The sandbox loads no further native code',
+      'Cannot redefine property: dlopen',
+      'ERR_ACCESS_DENIED',
+    ]);
+  });
+
   it('dies with its parent, even while it is busy beyond stopping', async () => {
-    const child = startSandboxProcess();
+    const child = startSandboxProcess(256);
     child.stdout.resume();
     const hash = 'a';
     const { code } = botOf('let b = 7n; for (let i = 0; i < 40; i++) b *= b');
