@@ -1,29 +1,34 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { docsFiles } from './api/docs.ts';
 import { routes } from './api/index.ts';
 import type { Config } from './config.ts';
 import { Database } from './database.ts';
 import { deleteOldIdempotencyKeys } from './domain/idempotency-keys.ts';
+import { findPrincipal } from './domain/identity.ts';
 import { deleteOldEvents } from './domain/retention.ts';
-import { anySealedSecret } from './domain/sealed-secrets.ts';
+import { opensSecrets } from './domain/sealed-secrets.ts';
 import { checkSla } from './domain/sla.ts';
 import { wakeDueSnoozes } from './domain/snoozes.ts';
 import { createDeliverers } from './deliverers.ts';
 import { demoEndpoint } from './demo-endpoint.ts';
 import { Engine } from './engine/engine.ts';
 import { RateLimit } from './http/rate-limit.ts';
-import { createHttpServer } from './http/server.ts';
+import { createHttpServer, type HttpServer } from './http/server.ts';
 import { AlarmClock } from './jobs/alarm-clock.ts';
+import { whenDatabaseAnswers } from './lib/await-database.ts';
+import { listenOn } from './lib/listen.ts';
+import { createLog } from './lib/log.ts';
 import { Mailer } from './lib/mail.ts';
 import { OperatorError } from './lib/operator-error.ts';
 import { createOutboundHttp, type OutboundHttp } from './lib/outbound-http.ts';
 import { systemClock, systemRandom, type Clock, type Random } from './lib/ports.ts';
 import { createSecretBox, type SecretBox } from './lib/secret-box.ts';
 import { isOutage } from './lib/sql-errors.ts';
+import { hashToken } from './lib/tokens.ts';
 import { migrate } from './migrate.ts';
 import { readRegistry, type Registry } from './runtime/registry.ts';
 import { BotRunner } from './runtime/run-bot.ts';
@@ -50,7 +55,6 @@ const authFailuresPerMinute = 60;
 const contactWritesPerMinute = 60;
 const sweepMs = 5_000;
 const pruneMs = 3_600_000;
-const bootRetryMs = 500;
 const idleCheckMs = 50;
 // Of the event loop: to accept a connection, and to read what came on it.
 const arrivalTurns = 3;
@@ -70,6 +74,8 @@ export class App {
   readonly #mailer: Mailer;
   readonly #runner: Runner;
   readonly #alarms: AlarmClock;
+  readonly #http: HttpServer;
+  #started = false;
   #accepting = true;
 
   private constructor(options: AppOptions, registry: Registry) {
@@ -77,7 +83,7 @@ export class App {
     this.#options = options;
     this.#random = random;
     this.registry = registry;
-    this.log = options.log ?? pino({ level: config.logLevel });
+    this.log = options.log ?? createLog(config.logLevel);
     this.database = new Database({
       url: databaseUrl,
       poolMax: config.databasePoolMax,
@@ -98,7 +104,8 @@ export class App {
     this.#runner = this.#createRunner();
     this.engine = this.#createEngine(clock);
     this.#alarms = this.#createAlarms(clock);
-    this.server = this.#createServer();
+    this.#http = this.#createServer();
+    this.server = this.#http.server;
     this.database.onAnnounced('deliveries', () => this.#servesEngine && this.engine.poke());
     this.database.onAnnounced('snooze', (until) => void this.#alarms.ringAt('wake-snoozed', until).catch(this.#warn));
   }
@@ -169,7 +176,7 @@ export class App {
     });
   }
 
-  #createServer(): Server {
+  #createServer(): HttpServer {
     const { config, checkReplies = false } = this.#options;
     return createHttpServer(
       config.role === 'engine' ? routes.filter(({ contract }) => contract.role === 'anyone') : routes,
@@ -182,10 +189,12 @@ export class App {
           mail: (tx, mail) => tx.afterCommit(() => this.#mailer.send(mail)),
           publicUrl: () => config.publicUrl ?? serviceUrl(this.server.address() as AddressInfo),
           registry: this.registry,
+          started: () => this.#started,
           accepting: () => this.#accepting,
         },
         bodyLimitBytes: config.bodyLimitBytes,
         trustedProxies: config.trustedProxies,
+        connections: { total: config.connections, perAddress: config.connectionsPerAddress },
         requests: new RateLimit('requests', config.rateLimitPerMinute),
         failures: new RateLimit('failed-authentications', config.rateLimitPerMinute === 0 ? 0 : authFailuresPerMinute),
         sessions: new RateLimit('widget-sessions', config.widgetSessionsPerMinute),
@@ -198,16 +207,16 @@ export class App {
     );
   }
 
-  /** Takes requests; answers the address. */
-  async listen(): Promise<AddressInfo> {
+  /** Takes requests; answers the address. Throws OperatorError when it cannot be had. */
+  listen(): Promise<AddressInfo> {
     const { port, host } = this.#options.config;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.server.once('error', reject).listen(port, host, resolve);
-    await promise;
-    return this.server.address() as AddressInfo;
+    return listenOn(this.server, { port, host });
   }
 
-  /** Migrates, seeds and starts the engine, waiting for a database that cannot be reached yet. */
+  /**
+   * Migrates, seeds and starts the engine, waiting for a database that cannot be reached yet; until that is through,
+   * requests are refused. Throws OperatorError for what the operator can mend.
+   */
   async start(): Promise<Seeded | null> {
     const seeded = await this.#whenDatabaseIsThere(async () => {
       await migrate(this.#options.databaseUrl);
@@ -218,19 +227,31 @@ export class App {
       this.engine.start();
       await this.#whenDatabaseIsThere(() => this.#alarms.start());
     }
+    if (!seeded) await this.#checkBootstrapToken();
+    this.#started = true;
     return seeded;
+  }
+
+  /** What is under way: requests that are not answered, deliveries and bot runs that are not written. */
+  underWay(): { requests: number; deliveries: number } {
+    return { requests: this.#http.connections.busy, deliveries: this.engine.inFlight };
   }
 
   // With another key than before, every delivery would fail, and nobody would be told.
   async #checkSecretKey(): Promise<void> {
-    const sealed = await anySealedSecret(this.database.em());
-    try {
-      if (sealed !== null) this.#secretBox.open(sealed);
-    } catch {
-      throw new OperatorError(
-        'The secrets in this database were sealed with another SECRET_KEY (on the embedded database: DATA_DIR/secret-key). Start with that one.',
-      );
-    }
+    if (await opensSecrets(this.database.em(), this.#secretBox)) return;
+    throw new OperatorError(
+      'The secrets in this database were sealed with another SECRET_KEY (on the embedded database: DATA_DIR/secret-key). Start with that one.',
+    );
+  }
+
+  // It is taken at the first start only: whoever sets it later would wonder why it is answered 401.
+  async #checkBootstrapToken(): Promise<void> {
+    const { bootstrapAdminToken: token } = this.#options.config;
+    if (token === null || (await findPrincipal(this.database.em(), hashToken(token)))) return;
+    this.log.warn(
+      'BOOTSTRAP_ADMIN_TOKEN is no access token of this database, which has its administrators already: remove it, or make a token with `npx switchboard token`',
+    );
   }
 
   #seed(): Promise<Seeded | null> {
@@ -239,16 +260,10 @@ export class App {
     return seed({ database, registry, random: this.#random, adminToken: bootstrapAdminToken, demo });
   }
 
-  async #whenDatabaseIsThere<Result>(work: () => Promise<Result>): Promise<Result> {
-    for (;;) {
-      try {
-        return await work();
-      } catch (error) {
-        if (!isOutage(error) || !this.#accepting) throw error;
-        this.#warn(error);
-        await wait(bootRetryMs);
-      }
-    }
+  #whenDatabaseIsThere<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { config, databaseUrl: url } = this.#options;
+    const timeoutMs = config.databaseStartTimeoutMs;
+    return whenDatabaseAnswers({ url, timeoutMs, failed: this.#warn, stopped: () => !this.#accepting }, work);
   }
 
   /** Ends in order: no new requests, those under way answered, deliveries under way written, connections closed. */

@@ -20,16 +20,14 @@ export interface Config {
   readonly demo: boolean;
   readonly role: 'all' | 'web' | 'engine';
   readonly outboundAllowCidrs: readonly string[];
-  /** Null = answer offline. */
-  readonly llmBaseUrl: string | null;
-  readonly llmApiKey: string | null;
-  readonly llmModel: string | null;
   readonly rateLimitPerMinute: number;
   readonly trustedProxies: number;
   readonly widgetSessionsPerMinute: number;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly secretKey: string;
   readonly bodyLimitBytes: number;
+  readonly connections: number;
+  readonly connectionsPerAddress: number;
   readonly databasePoolMax: number;
   readonly databaseStartTimeoutMs: number;
   readonly statementTimeoutMs: number;
@@ -77,6 +75,8 @@ const settings: Readonly<Record<string, Setting>> = schema.properties;
 const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true });
 const validate = ajv.compile<Values>(schema);
 const projectFolder = fileURLToPath(new URL('..', import.meta.url));
+/** Where data are kept unless DATA_DIR says otherwise. */
+export const defaultDataDir = resolve(projectFolder, schema.properties.DATA_DIR.default);
 const MIN_KEY_LENGTH = schema.properties.SECRET_KEY.minLength;
 
 /**

@@ -66,6 +66,7 @@ export class Database {
       validateRequired: false,
       logger: options.warn,
       debug: ['info'],
+      colors: false,
       forceUtcTimezone: true,
     });
   }

@@ -1,39 +1,70 @@
 import closeWithGrace from 'close-with-grace';
-import { pino } from 'pino';
+import type { Logger } from 'pino';
+import packageJson from '../package.json' with { type: 'json' };
 import { App } from './app.ts';
 import { loadConfig, type Config } from './config.ts';
 import { readDemoPass, writeDemoPass } from './demo-pass.ts';
-import { startEmbeddedPostgres } from './lib/embedded-postgres.ts';
+import { databasePlace } from './lib/await-database.ts';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from './lib/embedded-postgres.ts';
+import { createLog } from './lib/log.ts';
 import type { Seeded } from './seed.ts';
-import { serviceUrl, welcome } from './welcome.ts';
+import { farewell, serviceUrl, welcome } from './welcome.ts';
 
 async function leaveDemoPass(config: Config, url: string, seeded: Seeded | null): Promise<void> {
   const token = seeded?.demoToken ?? readDemoPass(config.dataDir)?.token;
   if (config.demo && token) await writeDemoPass(config.dataDir, { url, token });
 }
 
+/** Ends the service in order at the first signal, and at once at the second; answers whether it has begun to end. */
+function endInOrder(
+  app: App,
+  { embedded, config, log }: { embedded: EmbeddedPostgres | null; config: Config; log: Logger },
+): () => boolean {
+  let stopping = false;
+  const delay = config.shutdownTimeoutMs;
+  const options = {
+    delay,
+    logger: false as const,
+    onSecondSignal: (signal: string) => log.warn({ signal }, 'ended at once by a second signal'),
+    onTimeout: () => log.warn({ ...app.underWay(), timeout_ms: delay }, 'ended with work still under way'),
+  };
+  closeWithGrace(options, async ({ err, signal }) => {
+    stopping = true;
+    const begun = performance.now();
+    const underWay = app.underWay();
+    if (err) log.fatal({ err }, 'unexpected failure');
+    log.info({ signal, ...underWay }, 'stopping');
+    if (signal === 'SIGINT') process.stderr.write(farewell(underWay, delay));
+    await app.stop();
+    await embedded?.stop();
+    log.info({ ms: Math.round(performance.now() - begun) }, 'stopped');
+  });
+  return () => stopping;
+}
+
+function logStart(log: Logger, config: Config, app: App): void {
+  const database = config.databaseUrl === null ? 'embedded' : databasePlace(config.databaseUrl);
+  const plugins = app.registry.list().map(({ id, manifest }) => `${id}@${manifest.version}`);
+  log.info({ version: packageJson.version, role: config.role, database, plugins }, 'started');
+}
+
 /** Starts the service as the environment configures it, and ends it in order when told to. */
 export async function start(): Promise<void> {
   const config = loadConfig();
-  const log = pino({ level: config.logLevel });
+  const log = createLog(config.logLevel);
   const { dataDir, databaseStartTimeoutMs: timeoutMs } = config;
   const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir, timeoutMs, log }) : null;
   const app = await App.create({ config, databaseUrl: config.databaseUrl ?? embedded?.url ?? '', log });
-  let stopping = false;
-  closeWithGrace({ delay: config.shutdownTimeoutMs, logger: false }, async ({ err }) => {
-    stopping = true;
-    if (err) log.fatal({ err }, 'unexpected failure');
-    await app.stop();
-    await embedded?.stop();
-  });
+  const isStopping = endInOrder(app, { embedded, config, log });
   for (const { directory, problems } of app.registry.broken) log.warn({ directory, problems }, 'plugin left out');
   const url = serviceUrl(await app.listen());
   const seeded = await app.start().catch((error: unknown) => {
-    if (!stopping) throw error;
+    if (!isStopping()) throw error;
     return null;
   });
   // A start that was cut short by the end has nothing more to tell.
-  if (stopping) return;
+  if (isStopping()) return;
+  logStart(log, config, app);
   await leaveDemoPass(config, url, seeded).catch((error: unknown) => log.warn({ err: error }, 'no demo pass left'));
   process.stdout.write(welcome({ config, url, seeded }));
 }

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import type { Config } from './config.ts';
+import { defaultDataDir, type Config } from './config.ts';
 import type { Seeded } from './seed.ts';
 
 /** Where to call a service that listens there. */
@@ -7,6 +7,12 @@ export function serviceUrl({ address, port }: AddressInfo): string {
   const anywhere = address === '0.0.0.0' || address === '::';
   const host = anywhere ? '127.0.0.1' : address.includes(':') ? `[${address}]` : address;
   return `http://${host}:${port}`;
+}
+
+/** The command that plays the demo against a service that keeps its data in this folder. */
+export function demoCommand(dataDir: string): string {
+  const quoted = /^[\w./-]+$/.test(dataDir) ? dataDir : `'${dataDir.replaceAll("'", `'\\''`)}'`;
+  return dataDir === defaultDataDir ? 'npm run demo' : `DATA_DIR=${quoted} npm run demo`;
 }
 
 /** What a start tells the person who started it: where the service listens, the new token, and a first command. */
@@ -18,8 +24,17 @@ export function welcome({ config, url, seeded }: { config: Config; url: string; 
     lines.push('', 'Try it:', `  curl -H 'api_access_token: ${token}' ${url}/api/v1/profile`);
   } else {
     lines.push('', 'Try it:', `  curl ${url}/readyz`);
+    lines.push('', `Lost the administrator's access token? This makes another: npx switchboard token`);
   }
-  if (config.demo)
-    lines.push('', 'See a customer, a bot and a webhook at work, in another terminal:', '  npm run demo');
+  if (config.demo) {
+    lines.push('', 'See a customer, a bot and a webhook at work, in another terminal:');
+    lines.push(`  ${demoCommand(config.dataDir)}`);
+  }
   return `${lines.join('\n')}\n\n`;
+}
+
+/** What whoever presses Ctrl-C is told: what the end waits for, and how not to. */
+export function farewell({ requests, deliveries }: { requests: number; deliveries: number }, delayMs: number): string {
+  const waits = `${requests} requests and ${deliveries} deliveries under way`;
+  return `\nStopping: waiting for ${waits}, ${delayMs / 1000} s at most. Press Ctrl-C again to end at once.\n`;
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { readSources } from './support/source-code.ts';
 import schema from '../schemas/config.json' with { type: 'json' };
 import { ConfigError, loadConfig } from '../src/config.ts';
 
@@ -20,6 +21,8 @@ function problemsOf(env: Record<string, string>): readonly string[] {
     throw error;
   }
 }
+
+const root = fileURLToPath(new URL('..', import.meta.url));
 
 describe('configuration', () => {
   let folder: string;
@@ -39,12 +42,19 @@ describe('configuration', () => {
       rateLimitPerMinute: 3000,
       logLevel: 'info',
       bodyLimitBytes: 1_048_576,
-      llmModel: null,
+      smtpUrl: null,
     });
     expect(config.outboundAllowCidrs).to.deep.equal([]);
     expect(Object.keys(config)).to.have.lengthOf(Object.keys(schema.properties).length);
     expect(Object.isFrozen(config)).to.equal(true);
     expect(Object.isFrozen(config.outboundAllowCidrs)).to.equal(true);
+  });
+
+  it('knows no variable that nothing reads', () => {
+    const code = [...readSources(root, ['src']).entries()].filter(([path]) => path !== 'src/config.ts');
+    const names = Object.keys(loadConfig({ DATA_DIR: folder }));
+    const unread = names.filter((name) => !code.some(([, text]) => new RegExp(`\\b${name}\\b`).test(text)));
+    expect(unread).to.deep.equal([]);
   });
 
   it('reads text as the type the schema wants', () => {
@@ -79,8 +89,8 @@ describe('configuration', () => {
       LOG_LEVEL: 'loud',
       OUTBOUND_ALLOW_CIDRS: '10.0.0.0/8,10.0.0.0/64,nonsense',
       RATE_LIMIT_PER_MINUTE: '3e3',
-      LLM_MODEL: 'small',
-      LLM_BASE_URL_FILE: join(folder, 'missing'),
+      SMTP_URL: 'smtp://localhost',
+      PUBLIC_URL_FILE: join(folder, 'missing'),
       LEASE_SECONDS: '5',
     });
     const expected = [
@@ -91,8 +101,8 @@ describe('configuration', () => {
       /^OUTBOUND_ALLOW_CIDRS: "10.0.0.0\/64"/,
       /^OUTBOUND_ALLOW_CIDRS: "nonsense"/,
       /^RATE_LIMIT_PER_MINUTE must be integer, not "3e3"$/,
-      /^LLM_BASE_URL is needed when LLM_MODEL is set$/,
-      /^LLM_BASE_URL_FILE cannot be read: ENOENT/,
+      /^MAIL_FROM is needed when SMTP_URL is set$/,
+      /^PUBLIC_URL_FILE cannot be read: ENOENT/,
       /^LEASE_SECONDS must be longer than WEBHOOK_TIMEOUT_MS/,
     ];
     for (const line of expected)
@@ -108,13 +118,12 @@ describe('configuration', () => {
       DATABASE_URL: 'mysql://u:xyzzy',
       BOOTSTRAP_ADMIN_TOKEN: 'xyzzy x',
       SECRET_KEY: 'xyzzy',
-      LLM_API_KEY: 'xy zzy',
       SMTP_URL: 'http://u:xyzzy@host',
     };
     const problems = problemsOf(secrets);
     for (const name of Object.keys(secrets))
       expect(problems.some((problem) => problem.startsWith(name))).to.equal(true);
-    expect(problems.join('\n')).not.to.match(/xyzzy|xy zzy/);
+    expect(problems.join('\n')).not.to.match(/xyzzy/);
   });
 
   it('marks in the schema what is secret', () => {
@@ -122,7 +131,6 @@ describe('configuration', () => {
     expect(names.map(([name]) => name)).to.deep.equal([
       'DATABASE_URL',
       'BOOTSTRAP_ADMIN_TOKEN',
-      'LLM_API_KEY',
       'SECRET_KEY',
       'SMTP_URL',
     ]);
@@ -177,7 +185,6 @@ describe('configuration', () => {
   });
 
   it('is what the table in the README says', async () => {
-    const root = fileURLToPath(new URL('..', import.meta.url));
     await promisify(execFile)(process.execPath, [join(root, 'scripts', 'schemas.ts'), '--check']);
     const readme = readFileSync(join(root, 'README.md'), 'utf8');
     for (const name of Object.keys(schema.properties)) expect(readme).to.include(`| \`${name}\` |`);

@@ -23,6 +23,7 @@ const shared: Readonly<Record<string, string>> = {
   access_tokens: 'belongs to a user or a bot, who are looked up by it before an account is known',
   idempotency_keys: 'belongs to who sent the request, before an account is known',
   migrations: 'the database as a whole',
+  installation: 'the database as a whole',
   agenda_jobs: 'alarms ring for all accounts',
 };
 /** Columns account_id that may be empty, and why. */

@@ -1,12 +1,8 @@
-import { ApiError } from '../errors.ts';
+import { notReady } from '../http/refuse-unready.ts';
 import { route } from '../http/route.ts';
 import { isMigrated } from '../migrations/index.ts';
 
-function notReady(): ApiError {
-  return new ApiError(503, 'not_ready', 'The service is not ready', { headers: { 'retry-after': '1' } });
-}
-
-/** Whether the process lives, and whether it can serve. */
+/** Whether the process lives, and whether it can serve: its start is through, it takes work, and the database answers. */
 export const healthRoutes = [
   route(
     ['GET', '/healthz'],
@@ -17,7 +13,7 @@ export const healthRoutes = [
     ['GET', '/readyz'],
     { summary: 'Tell whether the service can serve', reply: 'resources/health', role: 'anyone' },
     async ({ services, em }) => {
-      if (!services.accepting() || !(await isMigrated(em))) throw notReady();
+      if (!services.started() || !services.accepting() || !(await isMigrated(em))) throw notReady();
       return { status: 'ready' };
     },
   ),

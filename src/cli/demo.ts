@@ -41,8 +41,15 @@ function createCall({ url, token }: DemoPass): Call {
       headers: { api_access_token: token, 'content-type': 'application/json' },
       ...(body ? { body: JSON.stringify(body) } : {}),
     }).catch(() => {
-      throw new OperatorError(`No service answers at ${url}: start it with npm start, in this folder.`);
+      throw new OperatorError(
+        `No service answers at ${url}: start it with npm start. One that keeps its data elsewhere wants its DATA_DIR here too.`,
+      );
     });
+    if (response.status === 401) {
+      throw new OperatorError(
+        `The service at ${url} does not know this token: it keeps its data elsewhere. Call the demo as the service said when it started, with its DATA_DIR, or give --token.`,
+      );
+    }
     const reply = (await response.json()) as Reply & { error?: string };
     if (!response.ok) throw new OperatorError(`${method} ${path} was answered ${response.status}: ${reply.error}`);
     return reply;
@@ -189,7 +196,7 @@ export async function demo(options: { url?: string; token?: string } = {}): Prom
   const [url, token] = [options.url ?? pass?.url, options.token ?? pass?.token];
   if (!url || !token) {
     throw new OperatorError(
-      `There is no demo pass in ${dataDir}: start the service with DEMO=true first, or give --url and --token.`,
+      `There is no demo pass in ${dataDir}: start the service with DEMO=true first, name its DATA_DIR here too, or give --url and --token.`,
     );
   }
   const receiver = new DemoReceiver();

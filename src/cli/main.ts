@@ -26,6 +26,12 @@ function createProgram(): Command {
     .description('make an empty database usable: the first administrator and, with DEMO, demonstration data')
     .action(async () => (await import('./seed.ts')).seedDatabase());
   program
+    .command('token')
+    .description('make an access token for who lost it, and print it this once; the service may be running')
+    .option('--email <email>', 'whose; default: the first platform administrator')
+    .option('--revoke', "end the person's earlier tokens")
+    .action(async (options: { email?: string; revoke?: boolean }) => (await import('./token.ts')).printToken(options));
+  program
     .command('demo')
     .description('show a customer, a bot and a webhook at work in the running service')
     .option('--url <url>', 'where the service listens; default: where the last start said')

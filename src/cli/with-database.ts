@@ -1,6 +1,10 @@
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { loadConfig, type Config } from '../config.ts';
+import { Database } from '../database.ts';
 import { startEmbeddedPostgres } from '../lib/embedded-postgres.ts';
+import { runningPostgresUrl } from '../lib/embedded-postgres/running.ts';
+import { createLog } from '../lib/log.ts';
+import { systemClock } from '../lib/ports.ts';
 
 /** What a command works with: the settings, the URL of the configured or embedded database, and a log. */
 export interface CommandContext {
@@ -9,16 +13,43 @@ export interface CommandContext {
   log: Logger;
 }
 
-/** Does the work on the configured database; the embedded one runs as long as that takes. */
-export async function withDatabase(work: (context: CommandContext) => Promise<void>): Promise<void> {
+/**
+ * Does the work on the configured database. The embedded one runs as long as that takes; `besideService` lets the
+ * command share it with a service that is running on it, which is otherwise an error.
+ */
+export async function withDatabase(
+  work: (context: CommandContext) => Promise<void>,
+  { besideService = false }: { besideService?: boolean } = {},
+): Promise<void> {
   const config = loadConfig();
-  const log = pino({ level: config.logLevel });
-  if (config.databaseUrl !== null) return work({ config, databaseUrl: config.databaseUrl, log });
+  const log = createLog(config.logLevel);
   const { dataDir, databaseStartTimeoutMs: timeoutMs } = config;
+  const url = config.databaseUrl ?? (besideService ? runningPostgresUrl(dataDir) : null);
+  if (url !== null) return work({ config, databaseUrl: url, log });
   const embedded = await startEmbeddedPostgres({ dataDir, timeoutMs, log });
   try {
     await work({ config, databaseUrl: embedded.url, log });
   } finally {
     await embedded.stop();
+  }
+}
+
+/** Does the work with a connection to the command's database. */
+export async function openDatabase(
+  { config, databaseUrl, log }: CommandContext,
+  work: (database: Database) => Promise<void>,
+): Promise<void> {
+  const database = new Database({
+    url: databaseUrl,
+    poolMax: config.databasePoolMax,
+    statementTimeoutMs: config.statementTimeoutMs,
+    clock: systemClock,
+    warn: (message) => log.debug(message),
+    failed: (error) => log.error({ err: error }, 'work after a commit failed'),
+  });
+  try {
+    await work(database);
+  } finally {
+    await database.close();
   }
 }

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { raw, type EntityManager } from '@mikro-orm/postgresql';
 import { AccessToken } from '../entities/access-token.ts';
 import { Account } from '../entities/account.ts';
 import { Agent } from '../entities/agent.ts';
@@ -63,4 +63,26 @@ export async function resetToken(
   if (revoked === 0) throw unauthenticated();
   await em.nativeDelete(AccessToken, { userId });
   await grantToken(em, userId, token, now);
+}
+
+/**
+ * The user with the e-mail address, in whatever case; without one, the first platform administrator. Null when there is
+ * none such.
+ */
+export function findTokenHolder(em: EntityManager, email: string | null): Promise<User | null> {
+  if (email === null) return em.findOne(User, { platformAdmin: true }, { orderBy: { id: 'asc' } });
+  return em.findOne(User, { [raw('lower(email)')]: email.toLowerCase() });
+}
+
+/** Gives a user who lost the access token a new one; `revoke` ends all earlier ones. For whoever runs the service. */
+export async function replaceLostToken(
+  em: EntityManager,
+  { userId, revoke }: { userId: number; revoke: boolean },
+  token: string,
+  now: Date,
+): Promise<void> {
+  await em.transactional(async (inner) => {
+    if (revoke) await inner.nativeDelete(AccessToken, { userId });
+    await grantToken(inner, userId, token, now);
+  });
 }

@@ -79,6 +79,11 @@ export class Engine {
     for (const kind of kinds) this.#wake(kind);
   }
 
+  /** Deliveries that are under way. */
+  get inFlight(): number {
+    return this.#held.size;
+  }
+
   /** Takes nothing new and resolves when what is under way has ended and is written. */
   async stop(): Promise<void> {
     this.#stopped = true;

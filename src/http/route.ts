@@ -51,6 +51,8 @@ export interface Services {
   publicUrl: () => string;
   /** The installed plugins. */
   registry: Registry;
+  /** True once the start is through: migrated, seeded, and whatever else it does. */
+  started: () => boolean;
   /** True while the process still takes new work. */
   accepting: () => boolean;
 }

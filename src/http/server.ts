@@ -5,33 +5,44 @@ import type { Random } from '../lib/ports.ts';
 import { answerErrors } from './answer-errors.ts';
 import { answerClientErrors } from './client-errors.ts';
 import { commonHeaders } from './common-headers.ts';
+import { Connections } from './connections.ts';
 import { crossOrigin } from './cors.ts';
+import { logRequests } from './log-requests.ts';
 import { mount, type MountOptions } from './mount.ts';
 import { refuseMalformed } from './refuse-malformed.ts';
 import { refuseMethod } from './refuse-method.ts';
+import { refuseUnready } from './refuse-unready.ts';
 import type { Route } from './route.ts';
 import { serveFiles, type StaticFile } from './static-files.ts';
-
-const maxConnections = 2000;
 
 export interface ServerOptions extends MountOptions {
   /** What is served beside the routes. */
   files?: readonly StaticFile[];
   /** Reverse proxies whose word about the caller's address counts. */
   trustedProxies: number;
+  /** Connections at once: in all, and from one address where no proxy stands before the service. */
+  connections: { total: number; perAddress: number };
   log: Logger;
   random: Random;
 }
 
-/** The HTTP server over a route table; not listening yet. */
-export function createHttpServer(routes: readonly Route[], options: ServerOptions): Server {
-  const { trustedProxies } = options;
+/** A server that is not listening yet, and its connections. */
+export interface HttpServer {
+  server: Server;
+  connections: Connections;
+}
+
+/** The HTTP server over a route table. */
+export function createHttpServer(routes: readonly Route[], options: ServerOptions): HttpServer {
+  const { trustedProxies, services } = options;
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.silent = true;
   const router = mount(routes, options);
   app.use(commonHeaders(options.random));
+  app.use(logRequests(options.log));
   app.use(answerErrors(options.log));
   app.use(refuseMalformed);
+  app.use(refuseUnready(services.started));
   app.use(crossOrigin(router, { database: options.database, routes }));
   app.use(serveFiles(options.files ?? []));
   app.use(router.routes());
@@ -49,9 +60,10 @@ export function createHttpServer(routes: readonly Route[], options: ServerOption
     },
     (request, response) => void handle(request, response),
   );
-  server.maxConnections = maxConnections;
   // Their size is bounded already, and headers beyond a number would be dropped without a word.
   server.maxHeadersCount = 0;
   answerClientErrors(server, options.random);
-  return server;
+  const { total, perAddress } = options.connections;
+  const connections = new Connections(server, { total, perAddress: trustedProxies > 0 ? Infinity : perAddress });
+  return { server, connections };
 }

@@ -8,6 +8,7 @@ const serializationFailures = new Set(['40001', '40P01']);
 const malformedValues = new Set(['22021', '22P05', '22P02', '22003', '22008', '54000']);
 // The server shutting down, starting, full, or cutting a statement short.
 const outages = new Set(['57P01', '57P02', '57P03', '53300', '53100', '57014', '25006']);
+const refusedLogins = new Set(['28000', '28P01', '3D000']);
 const networkFailures = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 const lostConnection =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable/;
@@ -27,6 +28,11 @@ function codeOf(error: unknown): string | null {
 /** Whether the same transaction may well succeed when run again. */
 export function isRetryable(error: unknown): boolean {
   return serializationFailures.has(codeOf(error) ?? '');
+}
+
+/** Whether the server answered that it has no such role, password or database: another try would end the same. */
+export function refusedLogin(error: unknown): boolean {
+  return refusedLogins.has(codeOf(error) ?? '');
 }
 
 /** The name of the unique constraint that an error tells of, or null. */

@@ -1,8 +1,12 @@
 import { sql, type Executor } from '../lib/sql.ts';
 import { FirstSchema } from './20261120-first-schema.ts';
+import { Installation } from './20261122-installation.ts';
 
 /** Every migration in order, under the name it is recorded by. */
-export const migrations = [{ name: '20261120-first-schema', class: FirstSchema }];
+export const migrations = [
+  { name: '20261120-first-schema', class: FirstSchema },
+  { name: '20261122-installation', class: Installation },
+];
 
 /** Whether the database has them all; false while it has no table of migrations. */
 export async function isMigrated(executor: Executor): Promise<boolean> {

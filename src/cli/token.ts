@@ -1,0 +1,23 @@
+import { findTokenHolder, replaceLostToken } from '../domain/accounts.ts';
+import { OperatorError } from '../lib/operator-error.ts';
+import { systemRandom } from '../lib/ports.ts';
+import { newToken } from '../lib/tokens.ts';
+import { isMigrated } from '../migrations/index.ts';
+import { openDatabase, withDatabase } from './with-database.ts';
+
+/** Makes an access token for somebody who lost it, and prints it this once; also while the service is running. */
+export async function printToken({ email, revoke = false }: { email?: string; revoke?: boolean }): Promise<void> {
+  const work = (context: Parameters<typeof openDatabase>[0]) =>
+    openDatabase(context, async (database) => {
+      const em = database.em();
+      if (!(await isMigrated(em))) throw new OperatorError('This database is not set up yet: start the service first.');
+      const holder = await findTokenHolder(em, email ?? null);
+      if (!holder)
+        throw new OperatorError(email ? `Nobody here has the e-mail address ${email}.` : 'Nobody is here yet.');
+      const token = newToken('user', systemRandom);
+      await replaceLostToken(em, { userId: holder.id, revoke }, token, database.clock.now());
+      const others = revoke ? 'Earlier tokens are void.' : 'Earlier tokens go on working; --revoke ends them.';
+      console.log(`Access token of ${holder.name} <${holder.email}>, shown only this once:\n  ${token}\n${others}`);
+    });
+  await withDatabase(work, { besideService: true });
+}
