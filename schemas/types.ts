@@ -2086,7 +2086,7 @@ answers: boolean
 /**
  * Why it will not; null when it will.
  */
-reason: ("no_bot" | "human_assigned" | "contact_blocked" | "handed_off" | "human_replied" | "human_opened" | "loop_suspected" | "bot_failed" | null)
+reason: ("no_bot" | "human_assigned" | "contact_blocked" | "handed_off" | "human_replied" | "human_opened" | "loop_suspected" | "bot_failed" | "plugin_missing" | null)
 }
 /**
  * The titles of a conversation's labels, in their order.

@@ -141,6 +141,28 @@ function findSizeProblems(sources: Sources): string[] {
   return problems;
 }
 
+const silenceColumns = /\b(?:bot_silence|bot_silence_of|human_silence|bot_streak)\b/;
+const silenceFields = /\b(?:botSilence|botSilenceOf|humanSilence|botStreak)['"]?\]?\s*(?::|[-+*?|&]*=(?![=>])|\+\+|--)/;
+/** Who may write what silences bots: the rule, and the rows it is kept in. The outbox tells what was decided. */
+const silenceWriters: readonly string[] = [
+  'src/domain/silence.ts',
+  'src/entities/conversation.ts',
+  'src/entities/conversation-batch.ts',
+];
+const silenceTellers: readonly string[] = [...silenceWriters, 'src/events/outbox.ts'];
+
+/** Writers of the silence of bots beside the one rule; here the contents of strings count, for they are statements. */
+function findSilenceWriters(sources: Sources): string[] {
+  const problems: string[] = [];
+  for (const [path, text] of sources) {
+    if (!isInside('src', path) || isInside('src/migrations', path)) continue;
+    const assigns = silenceFields.test(text) && !silenceWriters.includes(path);
+    const states = silenceColumns.test(text) && !silenceTellers.includes(path);
+    if (assigns || states) problems.push(`${path} writes the silence of bots, which src/domain/silence.ts decides`);
+  }
+  return problems;
+}
+
 /** Cycles in what is loaded; imports of types are erased before. */
 function findCycles(sources: Sources): string[] {
   const problems: string[] = [];
@@ -177,6 +199,7 @@ const rules = {
   'what is fenced stays in its one file': findFenceProblems,
   'handlers and verbs have no database beside their transaction': findSecondConnections,
   [`no file has more than ${maxLines} lines`]: findSizeProblems,
+  'the silence of bots is decided in one place': findSilenceWriters,
   'imports make no cycle': findCycles,
   'every import leads somewhere': findLostImports,
 };
@@ -236,6 +259,12 @@ const planted: readonly [string, string, string][] = [
     `import { Database } from '../database.ts';`,
     'reaches the database beside its transaction',
   ],
+  ['src/domain/planted.ts', `conversation.botSilence = null;`, 'writes the silence'],
+  ['src/domain/planted.ts', `conversation.botStreak += 1;`, 'writes the silence'],
+  ['src/domain/planted.ts', `conversation.humanSilence ??= 'human_replied';`, 'writes the silence'],
+  ['src/domain/planted.ts', `Object.assign(conversation, { botSilence: null });`, 'writes the silence'],
+  ['src/runtime/planted.ts', `conversation['botSilenceOf'] = 7;`, 'writes the silence'],
+  ['src/domain/planted.ts', 'sql(em, `UPDATE conversations SET human_silence = NULL`);', 'writes the silence'],
   ['src/lib/planted.ts', 'const x = 1;\n'.repeat(maxLines + 1), `has ${maxLines + 1} lines`],
   ['src/lib/sql.ts', `import { prepared } from './prepared.ts';\nimport './sql.ts';`, 'is a cycle'],
   ['src/lib/planted.ts', `import './not-there.ts';`, 'is missing'],
@@ -251,6 +280,7 @@ const innocent: readonly [string, string][] = [
     `import { createHash } from 'node:crypto';\nconst quotes = /['"\`]/; const dates = prefetch(1);`,
   ],
   ['src/domain/planted.ts', `import { sql } from '../lib/sql.ts';\nimport { lockConversation } from './access.ts';`],
+  ['src/domain/planted.ts', `if (conversation.botSilence === null || conversation.botStreak >= 20) return;`],
   ['bots/faq/planted.ts', `import { defineBot } from 'switchboard/bot';\nimport { words } from './words.ts';`],
   ['src/lib/planted.ts', 'const x = 1;\n'.repeat(maxLines)],
 ];

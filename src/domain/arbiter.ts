@@ -1,22 +1,29 @@
-import type { BotSilence, Conversation, ServingBot } from '../entities/conversation.ts';
+import type { BotSilence, Conversation, HumanSilence, ServingBot, Unfitness } from '../entities/conversation.ts';
 import type { Message } from '../entities/message.ts';
+import { forbidden } from '../errors.ts';
 import type { EventName } from '../events/catalog.ts';
 import type { BotDecision } from '../events/outbox.ts';
 import type { Actor } from '../events/transaction.ts';
+import { stateOf } from './silence.ts';
 
 /** Why a bot neither hears nor says anything public in a conversation now. */
-export type SilenceReason = BotSilence | 'human_assigned' | 'contact_blocked';
+export type SilenceReason = BotSilence | HumanSilence | 'human_assigned' | 'contact_blocked';
 /** Why a bot does not get one event. */
-type Deafness = SilenceReason | 'event_not_wanted' | 'own_message' | 'private_note' | 'causation_depth';
+type Deafness = SilenceReason | Unfitness | 'event_not_wanted' | 'own_message' | 'private_note' | 'causation_depth';
 
 // A bot that answers what bots cause would otherwise never come to an end.
 const maxCausationDepth = 5;
 
+// What keeps a bot silent from one session to the next.
+function obstacleOf(conversation: Conversation): SilenceReason | null {
+  if (conversation.assignee) return 'human_assigned';
+  return conversation.contact.blocked ? 'contact_blocked' : null;
+}
+
 /** Why the conversation's bot is silent, or null while it serves. */
 export function silenceOf(conversation: Conversation): SilenceReason | null {
-  if (conversation.assignee) return 'human_assigned';
-  if (conversation.contact.blocked) return 'contact_blocked';
-  return conversation.botSilence;
+  const { byBot, byPeople } = stateOf(conversation);
+  return obstacleOf(conversation) ?? byBot ?? byPeople;
 }
 
 /** Like silenceOf, for a bot that may meanwhile have been replaced by another. */
@@ -29,9 +36,20 @@ export function isForSpeakers(name: string): boolean {
   return name.startsWith('message_') || name === 'webwidget_triggered';
 }
 
-/** Whether a bot will answer the customer's next message. */
-export function botWillAnswer(conversation: Conversation): boolean {
-  return conversation.bot !== null && silenceOf(conversation) === null;
+/** Refuses (403 `bot_suppressed`) what a bot may not do while it is silent: speak, assign, move the status. */
+export function refuseSilentBot(actor: Actor, conversation: Conversation): void {
+  const silence = actor.kind === 'agent_bot' ? silenceOf(conversation) : null;
+  if (silence) throw forbidden(`The bot is silent in this conversation: ${silence}`, 'bot_suppressed');
+}
+
+/**
+ * Why no bot will answer the customer's next message; null when one will. A conversation that is resolved begins a new
+ * session with that message.
+ */
+export function whyNoAnswer(conversation: Conversation): SilenceReason | Unfitness | 'no_bot' | null {
+  const { bot, status } = conversation;
+  if (!bot) return 'no_bot';
+  return (status === 'resolved' ? obstacleOf(conversation) : silenceOf(conversation)) ?? bot.unfit;
 }
 
 function deafnessToMessage(bot: ServingBot, conversation: Conversation, message: Message): Deafness | null {
@@ -62,6 +80,8 @@ function deafness(
   { actor, message }: { actor: Actor; message: Message | null },
 ): Deafness | null {
   if (!bot.events.includes(name)) return 'event_not_wanted';
+  // What is under way to it fails, and calls people; nothing more is sent after it.
+  if (bot.unfit) return bot.unfit;
   if (actor.depth > maxCausationDepth) return 'causation_depth';
   if (message) return deafnessToMessage(bot, conversation, message);
   return isForSpeakers(name) ? silenceOf(conversation) : null;

@@ -5,6 +5,8 @@ import { record } from '../events/outbox.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { sql } from '../lib/sql.ts';
 import { lockConversation, mayServeInbox } from './access.ts';
+import { refuseSilentBot } from './arbiter.ts';
+import { undergo } from './status.ts';
 
 /** Who is to have a conversation: null for nobody, undefined for whoever has it. */
 export interface Assignment {
@@ -44,20 +46,14 @@ export async function readAssignment(
   return { assignee, team };
 }
 
-// With nobody assigned any more the bot goes on, unless it gave the conversation away itself.
-function releaseBot(conversation: Conversation): void {
-  if (conversation.botSilence === 'handed_off') return;
-  Object.assign(conversation, { botSilence: null, botStreak: 0 });
-}
-
 /**
  * Assigns a conversation to an agent, a team or both; its bot is silent while an agent has it. Says
- * conversation_updated. Errors: 404, 403, 422 for an agent who may not serve its inbox.
+ * conversation_updated. Errors: 404, 403 (`bot_suppressed` for a silent bot), 422 for an agent who may not serve its inbox.
  */
 export async function assign(tx: Transaction, id: number, assignment: Assignment): Promise<Conversation> {
   const conversation = await lockConversation(tx, id);
+  refuseSilentBot(tx.actor, conversation);
   const { assignee, team } = await readAssignment(tx, conversation.inbox.id, assignment);
-  const before = conversation.assignee;
   const changed: ChangedAttributes = {};
   const give = (what: 'assignee' | 'team', next: Named | null) => {
     const previous = conversation[what]?.id ?? null;
@@ -68,7 +64,7 @@ export async function assign(tx: Transaction, id: number, assignment: Assignment
   if (assignment.assigneeId !== undefined) give('assignee', assignee);
   if (assignment.teamId !== undefined) give('team', team);
   if (Object.keys(changed).length === 0) return conversation;
-  if (before && !conversation.assignee) releaseBot(conversation);
+  if (changed.assignee_id) undergo(tx, conversation, { kind: conversation.assignee ? 'assigned' : 'unassigned' });
   conversation.updatedAt = tx.now;
   record(tx, 'conversation_updated', { conversation, changed });
   await saveConversation(tx.em, conversation);

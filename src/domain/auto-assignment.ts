@@ -2,7 +2,7 @@ import type { Conversation, Named } from '../entities/conversation.ts';
 import { record } from '../events/outbox.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { sql } from '../lib/sql.ts';
-import { botWillAnswer } from './arbiter.ts';
+import { whyNoAnswer } from './arbiter.ts';
 
 // Held to the end of the transaction, so that those who come at once take turns too.
 const lockStatement = `SELECT FROM inboxes WHERE account_id = $1 AND id = $2 AND enable_auto_assignment FOR NO KEY UPDATE`;
@@ -38,7 +38,7 @@ async function takeTurn(tx: Transaction, { inbox, team }: Conversation): Promise
  */
 export async function autoAssign(tx: Transaction, conversation: Conversation): Promise<void> {
   const { inbox, status, assignee: present } = conversation;
-  if (!inbox.autoAssigns || status !== 'open' || present || botWillAnswer(conversation)) return;
+  if (!inbox.autoAssigns || status !== 'open' || present || whyNoAnswer(conversation) === null) return;
   const assignee = await takeTurn(tx, conversation);
   if (!assignee) return;
   Object.assign(conversation, { assignee, updatedAt: tx.now });

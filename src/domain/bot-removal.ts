@@ -5,6 +5,7 @@ import type { Transaction } from '../events/transaction.ts';
 import { sql } from '../lib/sql.ts';
 import { lockOwnBot, type BotScope } from './agent-bots.ts';
 import { detachAndRemove, type Change, type Detachment, type Transact } from './detach.ts';
+import { undergo } from './status.ts';
 
 // Read again after the change: another bot, that of the inbox, may serve them now.
 async function detachConversations(
@@ -23,7 +24,10 @@ async function detachConversations(
     tx.account.id,
     rows.map((row) => row.id),
   );
-  return freed.map((conversation) => ({ conversation, changed: { agent_bot_id: { previous: id, current: null } } }));
+  return freed.map((conversation) => {
+    undergo(tx, conversation, { kind: 'bot_removed' });
+    return { conversation, changed: { agent_bot_id: { previous: id, current: null } } };
+  });
 }
 
 async function detachInboxes(tx: Transaction, id: number): Promise<void> {

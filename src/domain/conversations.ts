@@ -11,11 +11,12 @@ import type { Transaction } from '../events/transaction.ts';
 import { sql } from '../lib/sql.ts';
 import { storableText } from '../lib/storable.ts';
 import { lockConversation, mayServeInbox } from './access.ts';
-import { botWillAnswer, decide } from './arbiter.ts';
+import { decide, refuseSilentBot } from './arbiter.ts';
 import { readAssignment } from './assignments.ts';
 import { autoAssign } from './auto-assignment.ts';
 import { sendInto } from './messages.ts';
-import { checkSnooze, moveTo } from './status.ts';
+import { keepSilence, nextSilence, stateOf } from './silence.ts';
+import { checkSnooze, undergo } from './status.ts';
 
 export interface NewConversation {
   inboxId: number;
@@ -83,18 +84,24 @@ export async function createConversation(tx: Transaction, input: NewConversation
   checkSnooze(tx, input.status, input.snoozedUntil);
   await checkSurroundings(tx, input);
   const conversation = await insertConversation(tx, input);
-  // A person who starts the conversation has taken it before its bot could.
-  if (input.message && tx.actor.kind === 'user') conversation.botSilence = 'human_replied';
-  if (input.status === null) conversation.status = botWillAnswer(conversation) ? 'pending' : 'open';
+  const change = { kind: 'begun', status: input.status, spoken: input.message !== null } as const;
+  const next = nextSilence(stateOf(conversation), tx.actor.kind, change);
+  keepSilence(conversation, next);
+  conversation.status = next.status;
   record(tx, 'conversation_created', { conversation }, decide('conversation_created', conversation, tx.actor));
-  if (input.message) await sendInto(tx, conversation, { type: 'outgoing', content: input.message.content });
+  if (input.message) {
+    await sendInto(tx, conversation, { type: 'outgoing', content: input.message.content, isFirst: true });
+  }
   await autoAssign(tx, conversation);
   if (conversation.snoozedUntil) tx.announceSnooze(conversation.snoozedUntil);
   await saveConversation(tx.em, conversation);
   return conversation;
 }
 
-/** Sets a conversation's status. Errors: 404, 403, 422 for a snooze without a moment or not in the future. */
+/**
+ * Sets a conversation's status; a person who sets it to `pending`, be it once more, gives the conversation to its bot.
+ * Errors: 404, 403 (`bot_suppressed` for a silent bot), 422 for a snooze without a moment or not in the future.
+ */
 export async function toggleStatus(
   tx: Transaction,
   id: number,
@@ -102,8 +109,9 @@ export async function toggleStatus(
 ): Promise<Conversation> {
   checkSnooze(tx, status, snoozedUntil);
   const conversation = await lockConversation(tx, id);
+  refuseSilentBot(tx.actor, conversation);
   const before = conversation.status;
-  moveTo(tx, conversation, status, snoozedUntil ?? undefined);
+  undergo(tx, conversation, { kind: 'status', to: status }, snoozedUntil);
   if (before !== 'open') await autoAssign(tx, conversation);
   await saveConversation(tx.em, conversation);
   return conversation;
@@ -122,8 +130,7 @@ export async function handOff(
   { silence, note }: { silence: BotSilence; note: string | null },
 ): Promise<Conversation> {
   const conversation = await lockConversation(tx, id);
-  if (conversation.status !== 'resolved') moveTo(tx, conversation, 'open');
-  conversation.botSilence = silence;
+  undergo(tx, conversation, { kind: 'bot_ended', reason: silence });
   conversation.waitingSince ??= tx.now;
   if (note !== null) {
     const content = storableText(note, maxNoteChars);
@@ -139,7 +146,7 @@ export async function wake(tx: Transaction, id: number): Promise<boolean> {
   const conversation = await findConversation(tx.em, tx.account.id, id, { lock: true });
   if (conversation?.status !== 'snoozed' || !conversation.snoozedUntil || conversation.snoozedUntil > tx.now)
     return false;
-  moveTo(tx, conversation, 'open');
+  undergo(tx, conversation, { kind: 'woken' });
   await autoAssign(tx, conversation);
   await saveConversation(tx.em, conversation);
   return true;

@@ -1,3 +1,4 @@
+import { saveConversations } from '../entities/conversation-batch.ts';
 import { findConversations, type Conversation } from '../entities/conversation.ts';
 import type { ChangedAttributes } from '../events/catalog.ts';
 import { record } from '../events/outbox.ts';
@@ -19,7 +20,7 @@ export interface Detachment {
   referring: string;
   /** Takes it off locked conversations; answers those that had not let go of it meanwhile. */
   detach: (tx: Transaction, conversations: readonly Conversation[]) => Change[] | Promise<Change[]>;
-  /** What becomes of the columns of these conversations, as SQL. */
+  /** What becomes of their columns that saveConversations does not write, as SQL. */
   assignments?: readonly string[];
   /** Holds what is to be deleted, so that nothing comes to refer to it. Errors: 404. */
   lock: (tx: Transaction) => Promise<unknown>;
@@ -70,16 +71,11 @@ export async function updateConversations(
     conversation.updatedAt = tx.now;
     record(tx, 'conversation_updated', { conversation, changed });
   }
-  await sql(
+  await saveConversations(
     tx.em,
-    `UPDATE conversations c SET ${[...assignments, 'event_sequence = said.sequence', 'updated_at = $4'].join(', ')}
-     FROM unnest($2::bigint[], $3::bigint[]) AS said (id, sequence) WHERE c.account_id = $1 AND c.id = said.id`,
-    [
-      tx.account.id,
-      changes.map(({ conversation }) => conversation.id),
-      changes.map(({ conversation }) => conversation.eventSequence),
-      tx.now,
-    ],
+    tx.account.id,
+    changes.map(({ conversation }) => conversation),
+    assignments,
   );
 }
 

@@ -10,11 +10,11 @@ import { forbidden, invalid } from '../errors.ts';
 import { record } from '../events/outbox.ts';
 import { system, type Transaction } from '../events/transaction.ts';
 import { lockConversation } from './access.ts';
-import { botWillAnswer, decide, silenceOf } from './arbiter.ts';
+import { decide, refuseSilentBot } from './arbiter.ts';
 import { autoAssign } from './auto-assignment.ts';
 import { findGreeting } from './greetings.ts';
 import { settleFirstResponse } from './sla-promises.ts';
-import { moveTo } from './status.ts';
+import { undergo } from './status.ts';
 
 export interface NewMessage {
   type: Message['type'];
@@ -23,6 +23,8 @@ export interface NewMessage {
   contentType?: ContentType;
   contentAttributes?: Record<string, unknown>;
   sourceId?: string | null;
+  /** It came with the conversation: whose that is was settled then. */
+  isFirst?: boolean;
 }
 
 // Two bounds on a bot that has fallen into a loop with something else.
@@ -42,40 +44,33 @@ function senderOf(tx: Transaction, conversation: Conversation, type: Message['ty
 function hearCustomer(tx: Transaction, conversation: Conversation): void {
   conversation.unreadCount += 1;
   conversation.waitingSince ??= tx.now;
-  conversation.botStreak = 0;
-  if (conversation.contact.blocked) return;
-  if (conversation.status === 'snoozed') moveTo(tx, conversation, 'open');
-  if (conversation.status !== 'resolved') return;
-  const afresh = botWillAnswer({ ...conversation, botSilence: null });
-  moveTo(tx, conversation, afresh ? 'pending' : 'open');
+  undergo(tx, conversation, { kind: 'customer_spoke' });
 }
 
-function hearAgent(conversation: Conversation): void {
+function hearAgent(tx: Transaction, conversation: Conversation, isFirst: boolean): void {
   conversation.unreadCount = 0;
   conversation.waitingSince = null;
-  // Also where no bot serves yet: one that comes later must not talk over this person.
-  conversation.botSilence ??= 'human_replied';
+  if (!isFirst) undergo(tx, conversation, { kind: 'spoke' });
 }
 
 // The check under the row lock that makes the promise: after a person took over, no bot message commits.
 async function allowBot(tx: Transaction, conversation: Conversation): Promise<void> {
-  const silence = silenceOf(conversation);
-  if (silence) throw forbidden(`The bot is silent in this conversation: ${silence}`, 'bot_suppressed');
+  refuseSilentBot(tx.actor, conversation);
   const minuteAgo = new Date(tx.now.getTime() - 60_000);
   const lastMinute = await countBotMessagesSince(tx.em, tx.account.id, conversation.id, minuteAgo);
   if (conversation.botStreak >= maxBotStreak || lastMinute >= maxBotMessagesPerMinute) {
     throw forbidden('The bot talks too much in this conversation without a word of the customer', 'loop_suspected');
   }
-  conversation.botStreak += 1;
   conversation.waitingSince = null;
+  undergo(tx, conversation, { kind: 'spoke' });
 }
 
 async function applyToConversation(tx: Transaction, conversation: Conversation, input: NewMessage): Promise<void> {
-  if (input.private) return;
+  if (input.private) return undergo(tx, conversation, { kind: 'noted' });
   if (input.type === 'incoming') return hearCustomer(tx, conversation);
   if (tx.actor.kind !== 'system') settleFirstResponse(conversation, tx.now);
   if (tx.actor.kind === 'agent_bot') return allowBot(tx, conversation);
-  if (tx.actor.kind === 'user') hearAgent(conversation);
+  if (tx.actor.kind === 'user') hearAgent(tx, conversation, input.isFirst ?? false);
 }
 
 /**

@@ -1,10 +1,11 @@
-import type { BotSilence, Conversation, ConversationStatus } from '../entities/conversation.ts';
+import type { Conversation, ConversationStatus } from '../entities/conversation.ts';
 import { invalid } from '../errors.ts';
 import type { ChangedAttributes } from '../events/catalog.ts';
 import { record } from '../events/outbox.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { unixSecondsOrNull } from '../lib/unix-time.ts';
-import { decide } from './arbiter.ts';
+import { decide, refuseSilentBot } from './arbiter.ts';
+import { keepSilence, nextSilence, stateOf, type SilenceChange } from './silence.ts';
 import { settleResolution } from './sla-promises.ts';
 
 /** Refuses (422) a snooze without a moment, or with one that is not in the future. */
@@ -12,13 +13,6 @@ export function checkSnooze(tx: Transaction, status: ConversationStatus | null, 
   if (status !== 'snoozed') return;
   if (!until) throw invalid('/snoozed_until', 'required', 'snoozed_until is required when status is snoozed');
   if (until <= tx.now) throw invalid('/snoozed_until', 'future', 'snoozed_until must lie in the future');
-}
-
-function silenceAfter(tx: Transaction, conversation: Conversation, previous: ConversationStatus): BotSilence | null {
-  if (previous === 'resolved' || conversation.status === 'pending') return null;
-  if (previous !== 'pending' || conversation.status !== 'open') return conversation.botSilence;
-  if (tx.actor.kind === 'agent_bot') return 'handed_off';
-  return tx.actor.kind === 'user' ? 'human_opened' : conversation.botSilence;
 }
 
 function changeStatus(
@@ -38,24 +32,35 @@ function changeStatus(
   return changed;
 }
 
-/**
- * Moves a locked conversation to a status and says so: conversation_status_changed, and to its bot conversation_resolved
- * or, when it was resolved, conversation_opened. Reopening begins a new session of the bot. Nothing is said when
- * nothing changes. The caller saves the conversation.
- */
-export function moveTo(tx: Transaction, conversation: Conversation, status: ConversationStatus, until?: Date): void {
+function moveTo(tx: Transaction, conversation: Conversation, status: ConversationStatus, until: Date | null): void {
   const previous = conversation.status;
-  const snoozedUntil = status === 'snoozed' ? (until ?? null) : null;
+  const snoozedUntil = status === 'snoozed' ? (until ?? conversation.snoozedUntil) : null;
   const changed = changeStatus(tx, conversation, { status, snoozedUntil });
   if (Object.keys(changed).length === 0) return;
   conversation.updatedAt = tx.now;
   if (status === previous) return record(tx, 'conversation_updated', { conversation, changed });
-  conversation.botSilence = silenceAfter(tx, conversation, previous);
-  if (conversation.botSilence === null) conversation.botStreak = 0;
   if (status === 'resolved') settle(tx, conversation);
   record(tx, 'conversation_status_changed', { conversation, changed });
   if (status === 'resolved') sayToBot(tx, conversation, 'conversation_resolved');
   if (previous === 'resolved') sayToBot(tx, conversation, 'conversation_opened');
+}
+
+/**
+ * Lets a locked conversation undergo what the transaction's actor does to it: gives it the silence and the status that
+ * follow. Says of the status: conversation_status_changed, and to its bot conversation_resolved or, when it was
+ * resolved, conversation_opened; nothing when nothing changes. `until` is the moment a snooze ends. The caller saves the
+ * conversation. Errors: 403 for a silent bot that would move the status.
+ */
+export function undergo(
+  tx: Transaction,
+  conversation: Conversation,
+  change: SilenceChange,
+  until: Date | null = null,
+): void {
+  const next = nextSilence(stateOf(conversation), tx.actor.kind, change);
+  if (next.status !== conversation.status) refuseSilentBot(tx.actor, conversation);
+  keepSilence(conversation, next);
+  moveTo(tx, conversation, next.status, until);
 }
 
 function settle(tx: Transaction, conversation: Conversation): void {

@@ -17,6 +17,7 @@ const AgentBotSchema = defineEntity({
     events: p.array().columnType('text[]').$type<string[]>(),
     hearsOwn: p.boolean().default(true),
     hearsNotes: p.boolean().default(true),
+    installed: p.boolean().default(true),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p.datetime().defaultRaw('now()'),
   },
@@ -24,7 +25,8 @@ const AgentBotSchema = defineEntity({
 
 /**
  * A bot that can serve conversations; without an account it is a system bot. `events` names what it is told of,
- * `hearsOwn` whether outgoing messages are among it, `hearsNotes` whether private notes are. `secret` is sealed by the
+ * `hearsOwn` whether outgoing messages are among it, `hearsNotes` whether private notes are. `installed` is false as long
+ * as its plugin is missing. `secret` is sealed by the
  * secret box.
  */
 export class AgentBot extends AgentBotSchema.class {}

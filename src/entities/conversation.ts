@@ -3,8 +3,12 @@ import { moment, momentOrNull, sql, type Executor } from '../lib/sql.ts';
 
 export type ConversationStatus = 'open' | 'resolved' | 'pending' | 'snoozed';
 export type Priority = 'urgent' | 'high' | 'medium' | 'low';
-/** Why a conversation's bot is silent until its next session; other reasons follow from the rest of the record. */
-export type BotSilence = 'handed_off' | 'human_replied' | 'human_opened' | 'loop_suspected' | 'bot_failed';
+/** How a bot ended its part in a conversation: it gave it away, was stopped in a loop, or could not answer. */
+export type BotSilence = 'handed_off' | 'loop_suspected' | 'bot_failed';
+/** How people took a conversation from its bot. */
+export type HumanSilence = 'human_replied' | 'human_opened';
+/** Why a bot cannot answer, whatever the conversation. */
+export type Unfitness = 'plugin_missing';
 
 export interface Named {
   id: number;
@@ -18,6 +22,8 @@ export interface ServingBot extends Named {
   events: string[];
   hearsOwn: boolean;
   hearsNotes: boolean;
+  /** Null when it can answer. */
+  unfit: Unfitness | null;
 }
 
 /** A conversation with all that its answers and events tell of its surroundings. */
@@ -38,8 +44,12 @@ export interface Conversation {
   assignee: Named | null;
   team: Named | null;
   bot: ServingBot | null;
+  /** Binds the bot `botSilenceOf` alone, which may have been replaced since; null as long as that is. */
   botSilence: BotSilence | null;
-  /** Public messages of the bot since the customer last spoke. */
+  botSilenceOf: number | null;
+  /** Binds every bot. */
+  humanSilence: HumanSilence | null;
+  /** Public messages of bots since the customer last spoke. */
   botStreak: number;
   labels: string[];
   sourceId: string | null;
@@ -67,7 +77,8 @@ const columns = `
   ct.identifier AS contact_identifier, ct.avatar_url AS contact_avatar, ct.blocked AS contact_blocked,
   c.status, c.priority, c.assignee_id, u.name AS assignee_name, c.team_id, t.name AS team_name,
   b.id AS bot_id, b.name AS bot_name, b.kind AS bot_kind, b.events AS bot_events, b.hears_own, b.hears_notes,
-  c.agent_bot_id IS NOT NULL AS bot_overrides, c.bot_silence, c.bot_streak,
+  b.installed AS bot_installed, c.agent_bot_id IS NOT NULL AS bot_overrides,
+  c.bot_silence, c.bot_silence_of, c.human_silence, c.bot_streak,
   ARRAY(SELECT l.title FROM conversation_labels cl JOIN labels l ON l.account_id = cl.account_id AND l.id = cl.label_id
         WHERE cl.account_id = c.account_id AND cl.conversation_id = c.id ORDER BY l.title) AS labels,
   c.source_id, c.snoozed_until, c.waiting_since, c.sla_policy_id,
@@ -110,8 +121,11 @@ interface Row {
   bot_events: string[] | null;
   hears_own: boolean | null;
   hears_notes: boolean | null;
+  bot_installed: boolean | null;
   bot_overrides: boolean;
   bot_silence: BotSilence | null;
+  bot_silence_of: number | null;
+  human_silence: HumanSilence | null;
   bot_streak: number;
   labels: string[];
   source_id: string | null;
@@ -143,6 +157,7 @@ function servingBot(row: Row): ServingBot | null {
     events: row.bot_events ?? [],
     hearsOwn: row.hears_own ?? false,
     hearsNotes: row.hears_notes ?? false,
+    unfit: row.bot_installed ? null : 'plugin_missing',
   };
 }
 
@@ -172,6 +187,8 @@ function toConversation(row: Row): Conversation {
     team: named(row.team_id, row.team_name),
     bot: servingBot(row),
     botSilence: row.bot_silence,
+    botSilenceOf: row.bot_silence_of,
+    humanSilence: row.human_silence,
     botStreak: row.bot_streak,
     labels: row.labels,
     sourceId: row.source_id,
@@ -234,7 +251,7 @@ const saveStatement = prepared(
   `UPDATE conversations SET status = $3, priority = $4, assignee_id = $5, team_id = $6, bot_silence = $7,
        bot_streak = $8, snoozed_until = $9, waiting_since = $10, sla_policy_id = $11, unread_count = $12,
        event_sequence = $13, additional_attributes = $14, custom_attributes = $15, updated_at = $16, last_activity_at = $17,
-       first_response_due_at = $18, resolution_due_at = $19
+       first_response_due_at = $18, resolution_due_at = $19, bot_silence_of = $20, human_silence = $21
      WHERE account_id = $1 AND id = $2`,
 );
 
@@ -260,5 +277,7 @@ export async function saveConversation(executor: Executor, conversation: Convers
     conversation.lastActivityAt,
     conversation.firstResponseDueAt,
     conversation.resolutionDueAt,
+    conversation.botSilenceOf,
+    conversation.humanSilence,
   ]);
 }

@@ -210,7 +210,7 @@ describe('agents', () => {
     const stayingId = await createAssigned(ada);
     const { body: team } = await app.post('teams', { name: 'left' });
     await app.post(`teams/${team.id}/team_members`, { user_ids: [leaver.id] });
-    await app.query(`UPDATE conversations SET bot_silence = 'human_replied', bot_streak = 3 WHERE id = $1`, [
+    await app.query(`UPDATE conversations SET human_silence = 'human_replied', bot_streak = 3 WHERE id = $1`, [
       conversationId,
     ]);
     const sent = await app.post(
@@ -233,8 +233,8 @@ describe('agents', () => {
     expect((await app.get(`conversations/${stayingId}`)).body.meta.assignee.id).to.equal(ada.id);
     expect((await app.get(`teams/${team.id}/team_members`)).body).to.deep.equal([]);
     // The bot goes on; what the leaver wrote keeps its author.
-    const rows = await app.query('SELECT bot_silence, bot_streak FROM conversations WHERE id = $1', [conversationId]);
-    expect(rows).to.deep.equal([{ bot_silence: null, bot_streak: 0 }]);
+    const rows = await app.query('SELECT human_silence, bot_streak FROM conversations WHERE id = $1', [conversationId]);
+    expect(rows).to.deep.equal([{ human_silence: null, bot_streak: 0 }]);
     const { body: messages } = await app.get(`conversations/${conversationId}/messages`);
     expect(messages.payload.at(-1).sender).to.deep.equal({ id: leaver.id, name: 'Leaver', type: 'User' });
     // It was the last account: the token is of no use any more.
@@ -246,9 +246,10 @@ describe('agents', () => {
   it('who hands a conversation to people leaves it with them', async () => {
     const leaver = await addPerson(app, { name: 'Second leaver' });
     const conversationId = await createAssigned(leaver);
-    await app.query(`UPDATE conversations SET bot_silence = 'handed_off', bot_streak = 3 WHERE id = $1`, [
-      conversationId,
-    ]);
+    await app.query(
+      `UPDATE conversations SET bot_silence = 'handed_off', bot_silence_of = $2, bot_streak = 3 WHERE id = $1`,
+      [conversationId, (await app.get(`conversations/${conversationId}/agent_bot`)).body.agent_bot.id],
+    );
     await app.delete(`agents/${leaver.id}`);
     const rows = await app.query('SELECT bot_silence, bot_streak FROM conversations WHERE id = $1', [conversationId]);
     expect(rows).to.deep.equal([{ bot_silence: 'handed_off', bot_streak: 3 }]);

@@ -37,8 +37,12 @@ describe('conversations', () => {
   }
 
   const silence = async (id: number) =>
-    (await app.query<{ bot_silence: string | null }>('SELECT bot_silence FROM conversations WHERE id = $1', [id]))[0]!
-      .bot_silence;
+    (
+      await app.query<{ silence: string | null }>(
+        'SELECT coalesce(bot_silence, human_silence) AS silence FROM conversations WHERE id = $1',
+        [id],
+      )
+    )[0]!.silence;
 
   describe('PATCH one', () => {
     it('changes its own fields and says what changed', async () => {
@@ -234,6 +238,7 @@ describe('conversations', () => {
       expect((await say()).status).to.equal(201);
       expect(await app.eventNames()).to.deep.equal([
         'conversation_updated',
+        'conversation_status_changed',
         'message_created',
         'conversation_updated',
         'message_created',

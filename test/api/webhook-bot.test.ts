@@ -282,7 +282,11 @@ describe('a webhook bot', () => {
     expect((await served.explanation()).reason).to.equal('handed_off');
     expect((await app.patch(served.path, { priority: 'high' }, by)).status).to.equal(200);
     expect((await app.post(`${served.path}/labels`, { labels: [] }, by)).status).to.equal(200);
-    expect((await app.post(`${served.path}/assignments`, { assignee_id: human.id }, by)).status).to.equal(200);
+    // What it has handed off is the people's to assign; what it serves it may give to one of them.
+    const late = await app.post(`${served.path}/assignments`, { assignee_id: human.id }, by);
+    expect([late.status, late.body.code]).to.deep.equal([403, 'bot_suppressed']);
+    const { path: own } = await converse();
+    expect((await app.post(`${own}/assignments`, { assignee_id: human.id }, by)).status).to.equal(200);
     expect((await app.get(`contacts/${served.contact.id}`, by)).status).to.equal(200);
     const { body: unknown } = await app.post('contacts', { name: 'Nobody' });
     const refused: [string, string, object?][] = [

@@ -70,6 +70,7 @@ export const conversationEvents: Record<string, EventCase[]> = {
     { says: [changed, 'conversation_resolved > bot'], again: 'nothing' },
     { when: 'to the same', request: from('open', { status: 'open' }), says: [], again: 'nothing' },
     { when: 'open to pending', request: from('open', { status: 'pending' }), says: [changed], again: 'nothing' },
+    { when: 'pending to pending', request: from('pending', { status: 'pending' }), says: [], again: 'nothing' },
     { when: 'pending to open', request: from('pending', { status: 'open' }), says: [changed], again: 'nothing' },
     {
       when: 'open to snoozed',
@@ -130,7 +131,19 @@ export const conversationEvents: Record<string, EventCase[]> = {
   ],
 
   'POST conversations/:conversation_id/messages': [
-    { when: 'by a person', request: say({}), says: ['message_created > webhook'], again: 'the same' },
+    { when: 'by a person', request: say({}, 'open'), says: ['message_created > webhook'], again: 'the same' },
+    {
+      when: 'by a person, into a pending conversation',
+      request: say({}),
+      says: [changed, 'message_created > webhook'],
+      again: ['message_created > webhook'],
+    },
+    {
+      when: 'by a person, into a pending conversation that is assigned by itself when it opens',
+      request: say({}, 'pending', assigning),
+      says: [changed, 'message_created > webhook', updated],
+      again: ['message_created > webhook'],
+    },
     { when: 'by the bot', request: say({}), as: 'bot', says: [toBoth], again: 'the same' },
     { when: 'a note', request: say({ private: true }), says: [toBoth], again: 'the same' },
     { when: 'of the customer', request: say(incoming), says: [toBoth], again: 'the same' },

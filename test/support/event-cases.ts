@@ -14,8 +14,8 @@ export interface EventCase {
   request?: Prepare;
   as?: PrincipalName;
   says: string[];
-  /** What the very same request does a second time: nothing, the same as before, or it is refused. */
-  again: 'nothing' | 'the same' | 'refused';
+  /** What the very same request does a second time: nothing, the same as before, what is listed, or it is refused. */
+  again: 'nothing' | 'the same' | 'refused' | string[];
 }
 
 /** What every operation that may write says, by the operation's name. */
