@@ -2972,7 +2972,7 @@ additionalProperties?: false
  */
 export interface Limits {
 /**
- * Longest uninterrupted computation in milliseconds; loading the bot counts. A run without calls to the service is one slice.
+ * Longest uninterrupted computation in milliseconds; loading the bot counts. A run without calls to the service is one such slice; the slices of one with calls may take twice as long in all.
  */
 sliceMs?: number
 /**

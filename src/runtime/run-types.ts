@@ -25,11 +25,18 @@ export interface Permissions {
   receive_own: boolean;
 }
 
-/** What one run may use: milliseconds of uninterrupted computation, milliseconds in all, MiB of values. */
+/** What one run may use: milliseconds of uninterrupted computation (of all computation twice that), milliseconds in all, MiB of values. */
 export interface RunLimits {
   sliceMs: number;
   wallMs: number;
   heapMb: number;
+}
+
+const slicesPerRun = 2;
+
+/** Milliseconds that all slices of a run together may compute. */
+export function computingMsOf({ sliceMs }: RunLimits): number {
+  return sliceMs * slicesPerRun;
 }
 
 /** The limits of a manifest that names none. */

@@ -2,6 +2,7 @@ import { residentMb } from './child-process.ts';
 import type { SandboxProcess } from './child-process.ts';
 import { cannotGiveUpRoot } from './give-up-rights.ts';
 import { answerCalls } from './host-calls.ts';
+import { computingMsOf } from './run-types.ts';
 import type { HostCall, LogLine, RunOutcome, RunRequest } from './run-types.ts';
 import { LineReader, keptBundles, maxChildLineBytes, readChildMessage } from './wire.ts';
 import type { CallRequest, ChildMessage, ParentMessage, Step } from './wire.ts';
@@ -35,6 +36,9 @@ interface ActiveRun {
   readonly id: number;
   readonly request: RunRequest;
   readonly startedAt: number;
+  /** What is left of the run's computing time when the child's present turn begins. */
+  computingLeftMs: number;
+  turnBeganAt: number;
   /** When the child must have spoken; infinite while it is the service's turn. */
   sliceEndsAt: number;
   readonly abort: AbortController;
@@ -97,7 +101,8 @@ export class RunnerProcess {
     const { bundle, limits } = request;
     const id = (this.#lastRun += 1);
     const startedAt = performance.now();
-    this.#active = { id, request, startedAt, sliceEndsAt: 0, abort: new AbortController(), resolve };
+    const turn = { computingLeftMs: computingMsOf(limits), turnBeganAt: startedAt, sliceEndsAt: 0 };
+    this.#active = { id, request, startedAt, ...turn, abort: new AbortController(), resolve };
     this.#sendBundle(bundle.hash, bundle.code);
     this.#giveSlice(this.#active);
     this.#send({ type: 'run', run: id, hash: bundle.hash, input, limits });
@@ -128,7 +133,9 @@ export class RunnerProcess {
   }
 
   #giveSlice(active: ActiveRun): void {
-    active.sliceEndsAt = performance.now() + active.request.limits.sliceMs + silenceGraceMs;
+    const allowedMs = Math.min(active.request.limits.sliceMs, Math.max(active.computingLeftMs, 0));
+    active.turnBeganAt = performance.now();
+    active.sliceEndsAt = active.turnBeganAt + allowedMs + silenceGraceMs;
   }
 
   #read(chunk: Buffer): void {
@@ -173,6 +180,7 @@ export class RunnerProcess {
       this.kill('crashed', 'The sandbox broke its protocol');
       return;
     }
+    active.computingLeftMs -= performance.now() - active.turnBeganAt;
     active.sliceEndsAt = Infinity;
     const { request: run, abort } = active;
     const { hostCalls } = this.#options;

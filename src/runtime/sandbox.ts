@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import ivm from 'isolated-vm';
+import { computingMsOf } from './run-types.ts';
 import type { RunLimits, RunOutcome } from './run-types.ts';
 
 const bootstrapName = './bootstrap.ts';
@@ -14,9 +15,10 @@ const isolateCode = new Map(
 const collectTimeoutMs = 100;
 
 /** A slice that ended inside gives the JSON text of a Step (wire.ts); one that was stopped from outside gives the outcome. */
-export type SliceEnd = { step: string } | { outcome: RunOutcome; error: string };
+export type SliceEnd = { step: string } | StoppedSlice;
+type StoppedSlice = { outcome: RunOutcome; error: string };
 
-/** One run in an isolate of its own. Slices must not overlap. */
+/** One run in an isolate of its own, with one budget of computing time for all its slices. Slices must not overlap. */
 export interface SandboxRun {
   /** Loads the code and calls the handler. */
   start(code: string, input: string): Promise<SliceEnd>;
@@ -28,14 +30,23 @@ export interface SandboxRun {
 
 type SliceFunction = ivm.Reference<(...texts: string[]) => void>;
 
-function describeStop(error: unknown): { outcome: RunOutcome; error: string } {
+function msIn(isolate: ivm.Isolate): number {
+  return Number(isolate.wallTime) / 1e6;
+}
+
+/**
+ * Why a slice did not end by itself, told by the isolate's state alone: the error's text may be the bot's own, since
+ * isolated-vm rejects a call with whatever promise was left rejected and unhandled during it. `ranMs` is how long the
+ * slice ran of the `allowedMs` after which isolated-vm ends it.
+ */
+function describeStop(
+  isolate: ivm.Isolate,
+  { ranMs, allowedMs }: { ranMs: number; allowedMs: number },
+  error: unknown,
+): StoppedSlice {
+  if (isolate.isDisposed) return { outcome: 'memory', error: 'The memory limit was reached' };
+  if (ranMs >= allowedMs) return { outcome: 'timeout', error: 'The time for computing is over' };
   const message = error instanceof Error ? error.message : String(error);
-  if (message.includes('Script execution timed out'))
-    return { outcome: 'timeout', error: 'The time for one slice is over' };
-  if (message.includes('disposed during execution due to memory limit') || message.includes('Isolate was disposed')) {
-    return { outcome: 'memory', error: 'The memory limit was reached' };
-  }
-  // isolated-vm rejects a call with whatever promise was left rejected and unhandled during it.
   return { outcome: 'threw', error: `A rejected promise was not handled: ${message}` };
 }
 
@@ -60,12 +71,16 @@ export function openSandbox(limits: RunLimits, onCatastrophe: (reason: string) =
   const collect = module.namespace.getSync('collect', { reference: true }) as ivm.Reference<() => string>;
 
   async function runSlice(entry: SliceFunction, ...texts: string[]): Promise<SliceEnd> {
+    const beganAt = msIn(isolate);
+    const allowedMs = Math.min(limits.sliceMs, Math.ceil(computingMsOf(limits) - beganAt));
+    if (allowedMs <= 0) return { outcome: 'timeout', error: 'The time for computing is over' };
     try {
       // The time limit holds for the promise jobs of the call as well, and not later: so everything happens in here.
-      await entry.apply(undefined, texts, { timeout: limits.sliceMs, result: { copy: true } });
+      await entry.apply(undefined, texts, { timeout: allowedMs, result: { copy: true } });
       return { step: await collect.apply(undefined, [], { timeout: collectTimeoutMs, result: { copy: true } }) };
     } catch (error) {
-      return describeStop(error);
+      const ranMs = isolate.isDisposed ? 0 : msIn(isolate) - beganAt;
+      return describeStop(isolate, { ranMs, allowedMs }, error);
     }
   }
 

@@ -116,7 +116,7 @@ function isCallRequest(value: unknown): boolean {
   );
 }
 
-function isStep(step: unknown): boolean {
+function isStep(step: unknown): step is Step {
   if (!isFields(step)) return false;
   if (step.state === 'waiting') return isListOf(step.requests, runBounds.calls, isCallRequest);
   if (!isListOf(step.logs, runBounds.logLines + 1, isLogLine)) return false;
@@ -130,6 +130,24 @@ function isStep(step: unknown): boolean {
   );
 }
 
+// Whatever a child writes beside what is looked at goes no further.
+function knownFieldsOf(step: Step): Step {
+  if (step.state === 'waiting') {
+    return { state: step.state, requests: step.requests.map(({ id, name, input }) => ({ id, name, input })) };
+  }
+  const logs = step.logs.map(({ level, message }) => ({ level, message }));
+  if (step.state === 'never_settled') return { state: step.state, logs };
+  const { state, outcome, actions, error, handlers } = step;
+  return {
+    state,
+    outcome,
+    actions,
+    logs,
+    ...(error === undefined ? {} : { error }),
+    ...(handlers ? { handlers } : {}),
+  };
+}
+
 /** Reads a line of a child; null when it is anything but a message as it should be. */
 export function readChildMessage(line: string): ChildMessage | null {
   let message: unknown;
@@ -140,11 +158,9 @@ export function readChildMessage(line: string): ChildMessage | null {
   }
   if (!isFields(message)) return null;
   if (message.type === 'ready') return { type: 'ready' };
-  if (!Number.isSafeInteger(message.run)) return null;
-  const isGood =
-    (message.type === 'step' && isStep(message.step)) ||
-    (message.type === 'failed' &&
-      isOneOf(outerOutcomes, message.outcome) &&
-      isText(message.error, runBounds.errorChars));
-  return isGood ? (message as unknown as ChildMessage) : null;
+  const { type, run, step, outcome, error } = message as Fields & { run: number };
+  if (!Number.isSafeInteger(run)) return null;
+  if (type === 'step' && isStep(step)) return { type, run, step: knownFieldsOf(step) };
+  if (type !== 'failed' || !isOneOf(outerOutcomes, outcome) || !isText(error, runBounds.errorChars)) return null;
+  return { type, run, outcome: outcome as RunOutcome, error };
 }

@@ -315,6 +315,27 @@ describe('outbound HTTP', () => {
     await settled(() => connections.origins() === 0 && hanging.open() + healthy.open() === 0);
     await connections.close();
   });
+
+  it('lets a call end well that takes longer than connections are kept idle', async () => {
+    const idleMs = 20;
+    const listener = await server((request, response) => {
+      request.resume().on('end', () => void pause(idleMs * 10).then(() => response.end('late')));
+    });
+    const connections = createConnections({
+      policy: createAddressPolicy(['127.0.0.1/32']),
+      resolver: scriptedResolver([]),
+      timeoutMs: 2_000,
+      connectionsPerOrigin: 2,
+      idleMs,
+    });
+    const exchange = new Exchange({ timeoutMs: 2_000, maxResponseBytes: 10 });
+    const url = new URL(`http://127.0.0.1:${listener.port}/`);
+    connections.send(url, { method: 'POST', headers: {}, body: 'x' }, exchange);
+    expect(await exchange.result).to.include({ ok: true, body: 'late' });
+    await settled(() => connections.origins() === 0);
+    expect(connections.origins()).to.equal(0);
+    await connections.close();
+  });
 });
 
 function drip(socket: Socket, text: string): void {

@@ -198,6 +198,15 @@ describe('runtime: child process', () => {
         expect(result.actions).to.deep.equal([]);
       });
     }
+    it('is killed when all its turns together take longer than a run may compute', async () => {
+      const waiting = `{"type":"step","run":1,"step":{"state":"waiting","requests":[{"id":1,"name":"x","input":1}]}}`;
+      const result = await runIn(
+        `console.log('{"type":"ready"}');
+         process.stdin.on('data', (text) => setTimeout(() => console.log('${waiting}'), String(text).includes('bundle') ? 0 : 300));`,
+      );
+      expect(result.outcome).to.equal('unresponsive');
+      expect(result.wallMs).to.be.within(1_000, 2_000);
+    });
   });
 });
 
@@ -222,6 +231,14 @@ describe('runtime: wire', () => {
     const done = { state: 'done', outcome: 'ok', actions: [], logs: [{ level: 'info', message: 'x' }] };
     const step = (changes: object) => JSON.stringify({ type: 'step', run: 1, step: { ...done, ...changes } });
     expect(readChildMessage(step({}))).to.deep.equal({ type: 'step', run: 1, step: done });
+    const stuffed = { ...done, extra: 1, logs: [{ level: 'info', message: 'x', time: 'now', nested: { a: 1 } }] };
+    expect(readChildMessage(step(stuffed))).to.deep.equal({ type: 'step', run: 1, step: done });
+    const call = { id: 1, name: 'x', input: { free: 'form' } };
+    expect(readChildMessage(step({ state: 'waiting', requests: [{ ...call, extra: 1 }] }))).to.deep.equal({
+      type: 'step',
+      run: 1,
+      step: { state: 'waiting', requests: [call] },
+    });
     for (const changes of [
       { state: 'other' },
       { outcome: 'timeout' },

@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process';
 import { expect } from 'chai';
+import { residentMb, startSandboxProcess } from '../../src/runtime/child-process.ts';
+import type { SandboxProcess } from '../../src/runtime/child-process.ts';
 import { defaultLimits } from '../../src/runtime/run-types.ts';
 import { createRunner } from '../../src/runtime/runner.ts';
 import type { RunRequest, RunResult, Runner } from '../../src/runtime/runner.ts';
@@ -17,6 +20,10 @@ describe('runtime: runner', () => {
         double: (input) => Promise.resolve((input as number) * 2),
         fail: () => Promise.reject(Object.assign(new Error('no such thing'), { code: 'not_there' })),
         bigint: () => Promise.resolve(5n),
+        wait: () =>
+          new Promise((resolve) => {
+            setTimeout(resolve, 120);
+          }),
         huge: () => Promise.resolve('x'.repeat(300_000)),
         hang: (_, __, signal) =>
           new Promise((resolve) => {
@@ -223,6 +230,49 @@ describe('runtime: runner', () => {
     expect(result.wallMs).to.be.within(150, 600);
   });
 
+  it('ends a run whose slices together compute longer than twice a slice', async () => {
+    const burning = (turns: number, rounds: number) =>
+      `for (let round = 0; round < ${rounds}; round++) {
+         let x = 0; for (let i = 0; i < ${turns}; i++) x += Math.sqrt(i);
+         await ctx.call('double', x);
+       }`;
+    const quickestOf = async (body: string) => {
+      const times = [await run(body), await run(body), await run(body)].map(({ wallMs }) => wallMs);
+      return Math.min(...times);
+    };
+    let turns = 1_000_000;
+    while ((await quickestOf(burning(turns, 1))) < 60) turns *= 2;
+    const limits = { ...defaultLimits, sliceMs: 400 };
+    expect(await run(burning(turns, 1), { limits })).to.include({ outcome: 'ok' });
+    const long = await run(burning(turns, 20), { limits });
+    expect(long).to.include({ outcome: 'timeout', error: 'The time for computing is over' });
+    expect(long.wallMs).to.be.below(1_100);
+  });
+
+  it('does not count waiting for the service as computing', async () => {
+    const limits = { ...defaultLimits, sliceMs: 100 };
+    const { outcome, wallMs } = await run(`for (let round = 0; round < 5; round++) await ctx.call('wait')`, { limits });
+    expect(outcome).to.equal('ok');
+    expect(wallMs).to.be.above(500);
+  });
+
+  it('tells a limit from what a bot says about it', async () => {
+    for (const words of [
+      'Script execution timed out.',
+      'Isolate was disposed during execution due to memory limit',
+      'Isolate was disposed',
+    ]) {
+      for (const body of [
+        `Promise.reject(new Error('${words}'))`,
+        `throw new Error('${words}')`,
+        `Promise.reject('${words}')`,
+      ]) {
+        expect(await run(body), body).to.include({ outcome: 'threw' });
+      }
+    }
+    expect(await run('for (;;) await 0')).to.include({ outcome: 'timeout' });
+  });
+
   it('refuses runs beyond the queue, and counts those that wait', async () => {
     await run('');
     const slow = { limits: { ...defaultLimits, wallMs: 100 } };
@@ -275,6 +325,58 @@ describe('runtime: runner', () => {
       const { actions } = await run(`ctx.note('${count % 35}')`);
       expect(actions).to.deep.equal([{ type: 'note', content: String(count % 35) }]);
     }
+  });
+
+  it('replaces a child that keeps more than its part of the memory, and no other', async () => {
+    const startIn = async (maxRssMb: number) => {
+      const pids: number[] = [];
+      const start = (mb: number) => {
+        const child = startSandboxProcess(mb);
+        pids.push(child.pid ?? 0);
+        return child;
+      };
+      const one = createRunner({ size: 1, queueLimit: 2, maxRssMb, start });
+      expect(await one.run(requestOf(botOf('')))).to.include({ outcome: 'ok' });
+      return { one, pids };
+    };
+    const roomy = await startIn(256);
+    const keptMb = residentMb(roomy.pids[0] ?? 0) ?? 0;
+    await roomy.one.run(requestOf(botOf('')));
+    expect(roomy.pids).to.have.length(1);
+    await roomy.one.close();
+    // What a child keeps that has hardly run anything is more than three fifths of this.
+    const tight = await startIn(Math.round(keptMb * 1.4));
+    await until(() => tight.pids.length === 2);
+    expect(await tight.one.run(requestOf(botOf('')))).to.include({ outcome: 'ok' });
+    await until(() => tight.pids.length === 3);
+    expect(new Set(tight.pids).size).to.equal(3);
+    await tight.one.close();
+  });
+
+  it('tries again soon after a failed start, whatever failed before the last good one', async () => {
+    const failedStarts: unknown[] = [];
+    const ways = ['fails', 'works', 'fails', 'works', 'works'];
+    const children: SandboxProcess[] = [];
+    const flaky = createRunner({
+      size: 1,
+      queueLimit: 2,
+      maxRssMb: 256,
+      log: { warn: (fields) => failedStarts.push((fields as { failed_starts: number }).failed_starts) },
+      start: (maxRssMb) => {
+        const child =
+          ways.shift() === 'fails'
+            ? spawn('/bin/false', { stdio: ['pipe', 'pipe', 'ignore'] })
+            : startSandboxProcess(maxRssMb);
+        children.push(child);
+        return child;
+      },
+    });
+    expect(await flaky.run(requestOf(botOf('')))).to.include({ outcome: 'ok' });
+    children.at(-1)?.kill('SIGKILL');
+    await until(() => failedStarts.length === 2);
+    expect(await flaky.run(requestOf(botOf('')))).to.include({ outcome: 'ok' });
+    expect(failedStarts).to.deep.equal([1, 1]);
+    await flaky.close();
   });
 
   it('closes: what runs and what waits ends, and nothing more is taken', async () => {
