@@ -47,7 +47,7 @@ export type Subscriptions = ("conversation_created" | "conversation_updated" | "
  */
 export type AgentList = Agent[]
 /**
- * Who was confirmed, and the access token: shown in this answer only. A page when the caller asked for one.
+ * Which agent was confirmed, and an access token for who held none: shown in this answer only. A page when the caller asked for one.
  */
 export type InvitationAccepted = (Page | NewAccess)
 /**
@@ -1237,7 +1237,7 @@ role: ("administrator" | "agent")
 [k: string]: unknown
 }
 /**
- * Who leaves the account.
+ * Which user leaves the account.
  */
 export interface RemoveAccountUser {
 /**
@@ -1838,9 +1838,13 @@ export interface AccountUser {
  */
 account_id: number
 /**
+ * Identifier, or null for none.
+ */
+user_id: (number | null)
+/**
  * Identifier: a positive integer below 2^53.
  */
-user_id: number
+agent_id: number
 name: string
 email: string
 role: ("administrator" | "agent")
@@ -1954,7 +1958,7 @@ access_token?: string
 secret?: string
 }
 /**
- * A person who works in the account; the id is the user's.
+ * Somebody who works in the account, or is invited to: id, name and address are those of this account.
  */
 export interface Agent {
 /**
@@ -1970,7 +1974,7 @@ email: string
 role: ("administrator" | "agent")
 availability: ("online" | "busy" | "offline")
 /**
- * Whether the address was confirmed.
+ * Whether the invitation was accepted.
  */
 confirmed: boolean
 avatar_url: (string | null)
@@ -2371,7 +2375,10 @@ confirmed: true
  * Identifier: a positive integer below 2^53.
  */
 account_id: number
-access_token: string
+/**
+ * Null for who holds an access token already: it opens this account too.
+ */
+access_token: (string | null)
 }
 /**
  * The account's labels, by title.
@@ -2552,6 +2559,10 @@ accounts: {
  */
 id: number
 name: string
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+agent_id: number
 role: ("administrator" | "agent")
 availability: ("online" | "busy" | "offline")
 }[]
@@ -2582,6 +2593,10 @@ accounts: {
  */
 id: number
 name: string
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+agent_id: number
 role: ("administrator" | "agent")
 availability: ("online" | "busy" | "offline")
 }[]

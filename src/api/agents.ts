@@ -59,14 +59,14 @@ export const agentRoutes = [
       role: 'administrator',
       status: 201,
       description:
-        'Who is new gets an invitation by e-mail, at most 20 an hour; who has an access token is in at once.',
+        'An invitation goes to the e-mail address, at most 20 an hour. The agent is listed and can be assigned at once, and is in once it is accepted.',
     },
     async ({ services, body, transact }) => {
       const { name, email, role, availability = 'online' } = body;
       const token = newToken('invitation', services.random);
       return transact(async (tx) => {
-        const { agent, invited } = await createAgent(tx, { name, email, role, availability }, token);
-        if (invited) sendInvitation(services, tx, { agent, token });
+        const agent = await createAgent(tx, { name, email, role, availability }, token);
+        sendInvitation(services, tx, { agent, token });
         return presentAgent(agent);
       });
     },

@@ -21,6 +21,15 @@ ${content}
 `;
 }
 
+function welcome(accountName: string, accessToken: string | null): string {
+  const access =
+    accessToken === null
+      ? '<p>The API access token that you have opens this account too from now on.</p>'
+      : `<p>This is your API access token. It is shown only this once, so keep it now:</p>
+<p><code>${escaped(accessToken)}</code></p>`;
+  return page(`Welcome to ${accountName}`, access);
+}
+
 /** Where the link in an invitation leads: nobody there has a token yet, but the one in the path. */
 export const invitationRoutes = [
   // Mail scanners follow links, so looking at an invitation does not accept it.
@@ -28,10 +37,10 @@ export const invitationRoutes = [
     ['GET', path],
     { summary: 'Show an invitation', reply: 'resources/page', role: 'anyone', errors: [410] },
     async ({ em, now, names }) => {
-      const { account, user } = await findInvitation(em, names.token ?? '', now);
+      const { account, seat } = await findInvitation(em, names.token ?? '', now);
       return page(
         `Invitation to ${account.name}`,
-        `<p>${escaped(user.name)} (${escaped(user.email)}) is invited to work in ${escaped(account.name)}.</p>
+        `<p>${escaped(seat.name)} (${escaped(seat.email)}) is invited to work in ${escaped(account.name)}.</p>
 <form method="post" action="?format=page"><button>Accept the invitation</button></form>`,
       );
     },
@@ -43,23 +52,19 @@ export const invitationRoutes = [
       query: 'requests/invitation.accept.query',
       reply: 'resources/invitation-accepted',
       role: 'anyone',
-      errors: [410],
+      errors: [410, 422],
+      description: 'Who holds an access token already goes on with it; who holds none gets one in this answer only.',
     },
     async ({ services, em, now, names, query, transactIn }) => {
-      const accessToken = newToken('user', services.random);
-      const { account, user } = await acceptInvitation(transactIn, em, {
+      const newAccess = newToken('user', services.random);
+      const { account, seat, granted } = await acceptInvitation(transactIn, em, {
         token: names.token ?? '',
-        accessToken,
+        accessToken: newAccess,
         now,
       });
-      if (query.format === 'page') {
-        return page(
-          `Welcome to ${account.name}`,
-          `<p>This is your API access token. It is shown only this once, so keep it now:</p>
-<p><code>${escaped(accessToken)}</code></p>`,
-        );
-      }
-      return { ...user, confirmed: true, account_id: account.id, access_token: accessToken };
+      const accessToken = granted ? newAccess : null;
+      if (query.format === 'page') return welcome(account.name, accessToken);
+      return { ...seat, confirmed: true, account_id: account.id, access_token: accessToken };
     },
   ),
 ];

@@ -1,9 +1,10 @@
 import { createAccount } from '../domain/accounts.ts';
 import { deleteAgent } from '../domain/agent-removal.ts';
-import { findAgents, type AgentProfile } from '../domain/agents.ts';
+import { findAgents, joinAccount, type AgentProfile } from '../domain/agents.ts';
 import { accountsPerPage, deleteAccount, listAccounts, readAccount, renameAccount } from '../domain/platform.ts';
-import { joinAccount } from '../domain/platform-users.ts';
+import { findSeatOf } from '../domain/seats.ts';
 import type { Account } from '../entities/account.ts';
+import { notFound } from '../errors.ts';
 import { route } from '../http/route.ts';
 import { pageMeta } from '../lib/page.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
@@ -17,8 +18,9 @@ function presentAccount({ id, name, createdAt, updatedAt }: Account): Shape<'res
 }
 
 function presentMember(agent: AgentProfile): Shape<'resources/account-user'> {
-  const { id, accountId, name, email, role, createdAt } = agent;
-  return { account_id: accountId, user_id: id, name, email, role, created_at: unixSeconds(createdAt) };
+  const { id, accountId, personId, name, email, role, createdAt } = agent;
+  const ids = { account_id: accountId, user_id: personId, agent_id: id };
+  return { ...ids, name, email, role, created_at: unixSeconds(createdAt) };
 }
 
 export const platformAccountRoutes = [
@@ -73,7 +75,7 @@ export const platformAccountRoutes = [
     { body: 'requests/account-user.create', reply: 'resources/account-user', role: 'platform', status: 201 },
     async ({ em, ids, body, transactIn }) => {
       const { id, name } = await readAccount(em, ids.id ?? 0);
-      const membership = { userId: body.user_id, role: body.role };
+      const membership = { personId: body.user_id, role: body.role };
       return presentMember(await transactIn({ id, name }, (tx) => joinAccount(tx, membership)));
     },
   ),
@@ -87,7 +89,9 @@ export const platformAccountRoutes = [
     },
     async ({ em, ids, body, transactIn }) => {
       const { id, name } = await readAccount(em, ids.id ?? 0);
-      await deleteAgent((work) => transactIn({ id, name }, work), body.user_id);
+      const seat = await findSeatOf(em, id, body.user_id);
+      if (!seat) throw notFound('Agent');
+      await deleteAgent((work) => transactIn({ id, name }, work), seat.id);
       return {};
     },
   ),

@@ -21,7 +21,7 @@ async function presentProfile(em: EntityManager, principal: Principal): Promise<
     avatar_url: principal.avatarUrl,
     account_id: first?.account.id ?? null,
     role: first?.role ?? null,
-    accounts: memberships.map(({ account, role, availability }) => ({ ...account, role, availability })),
+    accounts: memberships.map(({ account, agentId, ...part }) => ({ ...account, agent_id: agentId, ...part })),
   };
 }
 

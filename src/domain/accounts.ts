@@ -4,7 +4,9 @@ import { Account } from '../entities/account.ts';
 import { Agent } from '../entities/agent.ts';
 import { User } from '../entities/user.ts';
 import { unauthenticated } from '../errors.ts';
+import { sql, type Executor } from '../lib/sql.ts';
 import { hashToken, lastFour } from '../lib/tokens.ts';
+import { makeTakenSeat, type Seat } from './seats.ts';
 
 /** Whether there is any account yet. */
 export async function hasAccounts(em: EntityManager): Promise<boolean> {
@@ -33,11 +35,43 @@ export async function createUser(em: EntityManager, input: NewUser, now: Date): 
   return user;
 }
 
-/** Makes a user an agent of an account. */
+async function confirmUser(executor: Executor, email: string, now: Date): Promise<number | null> {
+  const [user] = await sql<{ id: number }>(
+    executor,
+    `UPDATE users SET confirmed = true, updated_at = CASE WHEN confirmed THEN updated_at ELSE $2 END
+     WHERE lower(email) = lower($1) RETURNING id`,
+    [email, now],
+  );
+  return user?.id ?? null;
+}
+
+/**
+ * The person with the seat's e-mail address, which a link sent there has proven: the user who has it, or a new one by the
+ * seat's name and, unless it is taken, the seat's id. The row is held until the transaction ends.
+ */
+export async function findOrCreatePerson(executor: Executor, seat: Seat, now: Date): Promise<number> {
+  const present = await confirmUser(executor, seat.email, now);
+  if (present !== null) return present;
+  const [created] = await sql<{ id: number }>(
+    executor,
+    `INSERT INTO users (id, name, email, confirmed, created_at, updated_at)
+     SELECT CASE WHEN EXISTS (SELECT FROM users WHERE id = $1) THEN nextval('users_id_seq') ELSE $1 END, $2, $3, true, $4, $4
+     ON CONFLICT DO NOTHING RETURNING id`,
+    [seat.id, seat.name, seat.email, now],
+  );
+  // Somebody else accepted for the same address at the same moment.
+  const id = created?.id ?? (await confirmUser(executor, seat.email, now));
+  if (id === null) throw new Error('A user can neither be found nor made');
+  return id;
+}
+
+/** Makes a user an agent of an account that has none with the user's e-mail address. */
 export async function addAgent(
   em: EntityManager,
-  { accountId, userId, role, now }: { accountId: number; userId: number; role: Agent['role']; now: Date },
+  { accountId, userId: personId, role, now }: { accountId: number; userId: number; role: Agent['role']; now: Date },
 ): Promise<Agent> {
+  const userId = await makeTakenSeat(em, { accountId, personId }, now);
+  if (userId === null) throw new Error('The account has an agent with this e-mail address');
   const agent = em.create(Agent, { accountId, userId, role, createdAt: now, updatedAt: now });
   await em.flush();
   return agent;
@@ -47,6 +81,13 @@ export async function addAgent(
 export async function grantToken(em: EntityManager, userId: number, token: string, now: Date): Promise<void> {
   em.create(AccessToken, { userId, tokenHash: hashToken(token), lastFour: lastFour(token), createdAt: now });
   await em.flush();
+}
+
+/** Lets a user in with a token who holds none; answers whether that was so. The caller holds the user's row. */
+export async function grantFirstToken(em: EntityManager, userId: number, token: string, now: Date): Promise<boolean> {
+  const held = await em.count(AccessToken, { userId });
+  if (held === 0) await grantToken(em, userId, token, now);
+  return held === 0;
 }
 
 /**

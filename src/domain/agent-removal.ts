@@ -5,6 +5,7 @@ import { sql } from '../lib/sql.ts';
 import { checkNotLastAdministrator } from './agents.ts';
 import { detachAndRemove, type Transact } from './detach.ts';
 import { closeInvitations } from './invitations.ts';
+import { leaveSeat, revokeIdleTokens } from './seats.ts';
 import { unassign } from './unassign.ts';
 
 // What comes first, since the conversations may take a while: from now on the agent sees none of them.
@@ -28,16 +29,11 @@ async function lockAgent(tx: Transaction, userId: number): Promise<void> {
   if (rows.length === 0) throw notFound('Agent');
 }
 
-// The user stays, since messages and notes name their authors; without an account left, the tokens go.
+// The seat stays, since messages and notes name their authors; without an account left, the person's tokens go.
 async function removeMembership(tx: Transaction, userId: number): Promise<void> {
-  await sql(tx.em, 'SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
+  const personId = await leaveSeat(tx, userId);
   await tx.em.nativeDelete(Agent, { accountId: tx.account.id, userId });
-  await sql(
-    tx.em,
-    `DELETE FROM access_tokens WHERE user_id = $1 AND NOT EXISTS (SELECT FROM agents WHERE user_id = $1)
-       AND NOT EXISTS (SELECT FROM users WHERE id = $1 AND platform_admin)`,
-    [userId],
-  );
+  if (personId !== null) await revokeIdleTokens(tx.em, [personId]);
 }
 
 /**

@@ -1,19 +1,22 @@
 import { Agent } from '../entities/agent.ts';
-import { User } from '../entities/user.ts';
 import { forbidden, invalid, notFound } from '../errors.ts';
 import type { Actor, Transaction } from '../events/transaction.ts';
 import { differs } from '../lib/differs.ts';
 import { moment, sql, type Executor } from '../lib/sql.ts';
-import { closeInvitations, invite, needsInvitation } from './invitations.ts';
+import { closeInvitations, invite } from './invitations.ts';
+import { findSeatOf, findWaitingSeat, lockAccount, makeSeat, makeTakenSeat, takeSeat } from './seats.ts';
 
-/** An agent as its colleagues see it; `id` is the user's. */
+/** An agent as its colleagues see it; `id` is the seat's. */
 export interface AgentProfile {
   id: number;
   accountId: number;
+  /** The user who accepted the invitation; null until then. For platform administrators only. */
+  personId: number | null;
   name: string;
   email: string;
   role: Agent['role'];
   availability: Agent['availability'];
+  /** Whether the invitation was accepted. */
   confirmed: boolean;
   avatarUrl: string | null;
   createdAt: Date;
@@ -23,11 +26,11 @@ export interface AgentProfile {
 interface AgentRow {
   id: number;
   account_id: number;
+  person_id: number | null;
   name: string;
   email: string;
   role: Agent['role'];
   availability: Agent['availability'];
-  confirmed: boolean;
   avatar_url: string | null;
   created_at: string;
   updated_at: string;
@@ -44,20 +47,24 @@ export async function findAgents(
 ): Promise<AgentProfile[]> {
   const rows = await sql<AgentRow>(
     executor,
-    `SELECT u.id, g.account_id, u.name, u.email, g.role, g.availability, u.confirmed, u.avatar_url, g.created_at, g.updated_at
-     FROM agents g JOIN users u ON u.id = g.user_id
-     WHERE g.account_id = $1 AND ($2::bigint[] IS NULL OR g.user_id = ANY ($2)) ORDER BY lower(u.name), u.id`,
+    `SELECT s.id, g.account_id, s.person_id, s.name, s.email, g.role, g.availability, s.avatar_url, g.created_at, g.updated_at
+     FROM agents g JOIN seats s ON s.account_id = g.account_id AND s.id = g.user_id
+     WHERE g.account_id = $1 AND ($2::bigint[] IS NULL OR g.user_id = ANY ($2)) ORDER BY lower(s.name), s.id`,
     [accountId, userIds],
   );
-  return rows.map(
-    ({ account_id: account, avatar_url: avatarUrl, created_at: created, updated_at: updated, ...rest }) => ({
-      ...rest,
-      accountId: account,
-      avatarUrl,
-      createdAt: moment(created),
-      updatedAt: moment(updated),
-    }),
-  );
+  return rows.map((row) => ({
+    id: row.id,
+    accountId: row.account_id,
+    personId: row.person_id,
+    name: row.name,
+    email: row.email,
+    role: row.role,
+    availability: row.availability,
+    confirmed: row.person_id !== null,
+    avatarUrl: row.avatar_url,
+    createdAt: moment(row.created_at),
+    updatedAt: moment(row.updated_at),
+  }));
 }
 
 /** An agent of the account; 404 when it has none such. */
@@ -84,69 +91,78 @@ export interface NewAgent {
   availability: Agent['availability'];
 }
 
-// One at a time for each account, so that its bounds hold.
-async function lockAccount(tx: Transaction): Promise<void> {
-  await sql(tx.em, 'SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [tx.account.id]);
+async function checkRoom(tx: Transaction): Promise<void> {
+  if ((await tx.em.count(Agent, { accountId: tx.account.id })) < maxAgentsPerAccount) return;
+  throw invalid('', 'limit', `An account has at most ${maxAgentsPerAccount} agents`);
 }
 
-/** Makes a user an agent of the account; false when it is one already. Errors: 422 when the account has too many. */
-export async function addMember(
-  tx: Transaction,
-  userId: number,
-  { role, availability }: Pick<NewAgent, 'role' | 'availability'>,
-): Promise<boolean> {
-  await lockAccount(tx);
-  const accountId = tx.account.id;
-  if ((await tx.em.count(Agent, { accountId })) >= maxAgentsPerAccount) {
-    throw invalid('', 'limit', `An account has at most ${maxAgentsPerAccount} agents`);
-  }
-  const added = await sql(
-    tx.em,
-    `INSERT INTO agents (account_id, user_id, role, availability, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)
-     ON CONFLICT (account_id, user_id) DO NOTHING RETURNING id`,
-    [accountId, userId, role, availability, tx.now],
-  );
-  return added.length > 0;
-}
+type Part = Pick<Agent, 'role' | 'availability'>;
 
-async function findOrCreateUser(tx: Transaction, { name, email }: NewAgent): Promise<number> {
+async function insertAgent(tx: Transaction, userId: number, { role, availability }: Part): Promise<void> {
   await sql(
     tx.em,
-    'INSERT INTO users (name, email, created_at, updated_at) VALUES ($1, $2, $3, $3) ON CONFLICT (lower(email)) DO NOTHING',
-    [name, email, tx.now],
+    `INSERT INTO agents (account_id, user_id, role, availability, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)`,
+    [tx.account.id, userId, role, availability, tx.now],
   );
-  const [user] = await sql<{ id: number }>(tx.em, 'SELECT id FROM users WHERE lower(email) = lower($1)', [email]);
-  if (!user) throw new Error('A user just inserted cannot be read');
-  return user.id;
 }
 
 /**
- * Makes whoever has the e-mail address an agent of the account. Who is new, or holds no access token, gets an invitation
- * by `token`. Errors: 422 for one who is an agent already, and when the account has too many; 429 after too many
- * invitations.
+ * Makes an agent for whoever has the e-mail address, and an invitation by `token`. Nothing is asked of the users there
+ * are, so that nothing tells whether the address is known elsewhere. Errors: 422 for an address that an agent of the
+ * account has, and when the account has too many agents; 429 after too many invitations.
  */
-export async function createAgent(
-  tx: Transaction,
-  input: NewAgent,
-  token: string,
-): Promise<{ agent: AgentProfile; invited: boolean }> {
+export async function createAgent(tx: Transaction, input: NewAgent, token: string): Promise<AgentProfile> {
   await lockAccount(tx);
-  const userId = await findOrCreateUser(tx, input);
-  const isNew = await addMember(tx, userId, input);
-  if (!isNew) throw invalid('/email', 'unique', 'An agent of this account has this e-mail address');
-  const invited = await needsInvitation(tx.em, userId);
-  if (invited) await invite(tx, userId, token);
-  return { agent: await readAgent(tx.em, tx.account.id, userId), invited };
+  await checkRoom(tx);
+  const userId = await makeSeat(tx, input);
+  if (userId === null) throw invalid('/email', 'unique', 'An agent of this account has this e-mail address');
+  await insertAgent(tx, userId, input);
+  await invite(tx, userId, token);
+  return readAgent(tx.em, tx.account.id, userId);
 }
 
-/** Invites an agent anew; the link sent before is void. Errors: 404, 422 for one who is in already, 429. */
+/** Invites an agent anew; the link sent before is void. Errors: 404, 422 for one who has accepted already, 429. */
 export async function inviteAgain(tx: Transaction, userId: number, token: string): Promise<AgentProfile> {
   await lockAccount(tx);
   const agent = await readAgent(tx.em, tx.account.id, userId);
-  if (!(await needsInvitation(tx.em, userId))) throw invalid('', 'confirmed', 'This agent has accepted already');
+  if (agent.confirmed) throw invalid('', 'confirmed', 'This agent has accepted already');
   await closeInvitations(tx, userId);
   await invite(tx, userId, token);
   return agent;
+}
+
+/**
+ * Makes a person an agent of the account, without an invitation; one that waits for the person's address is void then.
+ * Errors: 404 for the person or the account, 422 for one who is an agent already or whose address an agent has, and when
+ * the account has too many.
+ */
+export async function joinAccount(
+  tx: Transaction,
+  { personId, role }: { personId: number; role: Agent['role'] },
+): Promise<AgentProfile> {
+  const { em, account, now } = tx;
+  const found = await sql(em, 'SELECT FROM users u, accounts a WHERE u.id = $1 AND a.id = $2 FOR KEY SHARE OF u, a', [
+    personId,
+    account.id,
+  ]);
+  if (found.length === 0) throw notFound('User');
+  await lockAccount(tx);
+  if (await findSeatOf(em, account.id, personId)) {
+    throw invalid('/user_id', 'unique', 'This user belongs to the account already');
+  }
+  const waiting = await findWaitingSeat(em, account.id, personId);
+  if (waiting) {
+    await takeSeat(tx, waiting.id, personId);
+    await closeInvitations(tx, waiting.id);
+    await em.nativeUpdate(Agent, { accountId: account.id, userId: waiting.id }, { role });
+    return readAgent(em, account.id, waiting.id);
+  }
+  await checkRoom(tx);
+  const userId = await makeTakenSeat(em, { accountId: account.id, personId }, now);
+  if (userId === null)
+    throw invalid('/user_id', 'unique', "Another agent of this account has the user's e-mail address");
+  await insertAgent(tx, userId, { role, availability: 'online' });
+  return readAgent(em, account.id, userId);
 }
 
 export interface AgentChanges {
@@ -161,45 +177,46 @@ function checkRights(actor: Actor, userId: number, { name, role }: AgentChanges)
   throw forbidden('Only administrators may do this; everybody may change the own availability');
 }
 
-/** Throws 422 unless the account has another administrator than this one, and holds them until the transaction ends. */
+/**
+ * Throws 422 unless the account has another administrator than this one who is in, and holds them until the transaction
+ * ends. Who has not accepted the invitation may never come.
+ */
 export async function checkNotLastAdministrator(tx: Transaction, userId: number): Promise<void> {
   // Locked in one order, so that two who would step down at once do so one after the other.
   const administrators = await sql<{ user_id: number }>(
     tx.em,
-    `SELECT user_id FROM agents WHERE account_id = $1 AND role = 'administrator' ORDER BY user_id FOR NO KEY UPDATE`,
+    `SELECT g.user_id FROM agents g JOIN seats s ON s.account_id = g.account_id AND s.id = g.user_id
+     WHERE g.account_id = $1 AND g.role = 'administrator' AND s.person_id IS NOT NULL
+     ORDER BY g.user_id FOR NO KEY UPDATE OF g`,
     [tx.account.id],
   );
   if (administrators.some((other) => other.user_id !== userId)) return;
   throw invalid('/role', 'last_administrator', 'The last administrator of an account stays');
 }
 
-async function rename(tx: Transaction, userId: number, name: string): Promise<void> {
-  const user = await tx.em.findOneOrFail(User, userId);
-  if (user.name === name) return;
-  const elsewhere = await sql(tx.em, 'SELECT FROM agents WHERE account_id <> $1 AND user_id = $2 LIMIT 1', [
-    tx.account.id,
-    userId,
-  ]);
-  if (elsewhere.length > 0 && tx.actor.id !== userId) {
-    throw invalid('/name', 'shared', 'This person works in other accounts too, and chooses the name there');
-  }
-  Object.assign(user, { name, updatedAt: tx.now });
+async function rename(tx: Transaction, userId: number, name: string): Promise<boolean> {
+  const renamed = await sql(
+    tx.em,
+    'UPDATE seats SET name = $3 WHERE account_id = $1 AND id = $2 AND name <> $3 RETURNING id',
+    [tx.account.id, userId, name],
+  );
+  return renamed.length > 0;
 }
 
 /**
- * Changes an agent. Errors: 404; 403 unless an administrator does, or the agent changes nothing but its own availability;
- * 422 for taking the last administrator's role, and for renaming somebody who works in other accounts too.
+ * Changes an agent, in this account alone. Errors: 404; 403 unless an administrator does, or the agent changes nothing but
+ * its own availability; 422 for taking the last administrator's role.
  */
 export async function updateAgent(tx: Transaction, userId: number, changes: AgentChanges): Promise<AgentProfile> {
   checkRights(tx.actor, userId, changes);
   const { name, ...membership } = changes;
-  // Agent and user are two rows, and administrators are looked at together: changes of the account take turns.
+  // Agent and seat are two rows, and administrators are looked at together: changes of the account take turns.
   await lockAccount(tx);
   const agent = await tx.em.findOne(Agent, { accountId: tx.account.id, userId });
   if (!agent) throw notFound('Agent');
   if (agent.role === 'administrator' && membership.role === 'agent') await checkNotLastAdministrator(tx, userId);
-  if (differs(agent, membership)) Object.assign(agent, { ...membership, updatedAt: tx.now });
-  if (name !== undefined) await rename(tx, userId, name);
+  const renamed = name !== undefined && (await rename(tx, userId, name));
+  if (renamed || differs(agent, membership)) Object.assign(agent, { ...membership, updatedAt: tx.now });
   await tx.em.flush();
   return readAgent(tx.em, tx.account.id, userId);
 }

@@ -16,7 +16,7 @@ export interface Assignment {
 
 // Rows that are referred to in a moment are held, so that nobody deletes them until then.
 const findTeamStatement = 'SELECT id, name FROM teams WHERE account_id = $1 AND id = $2 FOR KEY SHARE';
-const findAgentStatement = `SELECT u.id, u.name FROM agents g JOIN users u ON u.id = g.user_id
+const findAgentStatement = `SELECT s.id, s.name FROM agents g JOIN seats s ON s.account_id = g.account_id AND s.id = g.user_id
   WHERE g.account_id = $1 AND g.user_id = $2 FOR KEY SHARE OF g`;
 const holdMemberStatement = `SELECT FROM inbox_members WHERE account_id = $1 AND inbox_id = $2 AND user_id = $3
   FOR KEY SHARE`;

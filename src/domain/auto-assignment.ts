@@ -10,9 +10,9 @@ const lockStatement = `SELECT FROM inboxes WHERE account_id = $1 AND id = $2 AND
 // Two assignments within one tick of the clock must still differ, or the second would choose the same agent.
 const takeTurnStatement = `
   WITH next AS (
-    SELECT m.user_id AS id, u.name FROM inbox_members m
+    SELECT m.user_id AS id, s.name FROM inbox_members m
     JOIN agents g ON g.account_id = m.account_id AND g.user_id = m.user_id AND g.availability = 'online'
-    JOIN users u ON u.id = m.user_id
+    JOIN seats s ON s.account_id = m.account_id AND s.id = m.user_id AND s.person_id IS NOT NULL
     WHERE m.account_id = $1 AND m.inbox_id = $2 AND ($3::bigint IS NULL OR EXISTS (
       SELECT FROM team_members tm JOIN teams t ON t.account_id = tm.account_id AND t.id = tm.team_id
       WHERE tm.account_id = $1 AND tm.team_id = $3 AND tm.user_id = m.user_id AND t.allow_auto_assign))
@@ -34,7 +34,7 @@ async function takeTurn(tx: Transaction, { inbox, team }: Conversation): Promise
 /**
  * Gives a locked conversation that has just become open, and that neither a person nor a bot has, to the online member
  * of its inbox (and of its team, if that allows it) whose last turn is longest ago; says conversation_updated. Nothing
- * happens where the inbox does not assign, or nobody is there. The caller saves the conversation.
+ * happens where the inbox does not assign, or nobody is there; who has not accepted the invitation yet gets nothing unasked. The caller saves the conversation.
  */
 export async function autoAssign(tx: Transaction, conversation: Conversation): Promise<void> {
   const { inbox, status, assignee: present } = conversation;

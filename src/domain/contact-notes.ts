@@ -47,7 +47,7 @@ export async function listContactNotes(
   const rows = await sql<Row>(
     executor,
     `SELECT n.id, n.content, n.user_id, u.name AS user_name, n.created_at
-     FROM contact_notes n LEFT JOIN users u ON u.id = n.user_id
+     FROM contact_notes n LEFT JOIN seats u ON u.account_id = n.account_id AND u.id = n.user_id
      WHERE n.account_id = $1 AND n.contact_id = $2 ORDER BY n.id DESC LIMIT $3 OFFSET $4`,
     [accountId, contactId, contactNotesPerPage, (page - 1) * contactNotesPerPage],
   );

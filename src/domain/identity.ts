@@ -52,41 +52,66 @@ export async function findPrincipal(executor: Executor, tokenHash: Buffer): Prom
   };
 }
 
-/** An account that a user belongs to. */
+/** An account that a user belongs to, and the id of the agent that the user is there. */
 export interface Membership {
   account: Named;
+  agentId: number;
   role: 'administrator' | 'agent';
   availability: 'online' | 'busy' | 'offline';
 }
 
 /** The accounts of a user, oldest membership first. */
 export async function findMemberships(executor: Executor, userId: number): Promise<Membership[]> {
-  const rows = await sql<{ id: number; name: string } & Pick<Membership, 'role' | 'availability'>>(
+  const rows = await sql<Named & { agent_id: number } & Pick<Membership, 'role' | 'availability'>>(
     executor,
-    `SELECT a.id, a.name, g.role, g.availability FROM agents g JOIN accounts a ON a.id = g.account_id
-     WHERE g.user_id = $1 ORDER BY g.id`,
+    `SELECT a.id, a.name, s.id AS agent_id, g.role, g.availability FROM seats s
+     JOIN agents g ON g.account_id = s.account_id AND g.user_id = s.id JOIN accounts a ON a.id = s.account_id
+     WHERE s.person_id = $1 AND s.left_at IS NULL ORDER BY g.id`,
     [userId],
   );
-  return rows.map(({ id, name, role, availability }) => ({ account: { id, name }, role, availability }));
+  return rows.map(({ id, name, agent_id: agentId, ...rest }) => ({ account: { id, name }, agentId, ...rest }));
+}
+
+interface EntryRow {
+  account_name: string;
+  id: number | null;
+  name: string;
+  email: string;
+  avatar_url: string | null;
+  role: Membership['role'] | null;
 }
 
 const entryStatement = prepared(
-  `SELECT a.name, g.role FROM accounts a LEFT JOIN agents g ON g.account_id = a.id AND g.user_id = $2
+  `SELECT a.name AS account_name, s.id, s.name, s.email, s.avatar_url, g.role FROM accounts a
+     LEFT JOIN seats s ON s.account_id = a.id AND s.person_id = $2 AND s.left_at IS NULL
+     LEFT JOIN agents g ON g.account_id = s.account_id AND g.user_id = s.id
      WHERE a.id = $1`,
 );
 
-/** The account as the principal may enter it: with a user's role, or without one for its bots; null when it may not. */
+/** Who a principal is within an account: a person goes by its seat there, a bot by itself. */
+export type Entrant = Pick<Principal, 'kind' | 'id' | 'name' | 'email' | 'avatarUrl'> & {
+  /** A person's; null for bots. */
+  role: Membership['role'] | null;
+};
+
+function entrantOf(principal: Principal, row: EntryRow): Entrant | null {
+  if (principal.kind === 'user') {
+    const { id, name, email, avatar_url: avatarUrl, role } = row;
+    return id === null || role === null ? null : { kind: 'user', id, name, email, avatarUrl, role };
+  }
+  const { kind, id, name, email, avatarUrl } = principal;
+  return { kind, id, name, email, avatarUrl, role: null };
+}
+
+/** The account, and who the principal is in it; null when the account is none of the principal's. */
 export async function findEntry(
   executor: Executor,
   accountId: number,
   principal: Principal,
-): Promise<{ account: Named; role: Membership['role'] | null } | null> {
-  const [row] = await sql<{ name: string; role: Membership['role'] | null }>(executor, entryStatement, [
-    accountId,
-    principal.kind === 'user' ? principal.id : null,
-  ]);
-  if (!row) return null;
-  const account = { id: accountId, name: row.name };
-  if (principal.kind === 'user') return row.role ? { account, role: row.role } : null;
-  return principal.accountId === null || principal.accountId === accountId ? { account, role: null } : null;
+): Promise<{ account: Named; entrant: Entrant } | null> {
+  if (principal.accountId !== null && principal.accountId !== accountId) return null;
+  const personId = principal.kind === 'user' ? principal.id : null;
+  const [row] = await sql<EntryRow>(executor, entryStatement, [accountId, personId]);
+  const entrant = row && entrantOf(principal, row);
+  return entrant ? { account: { id: accountId, name: row.account_name }, entrant } : null;
 }

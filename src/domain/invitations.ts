@@ -4,24 +4,15 @@ import { ApiError, notFound } from '../errors.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { sql, type Executor } from '../lib/sql.ts';
 import { hashToken, looksForged } from '../lib/tokens.ts';
-import { grantToken } from './accounts.ts';
+import { findOrCreatePerson, grantFirstToken } from './accounts.ts';
 import type { TransactIn } from './platform.ts';
+import { lockAccount, takeSeat, type Seat } from './seats.ts';
 
 const hourMs = 3_600_000;
 const lifetimeMs = 7 * 24 * hourMs;
 const keptMs = 30 * 24 * hourMs;
 /** Invitations that an account may send within an hour, since they go to addresses that did not ask for them. */
 export const maxInvitationsPerHour = 20;
-
-/** Whether the user cannot get in yet: the address is not confirmed, or there is no access token. */
-export async function needsInvitation(executor: Executor, userId: number): Promise<boolean> {
-  const rows = await sql(
-    executor,
-    'SELECT FROM users u WHERE id = $1 AND confirmed AND EXISTS (SELECT FROM access_tokens WHERE user_id = u.id)',
-    [userId],
-  );
-  return rows.length === 0;
-}
 
 async function checkRate(tx: Transaction): Promise<void> {
   const hourAgo = new Date(tx.now.getTime() - hourMs);
@@ -38,11 +29,18 @@ async function checkRate(tx: Transaction): Promise<void> {
   });
 }
 
-/** Makes an invitation that the token accepts within 7 days. The caller has locked the account. Errors: 429. */
+// Old invitations count no more, and whoever never accepted one and was removed is forgotten.
+async function forgetOld(tx: Transaction): Promise<void> {
+  const scope = [tx.account.id, new Date(tx.now.getTime() - keptMs)];
+  await sql(tx.em, 'DELETE FROM invitations WHERE account_id = $1 AND created_at < $2', scope);
+  await sql(tx.em, 'DELETE FROM seats WHERE account_id = $1 AND person_id IS NULL AND left_at < $2', scope);
+}
+
+/** Makes an invitation to a seat, which the token accepts within 7 days. The caller has locked the account. Errors: 429. */
 export async function invite(tx: Transaction, userId: number, token: string): Promise<void> {
   await checkRate(tx);
+  await forgetOld(tx);
   const accountId = tx.account.id;
-  await tx.em.nativeDelete(Invitation, { accountId, createdAt: { $lt: new Date(tx.now.getTime() - keptMs) } });
   tx.em.create(Invitation, {
     accountId,
     userId,
@@ -53,7 +51,7 @@ export async function invite(tx: Transaction, userId: number, token: string): Pr
   await tx.em.flush();
 }
 
-/** Withdraws the account's invitations of the user that are still open. */
+/** Withdraws the invitations to a seat that are still open. */
 export async function closeInvitations(tx: Transaction, userId: number): Promise<void> {
   await tx.em.nativeUpdate(Invitation, { accountId: tx.account.id, userId, closedAt: null }, { closedAt: tx.now });
 }
@@ -61,14 +59,14 @@ export async function closeInvitations(tx: Transaction, userId: number): Promise
 /** An invitation that can be accepted: who is invited, and where to. */
 export interface OpenInvitation {
   account: { id: number; name: string };
-  user: { id: number; name: string; email: string };
+  seat: Seat;
 }
 
 interface OpenRow {
   account_id: number;
   account_name: string;
-  user_id: number;
-  user_name: string;
+  id: number;
+  name: string;
   email: string;
   closed: boolean;
   expired: boolean;
@@ -84,9 +82,10 @@ export async function findInvitation(executor: Executor, token: string, now: Dat
     ? []
     : await sql<OpenRow>(
         executor,
-        `SELECT i.account_id, a.name AS account_name, i.user_id, u.name AS user_name, u.email,
-           i.closed_at IS NOT NULL AS closed, i.expires_at <= $2 AS expired
-         FROM invitations i JOIN accounts a ON a.id = i.account_id JOIN users u ON u.id = i.user_id
+        `SELECT i.account_id, a.name AS account_name, s.id, s.name, s.email,
+           i.closed_at IS NOT NULL OR s.person_id IS NOT NULL OR s.left_at IS NOT NULL AS closed, i.expires_at <= $2 AS expired
+         FROM invitations i JOIN accounts a ON a.id = i.account_id
+         JOIN seats s ON s.account_id = i.account_id AND s.id = i.user_id
          WHERE i.token_hash = $1`,
         [hashToken(token), now],
       );
@@ -95,33 +94,41 @@ export async function findInvitation(executor: Executor, token: string, now: Dat
   if (row.expired) throw gone('invitation_expired', 'This invitation is too old: ask for another');
   return {
     account: { id: row.account_id, name: row.account_name },
-    user: { id: row.user_id, name: row.user_name, email: row.email },
+    seat: { id: row.id, name: row.name, email: row.email },
   };
+}
+
+/** An invitation that was accepted; `granted` says whether the access token given along lets the person in now. */
+export interface AcceptedInvitation extends OpenInvitation {
+  granted: boolean;
 }
 
 async function accept(
   tx: Transaction,
-  userId: number,
   { token, accessToken }: { token: string; accessToken: string },
-): Promise<OpenInvitation> {
-  // Locks the user: of two who accept at once, the second finds the invitation used.
-  await sql(tx.em, 'UPDATE users SET confirmed = true, updated_at = $2 WHERE id = $1', [userId, tx.now]);
+): Promise<AcceptedInvitation> {
+  // Of two who accept at once, the second finds the invitation used.
+  await lockAccount(tx);
   const invitation = await findInvitation(tx.em, token, tx.now);
-  // Those of other accounts too: they would let in who is in already.
-  await sql(tx.em, 'UPDATE invitations SET closed_at = $2 WHERE user_id = $1 AND closed_at IS NULL', [userId, tx.now]);
-  await grantToken(tx.em, userId, accessToken, tx.now);
-  return invitation;
+  const { seat } = invitation;
+  const personId = await findOrCreatePerson(tx.em, seat, tx.now);
+  await takeSeat(tx, seat.id, personId);
+  await closeInvitations(tx, seat.id);
+  // Whoever can read somebody's mail for a moment must not get a token that opens that person's other accounts.
+  const granted = await grantFirstToken(tx.em, personId, accessToken, tx.now);
+  return { ...invitation, granted };
 }
 
 /**
- * Accepts the invitation of the token: the address is confirmed, `accessToken` lets the user in, and no other invitation
- * of the user can be accepted any more. Errors: 404, 410.
+ * Accepts the invitation of the token: the person with the address that it went to, a new one if there is none, works in
+ * the account from now on. Tokens that the person holds go on; one who holds none is let in by `accessToken`. Errors: 404,
+ * 410, 422 for who works in the account already.
  */
 export async function acceptInvitation(
   transactIn: TransactIn,
   em: EntityManager,
   { token, accessToken, now }: { token: string; accessToken: string; now: Date },
-): Promise<OpenInvitation> {
-  const { account, user } = await findInvitation(em, token, now);
-  return transactIn(account, (tx) => accept(tx, user.id, { token, accessToken }));
+): Promise<AcceptedInvitation> {
+  const { account } = await findInvitation(em, token, now);
+  return transactIn(account, (tx) => accept(tx, { token, accessToken }));
 }

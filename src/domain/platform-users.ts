@@ -1,15 +1,13 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
 import { AccessToken } from '../entities/access-token.ts';
-import type { Agent } from '../entities/agent.ts';
 import { User } from '../entities/user.ts';
 import { invalid, notFound } from '../errors.ts';
-import { transactOutsideAccounts, type Transaction } from '../events/transaction.ts';
+import { transactOutsideAccounts } from '../events/transaction.ts';
 import { differs } from '../lib/differs.ts';
 import { sql } from '../lib/sql.ts';
 import { brokenUniqueConstraint } from '../lib/sql-errors.ts';
 import { createUser, grantToken } from './accounts.ts';
 import { deleteAgent } from './agent-removal.ts';
-import { addMember, readAgent, type AgentProfile } from './agents.ts';
 import { findMemberships } from './identity.ts';
 import type { TransactIn } from './platform.ts';
 
@@ -85,9 +83,11 @@ async function checkNotLastAnywhere(em: EntityManager, id: number): Promise<void
   await checkNotLastPlatformAdmin(em, id);
   const [account] = await sql<{ name: string }>(
     em,
-    `SELECT a.name FROM agents g JOIN accounts a ON a.id = g.account_id
-     WHERE g.user_id = $1 AND g.role = 'administrator' AND NOT EXISTS (
-       SELECT FROM agents WHERE account_id = g.account_id AND role = 'administrator' AND user_id <> $1)
+    `SELECT a.name FROM seats s JOIN agents g ON g.account_id = s.account_id AND g.user_id = s.id
+     JOIN accounts a ON a.id = s.account_id
+     WHERE s.person_id = $1 AND s.left_at IS NULL AND g.role = 'administrator' AND NOT EXISTS (
+       SELECT FROM agents og JOIN seats os ON os.account_id = og.account_id AND os.id = og.user_id
+       WHERE og.account_id = s.account_id AND og.role = 'administrator' AND os.person_id <> $1)
      ORDER BY a.id LIMIT 1`,
     [id],
   );
@@ -98,6 +98,12 @@ async function removeWhenFree(em: EntityManager, id: number): Promise<boolean> {
   await checkNotLastPlatformAdmin(em, id);
   await lockUser(em, id);
   if ((await findMemberships(em, id)).length > 0) return false;
+  await sql(
+    em,
+    `UPDATE contact_notes n SET user_id = NULL FROM seats s
+     WHERE s.person_id = $1 AND n.account_id = s.account_id AND n.user_id = s.id`,
+    [id],
+  );
   await em.nativeDelete(User, { id });
   return true;
 }
@@ -109,24 +115,8 @@ async function removeWhenFree(em: EntityManager, id: number): Promise<boolean> {
 export async function deleteUser(transactIn: TransactIn, em: EntityManager, id: number): Promise<void> {
   await transactOutsideAccounts(em, (inner) => checkNotLastAnywhere(inner, id));
   while (!(await transactOutsideAccounts(em, (inner) => removeWhenFree(inner, id)))) {
-    for (const { account } of await findMemberships(em, id)) {
-      await deleteAgent((work) => transactIn(account, work), id);
+    for (const { account, agentId } of await findMemberships(em, id)) {
+      await deleteAgent((work) => transactIn(account, work), agentId);
     }
   }
-}
-
-/** Makes a user an agent of the account. Errors: 404 for the user or the account, 422 for one who is an agent already. */
-export async function joinAccount(
-  tx: Transaction,
-  { userId, role }: { userId: number; role: Agent['role'] },
-): Promise<AgentProfile> {
-  const [found] = await sql(
-    tx.em,
-    'SELECT FROM users u, accounts a WHERE u.id = $1 AND a.id = $2 FOR KEY SHARE OF u, a',
-    [userId, tx.account.id],
-  );
-  if (!found) throw notFound('User');
-  const isNew = await addMember(tx, userId, { role, availability: 'online' });
-  if (!isNew) throw invalid('/user_id', 'unique', 'This user belongs to the account already');
-  return readAgent(tx.em, tx.account.id, userId);
 }

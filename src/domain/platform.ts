@@ -8,6 +8,7 @@ import type { BotScope } from './agent-bots.ts';
 import { deleteSystemBot, dismissSystemBot, findServedAccounts } from './bot-removal.ts';
 import type { Transact } from './detach.ts';
 import { deleteInbox } from './inboxes.ts';
+import { revokeIdleTokens } from './seats.ts';
 
 /** Runs work in a transaction of an account's own. */
 export type TransactIn = <Result>(account: Named, work: (tx: Transaction) => Promise<Result>) => Promise<Result>;
@@ -66,15 +67,15 @@ async function removeWhenEmpty(tx: Transaction): Promise<boolean> {
   const found = await sql(tx.em, 'SELECT FROM accounts WHERE id = $1 FOR UPDATE', [tx.account.id]);
   if (found.length === 0) throw notFound('Account');
   if ((await findInboxIds(tx.em, tx.account.id)).length > 0) return false;
-  const members = await sql<{ user_id: number }>(tx.em, 'SELECT user_id FROM agents WHERE account_id = $1', [
-    tx.account.id,
-  ]);
-  await sql(tx.em, 'DELETE FROM accounts WHERE id = $1', [tx.account.id]);
-  await sql(
+  const members = await sql<{ id: number }>(
     tx.em,
-    `DELETE FROM access_tokens k USING users u WHERE u.id = k.user_id AND u.id = ANY ($1) AND NOT u.platform_admin
-       AND NOT EXISTS (SELECT FROM agents WHERE user_id = u.id)`,
-    [members.map((member) => member.user_id)],
+    'SELECT person_id AS id FROM seats WHERE account_id = $1 AND person_id IS NOT NULL AND left_at IS NULL',
+    [tx.account.id],
+  );
+  await sql(tx.em, 'DELETE FROM accounts WHERE id = $1', [tx.account.id]);
+  await revokeIdleTokens(
+    tx.em,
+    members.map(({ id }) => id),
   );
   return true;
 }

@@ -14,6 +14,9 @@ const AgentSchema = defineEntity({
   },
 });
 
-/** A user's membership of an account: what the REST API calls an agent, known there by the user's id. */
+/**
+ * Somebody's part in an account: what the REST API calls an agent. `userId` is the agent's id there, that of the seat
+ * (see domain/seats.ts), and so is every `user_id` of a tenant table: it names a row of `users` only by chance.
+ */
 export class Agent extends AgentSchema.class {}
 AgentSchema.setClass(Agent);

@@ -89,7 +89,7 @@ const joins = `
   JOIN accounts a ON a.id = c.account_id
   JOIN inboxes i ON i.account_id = c.account_id AND i.id = c.inbox_id
   JOIN contacts ct ON ct.account_id = c.account_id AND ct.id = c.contact_id
-  LEFT JOIN users u ON u.id = c.assignee_id
+  LEFT JOIN seats u ON u.account_id = c.account_id AND u.id = c.assignee_id
   LEFT JOIN teams t ON t.account_id = c.account_id AND t.id = c.team_id
   LEFT JOIN agent_bots b ON b.id = coalesce(c.agent_bot_id, i.agent_bot_id)`;
 

@@ -15,8 +15,8 @@ const InvitationSchema = defineEntity({
 });
 
 /**
- * A link that lets a new agent in, of which only the token's SHA-256 is kept. `closedAt` is when it was accepted or
- * withdrawn; the row stays, since it counts against how many an account may send.
+ * A link by which somebody takes the seat `userId`; only the token's SHA-256 is kept. `closedAt` is when it was accepted
+ * or withdrawn; the row stays, since it counts against how many an account may send.
  */
 export class Invitation extends InvitationSchema.class {}
 InvitationSchema.setClass(Invitation);

@@ -53,7 +53,7 @@ const columns = `m.id, m.conversation_id, m.message_type, m.content, m.content_t
 
 const joins = `
   LEFT JOIN contacts ct ON m.sender_kind = 'contact' AND ct.account_id = m.account_id AND ct.id = m.sender_id
-  LEFT JOIN users u ON m.sender_kind = 'user' AND u.id = m.sender_id
+  LEFT JOIN seats u ON m.sender_kind = 'user' AND u.account_id = m.account_id AND u.id = m.sender_id
   LEFT JOIN agent_bots b ON m.sender_kind = 'agent_bot' AND b.id = m.sender_id`;
 
 function toMessage(row: Row): Message {

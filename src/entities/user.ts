@@ -15,6 +15,9 @@ const UserSchema = defineEntity({
   },
 });
 
-/** A person who works here; a member of accounts through agents. */
+/**
+ * A person who works here: who holds access tokens and platform rights, under whatever names in whichever accounts. What
+ * an account knows of the person stands in its seat (see domain/seats.ts).
+ */
 export class User extends UserSchema.class {}
 UserSchema.setClass(User);

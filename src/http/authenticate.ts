@@ -42,9 +42,8 @@ export async function enterAccount(
 ): Promise<{ account: Named; actor: Actor }> {
   const entry = await findEntry(em, accountId, principal);
   if (!entry) throw notFound('Account');
-  if (!mayCall(role, { kind: principal.kind, role: entry.role })) {
+  if (!mayCall(role, entry.entrant)) {
     throw forbidden(role === 'administrator' ? 'Only administrators may do this' : 'Bots may not do this');
   }
-  const { kind, id, name, email, avatarUrl } = principal;
-  return { account: entry.account, actor: { kind, id, name, email, avatarUrl, role: entry.role, depth: 0 } };
+  return { account: entry.account, actor: { ...entry.entrant, depth: 0 } };
 }

@@ -2,12 +2,14 @@ import { sql, type Executor } from '../lib/sql.ts';
 import { FirstSchema } from './20261120-first-schema.ts';
 import { Installation } from './20261122-installation.ts';
 import { Silence } from './20261122-silence.ts';
+import { People } from './20261122-people.ts';
 
 /** Every migration in order, under the name it is recorded by. */
 export const migrations = [
   { name: '20261120-first-schema', class: FirstSchema },
   { name: '20261122-installation', class: Installation },
   { name: '20261122-silence', class: Silence },
+  { name: '20261122-people', class: People },
 ];
 
 /** Whether the database has them all; false while it has no table of migrations. */

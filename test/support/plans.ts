@@ -26,10 +26,14 @@ export interface Plan {
   blocks: number;
 }
 
-/** Has `work` run statements by the executor, then runs each once more to see how the database goes about it. */
-export async function plansOf(executor: Executor, work: () => Promise<unknown>): Promise<Plan[]> {
+interface Statement {
+  sql: string;
+  parameters: readonly unknown[];
+}
+
+async function record(executor: Executor, work: () => Promise<unknown>): Promise<Statement[]> {
   const kysely = executor.getKysely();
-  const statements: { sql: string; parameters: readonly unknown[] }[] = [];
+  const statements: Statement[] = [];
   const recording: ReturnType<Executor['getKysely']> = {
     executeQuery: (query) => {
       statements.push(query);
@@ -44,8 +48,20 @@ export async function plansOf(executor: Executor, work: () => Promise<unknown>):
     if (unwatched) Object.defineProperty(executor, 'getKysely', unwatched);
     else Reflect.deleteProperty(executor, 'getKysely');
   }
+  return statements;
+}
+
+/** The texts of the statements that `work` runs by the executor. */
+export async function statementsOf(executor: Executor, work: () => Promise<unknown>): Promise<string[]> {
+  return (await record(executor, work)).map((statement) => statement.sql);
+}
+
+/** Has `work` run statements by the executor, then runs each once more to see how the database goes about it. */
+export async function plansOf(executor: Executor, work: () => Promise<unknown>): Promise<Plan[]> {
   const plans: Plan[] = [];
-  for (const statement of statements) plans.push(await explain(executor, statement.sql, statement.parameters));
+  for (const { sql: text, parameters } of await record(executor, work)) {
+    plans.push(await explain(executor, text, parameters));
+  }
   return plans;
 }
 
