@@ -87,7 +87,12 @@ async function makeTenants(app: TestApp): Promise<Record<string, [own: number, o
   };
   await app.query(`INSERT INTO accounts (id, name) VALUES (2, 'Other')`);
   await app.query(`INSERT INTO users (id, name, email) VALUES (1000, 'Other', 'other@example.com')`);
-  await app.query(`INSERT INTO agents (account_id, user_id, role) VALUES (2, 1000, 'agent')`);
+  for (const account of [1, 2]) {
+    const statement = `INSERT INTO seats (account_id, id, name, email) VALUES ($1, $2, 'Other', 'other@example.com')`;
+    await app.query(statement, [account, 1000 + account]);
+  }
+  ids['seats'] = [1001, 1002];
+  await app.query(`INSERT INTO agents (account_id, user_id, role) VALUES (2, 1002, 'agent')`);
   await insert('agent_bots', 'name, kind, plugin_id, events', `'Bot', 'plugin', 'x', '{}'`);
   await insert('inboxes', 'name, channel_type, identifier', `'Inbox', 'Channel::Api', 'inbox-#'`);
   await insert('contacts', 'name', `'Customer'`);
@@ -138,6 +143,24 @@ const intrusions: readonly [title: string, own: string, other: string, statement
     'contacts',
     'contacts',
     `INSERT INTO contact_notes (account_id, contact_id, content) SELECT 1, $2, 'x' WHERE $1 > 0`,
+  ],
+  [
+    'a note by its agent',
+    'contacts',
+    'seats',
+    `INSERT INTO contact_notes (account_id, contact_id, user_id, content) VALUES (1, $1, $2, 'x')`,
+  ],
+  [
+    'an agent in its seat',
+    'seats',
+    'seats',
+    `INSERT INTO agents (account_id, user_id, role) SELECT 1, $2, 'agent' WHERE $1 > 0`,
+  ],
+  [
+    'an invitation to its seat',
+    'seats',
+    'seats',
+    `INSERT INTO invitations (account_id, user_id, token_hash, expires_at) SELECT 1, $2, 'x', now() WHERE $1 > 0`,
   ],
   [
     'its label',

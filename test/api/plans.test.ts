@@ -36,6 +36,7 @@ const lastPage = conversations / conversationsPerPage;
 const seed = [
   `INSERT INTO accounts (name) VALUES ('Big'), ('Small')`,
   `INSERT INTO users (name, email) VALUES ('Administrator', 'a@example.com'), ('Agent', 'b@example.com')`,
+  `INSERT INTO seats (account_id, id, person_id, name, email) SELECT 1, id, id, name, email FROM users`,
   `INSERT INTO agents (account_id, user_id, role) VALUES (1, 1, 'administrator'), (1, 2, 'agent')`,
   `INSERT INTO agent_bots (account_id, name, kind, plugin_id, events) VALUES (1, 'Bot', 'plugin', 'faq', '{}')`,
   `INSERT INTO inboxes (account_id, name, channel_type, identifier, agent_bot_id)

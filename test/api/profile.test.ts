@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { TestApp } from '../support/app.ts';
 import { addAccount, addPerson, botHeaders } from '../support/people.ts';
+import { Platform } from '../support/platform.ts';
 import { statuses } from '../support/statuses.ts';
 
 describe('profile', () => {
@@ -18,8 +19,9 @@ describe('profile', () => {
   it('tells who the token belongs to, in every account', async () => {
     const person = await addPerson(app, { name: 'Ada' });
     const other = await addAccount(app, 'Other');
-    const agent = { name: 'Ada', email: person.email, role: 'administrator', availability: 'busy' };
-    await app.post(`/api/v1/accounts/${other.id}/agents`, agent, other.administrator.headers);
+    await new Platform(app).join(other.id, person.id, 'administrator');
+    const agents = `/api/v1/accounts/${other.id}/agents`;
+    await app.patch(`${agents}/${person.id}`, { availability: 'busy' }, other.administrator.headers);
     const { status, body } = await app.get('/api/v1/profile', person.headers);
     expect(status).to.equal(200);
     expect(body).to.deep.equal({
@@ -33,8 +35,8 @@ describe('profile', () => {
       account_id: 1,
       role: 'agent',
       accounts: [
-        { id: 1, name: 'Demo account', role: 'agent', availability: 'online' },
-        { id: other.id, name: 'Other', role: 'administrator', availability: 'busy' },
+        { id: 1, name: 'Demo account', agent_id: person.id, role: 'agent', availability: 'online' },
+        { id: other.id, name: 'Other', agent_id: person.id, role: 'administrator', availability: 'busy' },
       ],
     });
   });

@@ -1,4 +1,3 @@
-import { createUser } from '../../src/domain/accounts.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { hashToken, newToken } from '../../src/lib/tokens.ts';
 import type { Answer, TestApp } from './app.ts';
@@ -114,27 +113,22 @@ export class Maker {
 
   /** An agent who has not accepted the invitation that the token stands for. */
   async invitee(): Promise<{ id: number; token: string }> {
-    const now = new Date();
     const name = this.text('invitee');
     const email = `${name.toLowerCase().replaceAll(' ', '.')}@example.com`;
-    const user = await createUser(
-      this.app.app.database.em(),
-      { name, email, confirmed: false, platformAdmin: false },
-      now,
-    );
     const token = newToken('invitation', systemRandom);
-    await this.app.query('INSERT INTO agents (account_id, user_id, role) VALUES ($1, $2, $3)', [
-      this.accountId,
-      user.id,
-      'agent',
-    ]);
+    const [agent] = await this.app.query<{ id: number }>(
+      `WITH seat AS (INSERT INTO seats (account_id, name, email) VALUES ($1, $2, $3) RETURNING account_id, id)
+       INSERT INTO agents (account_id, user_id, role) SELECT account_id, id, 'agent' FROM seat RETURNING user_id AS id`,
+      [this.accountId, name, email],
+    );
+    const { id } = agent!;
     // Longer ago than invitations are counted for.
     await this.app.query(
       `INSERT INTO invitations (account_id, user_id, token_hash, expires_at, created_at)
        VALUES ($1, $2, $3, now() + interval '1 day', now() - interval '1 day')`,
-      [this.accountId, user.id, hashToken(token)],
+      [this.accountId, id, hashToken(token)],
     );
-    return { id: user.id, token };
+    return { id, token };
   }
 
   /** A customer who writes from a web page: a contact with a token of its own. */

@@ -31,6 +31,14 @@ async function restoreCallers(app: TestApp): Promise<void> {
   );
   await app.query(`UPDATE users SET platform_admin = true, confirmed = true WHERE id = 900001`);
   await app.query(
+    `UPDATE seats SET person_id = NULL, email = id || '@example.com'
+     WHERE account_id = 1 AND id <> 900001 AND (person_id = 900001 OR lower(email) = 'fuzzer@example.com')`,
+  );
+  await app.query(
+    `INSERT INTO seats (account_id, id, person_id, name, email) VALUES (1, 900001, 900001, 'Fuzzer', 'fuzzer@example.com')
+     ON CONFLICT (account_id, id) DO UPDATE SET person_id = 900001, left_at = NULL`,
+  );
+  await app.query(
     `INSERT INTO agents (account_id, user_id, role) VALUES (1, 900001, 'administrator')
      ON CONFLICT (account_id, user_id) DO UPDATE SET role = 'administrator'`,
   );
