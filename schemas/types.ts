@@ -157,6 +157,7 @@ export interface Schemas {
 "resources/inbox-agent-bot": AgentBotOfAnInbox
 "resources/inbox-agents": AgentsOfAnInbox
 "resources/inbox-list": InboxList
+"resources/inbox-with-identity-secret": InboxWithIdentitySecret
 "resources/inbox": Inbox
 "resources/invitation-accepted": InvitationAccepted
 "resources/label-list": LabelList
@@ -210,6 +211,7 @@ identifier: (string | null)
 blocked: boolean
 thumbnail: (string | null)
 custom_attributes: Attributes
+visitor_attributes: Attributes1
 additional_attributes: Attributes
 /**
  * Unix timestamp in seconds, or null.
@@ -229,6 +231,12 @@ account: Account
  * Caller-owned JSON object; passes through untouched.
  */
 export interface Attributes {
+[k: string]: unknown
+}
+/**
+ * Caller-owned JSON object; passes through untouched.
+ */
+export interface Attributes1 {
 [k: string]: unknown
 }
 export interface Account {
@@ -273,6 +281,7 @@ identifier: (string | null)
 blocked: boolean
 thumbnail: (string | null)
 custom_attributes: Attributes
+visitor_attributes: Attributes2
 additional_attributes: Attributes
 /**
  * Unix timestamp in seconds, or null.
@@ -288,6 +297,12 @@ created_at: number
 updated_at: number
 account: Account
 changed_attributes: ChangedAttributes
+}
+/**
+ * Caller-owned JSON object; passes through untouched.
+ */
+export interface Attributes2 {
+[k: string]: unknown
 }
 /**
  * Attribute name → its value before and after.
@@ -828,6 +843,7 @@ identifier: (string | null)
 blocked: boolean
 thumbnail: (string | null)
 custom_attributes: Attributes
+visitor_attributes: Attributes3
 additional_attributes: Attributes
 /**
  * Unix timestamp in seconds, or null.
@@ -934,6 +950,12 @@ conversation_begun: boolean
  * Position of the event among the events of its conversation: 1, 2, 3 …
  */
 sequence?: number
+}
+/**
+ * Caller-owned JSON object; passes through untouched.
+ */
+export interface Attributes3 {
+[k: string]: unknown
 }
 /**
  * A resolved conversation was reopened.
@@ -1172,6 +1194,7 @@ phone_number: (string | null)
 avatar: (string | null)
 identifier: (string | null)
 custom_attributes: Attributes
+visitor_attributes: Attributes4
 type: "contact"
 }
 inbox: {
@@ -1224,6 +1247,12 @@ conversation_begun: boolean
  * Position of the event among the events of its conversation: 1, 2, 3 …
  */
 sequence: number
+}
+/**
+ * Caller-owned JSON object; passes through untouched.
+ */
+export interface Attributes4 {
+[k: string]: unknown
 }
 /**
  * Who joins the account, and as what.
@@ -1818,8 +1847,21 @@ email?: (string | null)
  * E.164, for example +14155552671.
  */
 phone_number?: (string | null)
+/**
+ * The site's own identifier of the visitor; ignored without `identifier_hash`.
+ */
 identifier?: (string | null)
-custom_attributes?: Attributes
+/**
+ * Proof of the `identifier` by the site's server: its HMAC-SHA256, keyed by the inbox's identity secret, in hex.
+ */
+identifier_hash?: (string | null)
+custom_attributes?: Attributes5
+[k: string]: unknown
+}
+/**
+ * Caller-owned JSON object; passes through untouched.
+ */
+export interface Attributes5 {
 [k: string]: unknown
 }
 /**
@@ -2013,6 +2055,7 @@ identifier: (string | null)
 blocked: boolean
 thumbnail: (string | null)
 custom_attributes: Attributes
+visitor_attributes: Attributes6
 additional_attributes: Attributes
 /**
  * Unix timestamp in seconds, or null.
@@ -2037,6 +2080,12 @@ name: string
 channel_type: string
 }
 }[]
+}
+/**
+ * Caller-owned JSON object; passes through untouched.
+ */
+export interface Attributes6 {
+[k: string]: unknown
 }
 /**
  * A page of a contact's notes, newest first.
@@ -2318,6 +2367,10 @@ identifier: string
  * Web origins whose pages may show the widget.
  */
 allowed_origins: string[]
+/**
+ * Whether there is a secret by which visitors' identifiers are proven.
+ */
+identity_verification: boolean
 greeting_enabled: boolean
 greeting_message: (string | null)
 enable_auto_assignment: boolean
@@ -2362,6 +2415,60 @@ open_minutes: (number | null)
  */
 close_hour: (number | null)
 close_minutes: (number | null)
+}
+/**
+ * An inbox whose identity secret was just made: the only answer that carries it.
+ */
+export interface InboxWithIdentitySecret {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+name: string
+channel_type: string
+/**
+ * Public name of the inbox in the paths of its widget.
+ */
+identifier: string
+/**
+ * Web origins whose pages may show the widget.
+ */
+allowed_origins: string[]
+/**
+ * Whether there is a secret by which visitors' identifiers are proven.
+ */
+identity_verification: boolean
+greeting_enabled: boolean
+greeting_message: (string | null)
+enable_auto_assignment: boolean
+timezone: string
+working_hours_enabled: boolean
+/**
+ * The seven days of the week.
+ * 
+ * @minItems 7
+ * @maxItems 7
+ */
+working_hours: WorkingDay[]
+out_of_office_message: (string | null)
+csat_survey_enabled: boolean
+avatar_url: (string | null)
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+/**
+ * Keys the HMAC-SHA256 by which a site's server proves who its visitors are.
+ */
+identity_secret: string
 }
 export interface NewAccess {
 /**
@@ -2920,7 +3027,7 @@ conversation?: ("reply" | "note" | "handoff" | "label")[]
 /**
  * Fields of the contact the bot may see beside its id; the others are removed before the bot is called.
  */
-contact?: ("name" | "email" | "phone_number" | "identifier" | "custom_attributes")[]
+contact?: ("name" | "email" | "phone_number" | "identifier" | "custom_attributes" | "visitor_attributes")[]
 /**
  * true: private notes reach the bot as messages too.
  */

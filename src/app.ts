@@ -198,6 +198,7 @@ export class App {
         requests: new RateLimit('requests', config.rateLimitPerMinute),
         failures: new RateLimit('failed-authentications', config.rateLimitPerMinute === 0 ? 0 : authFailuresPerMinute),
         sessions: new RateLimit('widget-sessions', config.widgetSessionsPerMinute),
+        visitorBytes: new RateLimit('widget-bytes', config.widgetBytesPerMinute),
         contactWrites: new RateLimit('contact-writes', config.rateLimitPerMinute === 0 ? 0 : contactWritesPerMinute),
         checkReplies,
         files: docsFiles,

@@ -23,6 +23,7 @@ export interface Config {
   readonly rateLimitPerMinute: number;
   readonly trustedProxies: number;
   readonly widgetSessionsPerMinute: number;
+  readonly widgetBytesPerMinute: number;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly secretKey: string;
   readonly bodyLimitBytes: number;

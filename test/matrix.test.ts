@@ -87,6 +87,7 @@ const table = `
   POST   sla_policies                                             201  403 403  403 403 403   404  404  404   401  401  401 401
   PATCH  sla_policies/:id                                         200  403 403  403 403 403   404  404  404   401  401  401 401
   DELETE sla_policies/:id                                         200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   inboxes/:id/rotate_identity_secret                       200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    webhooks                                                 200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   webhooks                                                 201  403 403  403 403 403   404  404  404   401  401  401 401

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findAgents } from '../domain/agents.ts';
+import { rotateIdentitySecret } from '../domain/inbox-identity.ts';
 import { changeInboxMembers, findAssignable, findInboxMembers } from '../domain/inbox-members.ts';
 import {
   createInbox,
@@ -12,6 +13,7 @@ import {
 import { weekOf } from '../domain/working-hours.ts';
 import type { Inbox, WorkingDay } from '../entities/inbox.ts';
 import { route } from '../http/route.ts';
+import { newIdentitySecret } from '../lib/identity-proof.ts';
 import { given } from '../lib/given.ts';
 import { pageMeta } from '../lib/page.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
@@ -30,6 +32,7 @@ function presentInbox(inbox: Inbox): Shape<'resources/inbox'> {
     channel_type: inbox.channelType,
     identifier: inbox.identifier,
     allowed_origins: inbox.allowedOrigins,
+    identity_verification: Boolean(inbox.identitySecret),
     greeting_enabled: inbox.greetingEnabled,
     greeting_message: inbox.greetingMessage ?? null,
     enable_auto_assignment: inbox.enableAutoAssignment,
@@ -123,6 +126,20 @@ export const inboxRoutes = [
     { body: 'requests/inbox.update', reply: 'resources/inbox', role: 'administrator' },
     async ({ ids, body, transact }) =>
       presentInbox(await transact((tx) => updateInbox(tx, ids.id ?? 0, readSettings(body)))),
+  ),
+  route(
+    ['POST', `${base}/:id/rotate_identity_secret`],
+    {
+      reply: 'resources/inbox-with-identity-secret',
+      role: 'administrator',
+      description: 'The secret is answered this once. For 24 hours `identifier_hash` by the one before counts too.',
+    },
+    async ({ services, ids, transact }) => {
+      const secret = newIdentitySecret(services.random);
+      const sealed = services.secretBox.seal(secret);
+      const inbox = await transact((tx) => rotateIdentitySecret(tx, ids.id ?? 0, sealed));
+      return { ...presentInbox(inbox), identity_secret: secret };
+    },
   ),
   route(['DELETE', `${base}/:id`], { reply: 'resources/empty', role: 'administrator' }, async ({ ids, transact }) => {
     await deleteInbox(transact, ids.id ?? 0);

@@ -3,9 +3,11 @@ import { markRead, readCurrent, speak } from '../domain/widget-messages.ts';
 import { openSession, type Session } from '../domain/widget-sessions.ts';
 import type { Conversation } from '../entities/conversation.ts';
 import { findMessages, type Message } from '../entities/message.ts';
-import { notFound } from '../errors.ts';
+import { invalid, notFound } from '../errors.ts';
 import { senderRecord } from '../events/payloads.ts';
 import { route, type Contract } from '../http/route.ts';
+import { isIdentityProven } from '../lib/identity-proof.ts';
+import type { SecretBox } from '../lib/secret-box.ts';
 import { newToken } from '../lib/tokens.ts';
 import { fromUnixSeconds, unixSeconds } from '../lib/unix-time.ts';
 import type { Shape } from '../schemas.ts';
@@ -42,7 +44,7 @@ function presentMessage(message: Message): Shape<'resources/widget-message'> {
   };
 }
 
-function presentSession({ contact, conversation, isNew }: Session, token: string): Shape<'resources/widget-session'> {
+function presentSession({ contact, conversation, granted }: Session, token: string): Shape<'resources/widget-session'> {
   const { id, name, email, phoneNumber, identifier } = contact;
   return {
     contact: {
@@ -52,9 +54,25 @@ function presentSession({ contact, conversation, isNew }: Session, token: string
       phone_number: phoneNumber ?? null,
       identifier: identifier ?? null,
     },
-    ...(isNew ? { contact_token: token } : {}),
+    ...(granted ? { contact_token: token } : {}),
     conversation: conversation && presentConversation(conversation),
   };
+}
+
+// Whoever only claims an identifier gets what a stranger gets: a refusal would tell who is known.
+function provenIdentifier(
+  { identitySecrets }: Visit,
+  { identifier, identifier_hash: proof }: Shape<'requests/widget-session.create'>,
+  box: SecretBox,
+): string | null {
+  if (!identifier || !proof) return null;
+  const secrets = identitySecrets.map((sealed) => box.open(sealed));
+  if (isIdentityProven(secrets, identifier, proof)) return identifier;
+  throw invalid(
+    '/identifier_hash',
+    'proof',
+    "`identifier_hash` is not the proof of this identifier by the inbox's identity secret",
+  );
 }
 
 function windowOf({ before, after }: Shape<'requests/message.list.query'>) {
@@ -75,7 +93,7 @@ export const widgetRoutes = [
       status: 201,
       summary: 'Open a session of a visitor',
       description:
-        'Without a contact token it makes a contact, and answers the token once; with one that contact takes on what the body tells.',
+        'Without a contact token it makes a contact, and answers the token once; with one that contact takes on what the body tells. An `identifier` counts only with its `identifier_hash`: then the session is that of the contact who has it, or gets it, and the answer carries a token where the caller had none of it.',
       origins,
     },
     async ({ services, visit, body, transact }) => {
@@ -84,8 +102,8 @@ export const widgetRoutes = [
         name: body.name,
         email: body.email,
         phoneNumber: body.phone_number,
-        identifier: body.identifier,
-        customAttributes: body.custom_attributes,
+        identifier: provenIdentifier(visit, body, services.secretBox),
+        visitorAttributes: body.custom_attributes,
       };
       return presentSession(await transact((tx) => openSession(tx, visit, { profile, token })), token);
     },

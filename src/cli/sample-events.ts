@@ -57,6 +57,7 @@ const triggered: Shape<'events/bot/webwidget_triggered'> = {
     phone_number: '+14155552671',
     avatar: null,
     identifier: 'sample-3',
+    visitor_attributes: {},
     custom_attributes: { plan: 'free' },
     type: 'contact',
   },

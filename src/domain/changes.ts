@@ -33,7 +33,12 @@ export function change<Target extends object>(
  * Attributes with others put in key by key, null removing a key; undefined when there are none to put in. Errors: 422
  * at `pointer` when they grow too large.
  */
-export function merge(pointer: string, current: Attributes, added: Attributes | undefined): Attributes | undefined {
+export function merge(
+  pointer: string,
+  current: Attributes,
+  added: Attributes | undefined,
+  bound: number = maxLength,
+): Attributes | undefined {
   if (!added) return undefined;
   const merged = new Map(Object.entries(current));
   for (const [name, value] of Object.entries(added)) {
@@ -41,6 +46,6 @@ export function merge(pointer: string, current: Attributes, added: Attributes | 
     else merged.set(name, value);
   }
   const attributes = Object.fromEntries(merged);
-  if (JSON.stringify(attributes).length <= maxLength) return attributes;
-  throw invalid(pointer, 'maxLength', `These attributes must stay below ${maxLength} characters`);
+  if (JSON.stringify(attributes).length <= bound) return attributes;
+  throw invalid(pointer, 'maxLength', `These attributes must stay below ${bound} characters`);
 }

@@ -16,8 +16,13 @@ export interface NewContact {
   identifier: string | null;
   blocked: boolean;
   customAttributes: Record<string, unknown>;
+  /** What a visitor says about itself, at most 8 KB. */
+  visitorAttributes?: Record<string, unknown>;
   additionalAttributes: Record<string, unknown>;
 }
+
+/** Characters of JSON text that visitors may fill: nobody vouches for them. */
+const maxVisitorAttributes = 8192;
 
 async function flushContact(tx: Transaction): Promise<void> {
   try {
@@ -28,10 +33,16 @@ async function flushContact(tx: Transaction): Promise<void> {
   }
 }
 
+// Under the name that visitors know them by.
+function mergeVisitor(current: Record<string, unknown>, added: Record<string, unknown> | undefined) {
+  return merge('/custom_attributes', current, added, maxVisitorAttributes);
+}
+
 /** Creates a contact and says contact_created. Errors: 422 for an `identifier` that another contact has. */
 export async function createContact(tx: Transaction, input: NewContact): Promise<Contact> {
   const contact = tx.em.create(Contact, {
     ...input,
+    visitorAttributes: mergeVisitor({}, input.visitorAttributes) ?? {},
     accountId: tx.account.id,
     createdAt: tx.now,
     updatedAt: tx.now,
@@ -55,10 +66,11 @@ export async function updateContact(tx: Transaction, id: number, changes: Contac
     { lockMode: LockMode.PESSIMISTIC_WRITE },
   );
   if (!contact) throw notFound('Contact');
-  const { customAttributes, additionalAttributes } = contact;
+  const { customAttributes, visitorAttributes, additionalAttributes } = contact;
   const changed = change(contact, {
     ...changes,
     customAttributes: merge('/custom_attributes', customAttributes, changes.customAttributes),
+    visitorAttributes: mergeVisitor(visitorAttributes, changes.visitorAttributes),
     additionalAttributes: merge('/additional_attributes', additionalAttributes, changes.additionalAttributes),
   });
   if (!changed) return contact;

@@ -5,6 +5,8 @@ import { sql, type Executor } from '../lib/sql.ts';
 export interface Visit {
   account: Named;
   inbox: Named & { channelType: string };
+  /** The inbox's secrets, sealed, by which an `identifier` is proven; none where none was made. */
+  identitySecrets: readonly string[];
   contact: { id: number; name: string; email: string | null; avatarUrl: string | null } | null;
 }
 
@@ -17,6 +19,7 @@ interface VisitRow {
   inbox_id: number;
   inbox_name: string;
   channel_type: string;
+  identity_secrets: string[];
   contact_id: number | null;
   contact_name: string | null;
   email: string | null;
@@ -35,6 +38,8 @@ export async function findVisit(
   const [row] = await sql<VisitRow>(
     executor,
     `SELECT i.account_id, a.name AS account_name, i.id AS inbox_id, i.name AS inbox_name, i.channel_type,
+       array_remove(ARRAY[i.identity_secret, CASE WHEN i.previous_identity_secret_expires_at > now()
+         THEN i.previous_identity_secret END], NULL) AS identity_secrets,
        c.id AS contact_id, c.name AS contact_name, c.email, c.avatar_url
      FROM inboxes i JOIN accounts a ON a.id = i.account_id
      LEFT JOIN contact_tokens k ON k.token_hash = $2 AND k.account_id = i.account_id AND k.inbox_id = i.id
@@ -47,6 +52,7 @@ export async function findVisit(
   return {
     account: { id: row.account_id, name: row.account_name },
     inbox: { id: row.inbox_id, name: row.inbox_name, channelType: row.channel_type },
+    identitySecrets: row.identity_secrets,
     contact: id === null ? null : { id, name: row.contact_name ?? '', email, avatarUrl },
   };
 }

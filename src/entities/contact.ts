@@ -13,6 +13,8 @@ const ContactSchema = defineEntity({
     blocked: p.boolean().default(false),
     avatarUrl: p.text().nullable(),
     customAttributes: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
+    /** What the contact said about itself as a visitor: never mixed with what people and integrations keep. */
+    visitorAttributes: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
     additionalAttributes: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
     lastActivityAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),

@@ -31,6 +31,11 @@ const InboxSchema = defineEntity({
     outOfOfficeMessage: p.text().nullable(),
     csatSurveyEnabled: p.boolean().default(false),
     avatarUrl: p.text().nullable(),
+    /** Sealed; null until it was first made. */
+    identitySecret: p.text().nullable(),
+    /** Counts too until it expires. */
+    previousIdentitySecret: p.text().nullable(),
+    previousIdentitySecretExpiresAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p.datetime().defaultRaw('now()'),
   },

@@ -93,6 +93,7 @@ export function contactRecord(contact: Contact): Omit<Shape<'resources/contact'>
     blocked: contact.blocked,
     thumbnail: contact.avatarUrl ?? null,
     custom_attributes: contact.customAttributes,
+    visitor_attributes: contact.visitorAttributes,
     additional_attributes: contact.additionalAttributes,
     last_activity_at: unixSecondsOrNull(contact.lastActivityAt ?? null),
     created_at: unixSeconds(contact.createdAt),

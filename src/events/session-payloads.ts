@@ -43,6 +43,7 @@ export function botSession(session: StartedSession) {
       avatar: contact.avatarUrl ?? null,
       identifier: contact.identifier ?? null,
       custom_attributes: contact.customAttributes,
+      visitor_attributes: contact.visitorAttributes,
       type: 'contact',
     },
     current_conversation: conversation ? botConversationBrief(conversation) : null,

@@ -19,6 +19,8 @@ export interface AdmissionOptions {
   failures: RateLimit;
   /** Widget sessions per address. */
   sessions: RateLimit;
+  /** Characters of JSON that one address may have stored. */
+  visitorBytes: RateLimit;
   /** Changes per contact token. */
   contactWrites: RateLimit;
 }

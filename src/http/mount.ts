@@ -58,6 +58,7 @@ async function readCall(ctx: Context, route: Route, options: MountOptions): Prom
   const call = await admit(ctx, route, options);
   if (route.contract.query) call.query = readQuery(ctx.query, route.contract.query);
   call.body = await readCheckedBody(ctx, route.contract, options.bodyLimitBytes);
+  if (call.visit && call.body) await options.visitorBytes.spend(ctx, ctx.ip, JSON.stringify(call.body).length);
   return call as AnyCall;
 }
 

@@ -28,6 +28,17 @@ export class RateLimit {
       perMinute > 0 ? new RateLimiterMemory({ points: perMinute, duration: windowSeconds, keyPrefix: name }) : null;
   }
 
+  /** Counts so many, and tells the caller nothing unless there is too little left. Errors: 429 then. */
+  async spend(ctx: Context, key: string, points: number): Promise<void> {
+    try {
+      await this.#limiter?.consume(key, points);
+    } catch (result) {
+      if (!(result instanceof RateLimiterRes)) throw result;
+      this.#tell(ctx, result);
+      throw tooMany(result);
+    }
+  }
+
   /** Counts one and tells the caller what is left. Errors: 429 when nothing is. */
   async consume(ctx: Context, key: string | number): Promise<void> {
     if (!this.#limiter) return;

@@ -3,6 +3,7 @@ import { FirstSchema } from './20261120-first-schema.ts';
 import { Installation } from './20261122-installation.ts';
 import { Silence } from './20261122-silence.ts';
 import { People } from './20261122-people.ts';
+import { VisitorIdentity } from './20261122-visitor-identity.ts';
 
 /** Every migration in order, under the name it is recorded by. */
 export const migrations = [
@@ -10,6 +11,7 @@ export const migrations = [
   { name: '20261122-installation', class: Installation },
   { name: '20261122-silence', class: Silence },
   { name: '20261122-people', class: People },
+  { name: '20261122-visitor-identity', class: VisitorIdentity },
 ];
 
 /** Whether the database has them all; false while it has no table of migrations. */

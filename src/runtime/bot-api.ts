@@ -12,6 +12,8 @@ export interface Contact {
   readonly phone_number?: string | null;
   readonly identifier?: string | null;
   readonly custom_attributes?: JsonObject;
+  /** What it said about itself in the widget; nobody vouches for it. */
+  readonly visitor_attributes?: JsonObject;
 }
 
 /** Who wrote a message: a contact (with the granted fields), an agent (`user`) or a bot. */

@@ -34,14 +34,15 @@ describe('sessions of the widget', () => {
       name: 'Vera',
       email: 'vera@example.com',
       phone_number: '+14155552671',
-      identifier: 'vera-1',
+      identifier: null,
     });
     expect(body.contact_token).to.match(/^swc_/);
     expect(body.conversation).to.equal(null);
     const { body: contact } = await app.get(`contacts/${body.contact.id}`);
     expect(contact).to.deep.include({
       blocked: false,
-      custom_attributes: { plan: 'free' },
+      custom_attributes: {},
+      visitor_attributes: { plan: 'free' },
       additional_attributes: {},
     });
     const [kept] = await app.query<{ token_hash: Buffer }>('SELECT * FROM contact_tokens WHERE contact_id = $1', [
@@ -117,7 +118,8 @@ describe('sessions of the widget', () => {
         phone_number: null,
         avatar: null,
         identifier: null,
-        custom_attributes: { plan: 'free' },
+        custom_attributes: {},
+        visitor_attributes: { plan: 'free' },
         type: 'contact',
       },
       current_conversation: {
@@ -160,7 +162,7 @@ describe('sessions of the widget', () => {
       contact: { id: contactId, name: 'Vera', email: 'vera@example.com', phone_number: null, identifier: null },
       conversation: first.conversation,
     });
-    expect((await app.get(`contacts/${contactId}`)).body.custom_attributes).to.deep.equal({ b: 2, c: 3 });
+    expect((await app.get(`contacts/${contactId}`)).body.visitor_attributes).to.deep.equal({ b: 2, c: 3 });
     const [updated, triggered] = await app.events();
     expect(updated!.name).to.equal('contact_updated');
     expect(triggered).to.include({ name: 'webwidget_triggered', conversation_id: body.conversation.id, sequence: 3 });
@@ -218,18 +220,4 @@ describe('sessions of the widget', () => {
       expect(await app.eventNames()).to.deep.equal([]);
     });
   }
-
-  it('refuse the identifier of another contact', async () => {
-    await app.post('contacts', { name: 'Tom', identifier: 'tom-1' });
-    const widget = await Widget.create(app);
-    const { headers } = await widget.enter();
-    await app.events();
-    for (const answer of [
-      await widget.open({ identifier: 'tom-1' }),
-      await widget.open({ identifier: 'tom-1' }, headers),
-    ]) {
-      expect([answer.status, answer.body.details[0].path]).to.deep.equal([422, '/identifier']);
-    }
-    expect(await app.eventNames()).to.deep.equal([]);
-  });
 });

@@ -71,6 +71,7 @@ export const accountEvents: Record<string, EventCase[]> = {
     }, 'nothing'),
   ],
   'POST inboxes/:id/set_agent_bot': always,
+  'POST inboxes/:id/rotate_identity_secret': always,
 
   'POST agent_bots': always,
   'PATCH agent_bots/:id': always,

@@ -37,6 +37,7 @@ export const accountOperations: Record<string, Prepare> = {
   'PATCH inboxes/:id/members': on(newInbox, user),
   'DELETE inboxes/:id/members': on(newInbox, ({ member }) => ({ user_ids: [member.id] })),
   'GET inboxes/:id/agent_bot': presentInbox,
+  'POST inboxes/:id/rotate_identity_secret': on(newInbox),
   'POST inboxes/:id/set_agent_bot': on(newInbox, async (home) => ({ agent_bot: await newBot(home) })),
 
   'GET agent_bots': nothing,
