@@ -35,6 +35,7 @@ import { BotRunner } from './runtime/run-bot.ts';
 import { createRunner } from './runtime/runner.ts';
 import type { Runner } from './runtime/run-types.ts';
 import { seed, type Seeded } from './seed.ts';
+import { warnOfStrandedBots } from './stranded-bots.ts';
 import { serviceUrl } from './welcome.ts';
 
 export interface AppOptions {
@@ -224,6 +225,7 @@ export class App {
       await this.#checkSecretKey();
       return this.#seed();
     });
+    await this.#whenDatabaseIsThere(() => warnOfStrandedBots(this.database, this.registry, this.log));
     if (this.#servesEngine) {
       this.engine.start();
       await this.#whenDatabaseIsThere(() => this.#alarms.start());
