@@ -1,7 +1,7 @@
 import type { Database } from '../database.ts';
 import { isForSpeakers, silenceOfBot } from '../domain/arbiter.ts';
+import { suspendBot } from '../domain/bot-suspension.ts';
 import { recordRun, type BotRun } from '../domain/bot-runs.ts';
-import { handOff } from '../domain/conversations.ts';
 import { AgentBot } from '../entities/agent-bot.ts';
 import { findConversation, type Conversation } from '../entities/conversation.ts';
 import { ApiError } from '../errors.ts';
@@ -194,11 +194,10 @@ export class BotRunner {
     const { input, bot } = attempt;
     return this.#commit(attempt, system, settle, async (tx) => {
       const { conversationId } = input.event;
-      if (silenceOfBot(await lock(tx, conversationId), bot.id) === null) {
-        const silence = outcome === 'loop_suspected' ? 'loop_suspected' : 'bot_failed';
-        const note = `The bot ${bot.name} could not answer (${outcome}). Please take over.`;
-        await handOff(tx, conversationId, { silence, note });
-      }
+      await lock(tx, conversationId);
+      const silence = outcome === 'loop_suspected' ? 'loop_suspected' : 'bot_failed';
+      const note = `The bot ${bot.name} could not answer (${outcome}). Please take over.`;
+      await suspendBot(tx, conversationId, { botId: bot.id, silence, note });
       await recordRun(tx, runRecord(attempt, outcome, error));
       return { state: 'exhausted', delayMs: 0, errorCode: outcome };
     });
