@@ -1285,6 +1285,9 @@ export interface CreateAgentBot {
 kind?: ("webhook" | "plugin")
 name: string
 description?: (string | null)
+/**
+ * An http or https URL, or null for none.
+ */
 avatar_url?: (string | null)
 /**
  * Where a webhook bot is sent its events: https.
@@ -1308,6 +1311,9 @@ plugin_id?: string
 export interface UpdateAgentBot {
 name?: string
 description?: (string | null)
+/**
+ * An http or https URL, or null for none.
+ */
 avatar_url?: (string | null)
 /**
  * Where a webhook bot is sent its events: https.
@@ -1359,8 +1365,14 @@ email?: (string | null)
 phone_number?: (string | null)
 identifier?: (string | null)
 blocked?: boolean
-custom_attributes?: Attributes
-additional_attributes?: Attributes
+custom_attributes?: GivenAttributes
+additional_attributes?: GivenAttributes
+[k: string]: unknown
+}
+/**
+ * Caller-owned JSON object of at most 64 KB; passes through untouched.
+ */
+export interface GivenAttributes {
 [k: string]: unknown
 }
 /**
@@ -1396,8 +1408,8 @@ email?: (string | null)
 phone_number?: (string | null)
 identifier?: (string | null)
 blocked?: boolean
-custom_attributes?: Attributes
-additional_attributes?: Attributes
+custom_attributes?: GivenAttributes
+additional_attributes?: GivenAttributes
 [k: string]: unknown
 }
 /**
@@ -1450,8 +1462,8 @@ message?: {
 content: string
 [k: string]: unknown
 }
-additional_attributes?: Attributes
-custom_attributes?: Attributes
+additional_attributes?: GivenAttributes
+custom_attributes?: GivenAttributes
 [k: string]: unknown
 }
 /**
@@ -1539,8 +1551,8 @@ priority?: ("urgent" | "high" | "medium" | "low" | null)
  * Identifier, or null for none.
  */
 sla_policy_id?: (number | null)
-additional_attributes?: Attributes
-custom_attributes?: Attributes
+additional_attributes?: GivenAttributes
+custom_attributes?: GivenAttributes
 [k: string]: unknown
 }
 /**
@@ -1569,6 +1581,9 @@ working_hours?: WorkingHours
  */
 out_of_office_message?: (string | null)
 csat_survey_enabled?: boolean
+/**
+ * An http or https URL, or null for none.
+ */
 avatar_url?: (string | null)
 allowed_origins?: AllowedOrigins
 [k: string]: unknown
@@ -1617,6 +1632,9 @@ working_hours?: WorkingHours
  */
 out_of_office_message?: (string | null)
 csat_survey_enabled?: boolean
+/**
+ * An http or https URL, or null for none.
+ */
 avatar_url?: (string | null)
 allowed_origins?: AllowedOrigins
 [k: string]: unknown
@@ -1668,7 +1686,7 @@ content: string
 message_type: ("incoming" | "outgoing")
 private?: boolean
 content_type?: ("text" | "input_select" | "input_email")
-content_attributes?: Attributes
+content_attributes?: GivenAttributes
 source_id?: (string | null)
 [k: string]: unknown
 }
@@ -1692,7 +1710,7 @@ after?: number
 export interface UpdateMessage {
 status?: ("sent" | "delivered" | "read" | "failed")
 content?: string
-content_attributes?: Attributes
+content_attributes?: GivenAttributes
 [k: string]: unknown
 }
 /**
@@ -1722,6 +1740,9 @@ name?: string
 export interface CreateUser {
 name: string
 email: string
+/**
+ * An http or https URL, or null for none.
+ */
 avatar_url?: (string | null)
 /**
  * Whether the user administers the whole platform.
@@ -1735,6 +1756,9 @@ platform_admin?: boolean
 export interface UpdateUser {
 name?: string
 email?: string
+/**
+ * An http or https URL, or null for none.
+ */
 avatar_url?: (string | null)
 /**
  * Whether the user administers the whole platform.
@@ -1855,13 +1879,12 @@ identifier?: (string | null)
  * Proof of the `identifier` by the site's server: its HMAC-SHA256, keyed by the inbox's identity secret, in hex.
  */
 identifier_hash?: (string | null)
-custom_attributes?: Attributes5
+/**
+ * Kept apart from those of people and integrations, as `visitor_attributes`; at most 8 KB.
+ */
+custom_attributes?: {
 [k: string]: unknown
 }
-/**
- * Caller-owned JSON object; passes through untouched.
- */
-export interface Attributes5 {
 [k: string]: unknown
 }
 /**
@@ -2055,7 +2078,7 @@ identifier: (string | null)
 blocked: boolean
 thumbnail: (string | null)
 custom_attributes: Attributes
-visitor_attributes: Attributes6
+visitor_attributes: Attributes5
 additional_attributes: Attributes
 /**
  * Unix timestamp in seconds, or null.
@@ -2084,7 +2107,7 @@ channel_type: string
 /**
  * Caller-owned JSON object; passes through untouched.
  */
-export interface Attributes6 {
+export interface Attributes5 {
 [k: string]: unknown
 }
 /**

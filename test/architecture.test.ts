@@ -8,6 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const floors: readonly (readonly string[])[] = [
   ['lib'],
   ['errors.ts'],
+  ['fault-sentences.ts'],
   ['schemas.ts', 'config.ts'],
   ['entities', 'migrations'],
   ['database.ts', 'migrate.ts'],

@@ -10,8 +10,6 @@ import { validateConfig } from '../runtime/manifest.ts';
 import type { PluginPackage } from '../runtime/registry.ts';
 import type { Shape } from '../schemas.ts';
 
-const pointer = /^\/\S*/;
-
 /** A bot as the REST API answers it to who owns it. */
 export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
   return {
@@ -39,11 +37,7 @@ export function presentAgentBot(bot: AgentBot): Shape<'resources/agent-bot'> {
 
 function readConfig(pack: PluginPackage, settings: Record<string, unknown>): Record<string, unknown> {
   const { config, problems } = validateConfig(pack.manifest, settings);
-  const details = problems.map((message) => ({
-    path: `/config${pointer.exec(message)?.[0] ?? ''}`,
-    rule: 'config',
-    message,
-  }));
+  const details = problems.map((problem) => ({ ...problem, path: `/config${problem.path}` }));
   const [first] = details;
   if (first) throw new ApiError(422, 'validation_failed', first.message, { details });
   return config;
@@ -51,7 +45,7 @@ function readConfig(pack: PluginPackage, settings: Record<string, unknown>): Rec
 
 function findPackage({ registry }: Services, pluginId: string, path: string): PluginPackage {
   const pack = registry.get(pluginId);
-  if (!pack) throw invalid(path, 'installed', `No plugin ${pluginId} is installed`);
+  if (!pack) throw invalid(path, 'installed', `There is no installed plugin \`${pluginId}\``);
   return pack;
 }
 

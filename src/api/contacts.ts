@@ -48,7 +48,7 @@ const searchRoute = route(
 
 const updateRoute = route(
   ['PATCH', `${base}/:id`],
-  { body: 'requests/contact.update', reply: 'resources/contact', role: 'agent' },
+  { body: 'requests/contact.update', largeBody: true, reply: 'resources/contact', role: 'agent' },
   async ({ ids, body, transact }) => {
     const changes = {
       name: body.name,
@@ -94,7 +94,13 @@ const noteRoutes = [
   ),
   route(
     ['POST', `${base}/:id/notes`],
-    { body: 'requests/contact-note.create', reply: 'resources/contact-note', role: 'agent', status: 201 },
+    {
+      body: 'requests/contact-note.create',
+      largeBody: true,
+      reply: 'resources/contact-note',
+      role: 'agent',
+      status: 201,
+    },
     async ({ ids, body, transact }) =>
       presentNote(await transact((tx) => createContactNote(tx, ids.id ?? 0, body.content))),
   ),
@@ -128,7 +134,7 @@ export const contactRoutes = [
   ),
   route(
     ['POST', base],
-    { body: 'requests/contact.create', reply: 'resources/contact', role: 'agent', status: 201 },
+    { body: 'requests/contact.create', largeBody: true, reply: 'resources/contact', role: 'agent', status: 201 },
     async ({ body, transact }) => {
       const contact = await transact((tx) =>
         createContact(tx, {

@@ -68,7 +68,13 @@ const searchRoute = route(
 
 const createRoute = route(
   ['POST', base],
-  { body: 'requests/conversation.create', reply: 'resources/conversation', role: 'agent', status: 201 },
+  {
+    body: 'requests/conversation.create',
+    largeBody: true,
+    reply: 'resources/conversation',
+    role: 'agent',
+    status: 201,
+  },
   async ({ em, body, transact }) => {
     const conversation = await transact((tx) =>
       createConversation(tx, {
@@ -90,7 +96,7 @@ const createRoute = route(
 
 const updateRoute = route(
   ['PATCH', `${base}/:id`],
-  { body: 'requests/conversation.update', reply: 'resources/conversation', role: 'bot' },
+  { body: 'requests/conversation.update', largeBody: true, reply: 'resources/conversation', role: 'bot' },
   async ({ em, ids, body, transact }) => {
     const changes = {
       priority: body.priority,

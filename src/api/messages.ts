@@ -32,6 +32,7 @@ export const messageRoutes = [
     {
       summary: 'Send a message, or write a private note',
       body: 'requests/message.create',
+      largeBody: true,
       reply: 'resources/message',
       role: 'bot',
       status: 201,
@@ -56,7 +57,7 @@ export const messageRoutes = [
   ),
   route(
     ['PATCH', `${base}/:message_id`],
-    { body: 'requests/message.update', reply: 'resources/message', role: 'agent' },
+    { body: 'requests/message.update', largeBody: true, reply: 'resources/message', role: 'agent' },
     async ({ ids, body, transact }) => {
       const changes = { status: body.status, content: body.content, contentAttributes: body.content_attributes };
       const { message, conversation } = await transact((tx) => updateMessage(tx, placeOf(ids), changes));

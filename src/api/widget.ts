@@ -140,6 +140,7 @@ export const widgetRoutes = [
     ['POST', `${base}/messages`],
     {
       body: 'requests/widget-message.create',
+      largeBody: true,
       reply: 'resources/widget-message',
       role: 'contact',
       status: 201,

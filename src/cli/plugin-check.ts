@@ -86,7 +86,7 @@ export async function checkPlugin(directory: string): Promise<CheckReport> {
   const { config, problems } = validateConfig(manifest, {});
   const report = [
     `${manifest.id} ${manifest.version}: ${bundle.code.length} characters, sha256 ${bundle.hash}`,
-    ...problems.map((problem) => `warning: the settings have no complete defaults: ${problem}`),
+    ...problems.map(({ message }) => `warning: the settings have no complete defaults: ${message}`),
   ];
   const runner = createRunner(runnerOptions);
   try {

@@ -1,11 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { invalid } from '../errors.ts';
 import type { ChangedAttributes } from '../events/catalog.ts';
+import { fieldName } from '../lib/field-name.ts';
 
 type Attributes = Record<string, unknown>;
 
-/** Characters of the JSON text that merging may grow an object of a caller's to: what one request could hold at most. */
-const maxLength = 1_048_576;
+/** Bytes of JSON text that merging may grow an object of a caller's to: what one request may bring at most. */
+export const maxAttributeBytes = 64 * 1024;
+
+function bytesOf(attributes: Attributes): number {
+  return Buffer.byteLength(JSON.stringify(attributes));
+}
 
 function restName(field: string): string {
   return field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
@@ -37,7 +42,7 @@ export function merge(
   pointer: string,
   current: Attributes,
   added: Attributes | undefined,
-  bound: number = maxLength,
+  bound: number = maxAttributeBytes,
 ): Attributes | undefined {
   if (!added) return undefined;
   const merged = new Map(Object.entries(current));
@@ -46,6 +51,9 @@ export function merge(
     else merged.set(name, value);
   }
   const attributes = Object.fromEntries(merged);
-  if (JSON.stringify(attributes).length <= bound) return attributes;
-  throw invalid(pointer, 'maxLength', `These attributes must stay below ${bound} characters`);
+  const size = bytesOf(attributes);
+  // What grew larger before there was this bound may still be made smaller.
+  if (size <= bound || size <= bytesOf(current)) return attributes;
+  const most = `at most ${bound / 1024} KB of JSON`;
+  throw invalid(pointer, 'maxBytes', `${fieldName(pointer)} must be ${most}, with what it holds already`);
 }

@@ -5,7 +5,7 @@ import { ApiError, notFound } from '../errors.ts';
 import { transact, type Actor } from '../events/transaction.ts';
 import { hashToken, looksForged } from '../lib/tokens.ts';
 import type { AnyCall } from './one-transaction.ts';
-import type { RateLimit } from './rate-limit.ts';
+import { addressKey, type RateLimit } from './rate-limit.ts';
 import { readPath } from './read-request.ts';
 import type { OutsideServices } from './route.ts';
 
@@ -43,12 +43,12 @@ async function identify(
   { identifier, mayBeNew }: { identifier: string; mayBeNew: boolean },
   options: AdmissionOptions,
 ): Promise<Visit> {
-  await options.failures.check(ctx, ctx.ip);
+  await options.failures.check(ctx, addressKey(ctx));
   const { given, hash } = readToken(ctx);
   const visit = await findVisit(options.database.em(), identifier, hash);
   if (!visit) throw notFound('Inbox');
   if (visit.contact || (mayBeNew && !given)) return visit;
-  await options.failures.consume(ctx, ctx.ip);
+  await options.failures.consume(ctx, addressKey(ctx));
   throw new ApiError(401, 'unauthenticated', 'Invalid or missing contact token');
 }
 
@@ -62,7 +62,7 @@ export async function admitVisitor(
   options: AdmissionOptions,
 ): Promise<Partial<AnyCall>> {
   const { services, database } = options;
-  if (role === 'visitor') await options.sessions.consume(ctx, ctx.ip);
+  if (role === 'visitor') await options.sessions.consume(ctx, addressKey(ctx));
   const { ids, names } = readPath(ctx.params);
   const { identifier = '' } = names;
   const visit = await identify(ctx, { identifier, mayBeNew: role === 'visitor' }, options);

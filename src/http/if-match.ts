@@ -25,7 +25,7 @@ async function presentTag(call: AnyCall, record: RecordRoute): Promise<string> {
   const { route, parameters } = record;
   const ids = Object.fromEntries(Array.from(parameters, ([name, own]) => [name, call.ids[own] ?? 0]));
   const names = Object.fromEntries(Array.from(parameters, ([name, own]) => [name, call.names[own] ?? '']));
-  const query = route.contract.query ? readQuery({}, route.contract.query) : undefined;
+  const query = route.contract.query ? readQuery('', route.contract.query) : undefined;
   return entityTag(
     JSON.stringify(await route.steps.handle({ ...call, ids, names, query, body: undefined }, undefined)),
   );

@@ -1,3 +1,6 @@
+// Most clients take 16 KB of headers, and the query is told up to four times in them.
+const maxQueryLength = 2048;
+
 interface Meta {
   current_page: number;
   total_pages: number;
@@ -11,11 +14,12 @@ function findMeta(reply: unknown): Meta | null {
 
 /**
  * The `Link` header (RFC 8288) of a page of a list: first, prev, next and last, as far as they exist. The links are
- * relative, since behind a proxy the service does not know its own name. Null for what has no pages.
+ * relative, since behind a proxy the service does not know its own name. Null for what has no
+ * pages, and for queries so long that clients could not take the header.
  */
 export function pageLinks(reply: unknown, path: string, querystring: string): string | null {
   const meta = findMeta(reply);
-  if (!meta) return null;
+  if (!meta || querystring.length > maxQueryLength) return null;
   const { current_page: current, total_pages: total } = meta;
   const pages: [string, number | null][] = [
     ['first', 1],

@@ -12,6 +12,7 @@ import { freezeView, readIfMatch, requireMatch } from './if-match.ts';
 import { admitVisitor, type AdmissionOptions } from './admit-visitor.ts';
 import { pageLinks } from './link-header.ts';
 import { inOneTransaction, type AnyCall } from './one-transaction.ts';
+import { addressKey } from './rate-limit.ts';
 import { readCheckedBody, readPath, readQuery } from './read-request.ts';
 import type { Contract, Route } from './route.ts';
 import { traitsOf, type Traits } from './traits.ts';
@@ -26,7 +27,7 @@ async function identify(ctx: Context, em: EntityManager, options: MountOptions):
   try {
     return await authenticate(ctx, em);
   } catch (error) {
-    if (error instanceof ApiError) await options.failures.consume(ctx, ctx.ip);
+    if (error instanceof ApiError) await options.failures.consume(ctx, addressKey(ctx));
     throw error;
   }
 }
@@ -56,9 +57,9 @@ async function admit(ctx: Context, route: Route, options: MountOptions): Promise
 
 async function readCall(ctx: Context, route: Route, options: MountOptions): Promise<AnyCall> {
   const call = await admit(ctx, route, options);
-  if (route.contract.query) call.query = readQuery(ctx.query, route.contract.query);
+  if (route.contract.query) call.query = readQuery(ctx.querystring, route.contract.query);
   call.body = await readCheckedBody(ctx, route.contract, options.bodyLimitBytes);
-  if (call.visit && call.body) await options.visitorBytes.spend(ctx, ctx.ip, JSON.stringify(call.body).length);
+  if (call.visit && call.body) await options.visitorBytes.spend(ctx, addressKey(ctx), JSON.stringify(call.body).length);
   return call as AnyCall;
 }
 

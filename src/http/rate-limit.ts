@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../errors.ts';
+import { callerNetwork } from '../lib/addresses.ts';
 import { systemClock, type Clock } from '../lib/ports.ts';
 
 const windowSeconds = 60;
@@ -10,6 +11,11 @@ function tooMany(result: RateLimiterRes): ApiError {
   return new ApiError(429, 'rate_limited', `Too many requests: try again in ${seconds} s`, {
     headers: { 'retry-after': seconds },
   });
+}
+
+/** The key of limits per address: all callers of one IPv6 network count as one. */
+export function addressKey(ctx: Context): string {
+  return callerNetwork(ctx.ip);
 }
 
 /** How often something may happen in a minute, by key; counted in this process. */

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { ApiError, badRequest, notFound, type ErrorDetail } from '../errors.ts';
 import { findProblems, findQueryProblems, type SchemaName } from '../schemas.ts';
-import { readBody } from './read-body.ts';
+import { decodeBody, readBody } from './read-body.ts';
 import { isIdParameter } from './record-route.ts';
 import type { Contract } from './route.ts';
 
@@ -39,14 +39,17 @@ export function readPath(parameters: Readonly<Record<string, string>>): {
   return { ids, names };
 }
 
+// More than any operation has parameters, however often the repeatable ones are repeated.
+const maxQueryParameters = 200;
+
 /** The query by its schema, with defaults filled in; `name[]` is another spelling of `name`. Errors: 400. */
-export function readQuery(given: Context['query'], schema: SchemaName): Record<string, unknown> {
+export function readQuery(querystring: string, schema: SchemaName): Record<string, unknown> {
   const values = new Map<string, string[]>();
-  for (const [spelling, value = ''] of Object.entries(given)) {
+  // Koa's own `ctx.query` looks at all parameters once for each of them.
+  for (const [spelling, text] of boundedParameters(querystring)) {
     const name = spelling.replace(/\[\]$/, '');
-    const texts = [value].flat();
-    if (!texts.every(isText)) throw badRequest('bad_query', 'A query value holds characters that are not text');
-    if (name !== '__proto__') values.set(name, [...(values.get(name) ?? []), ...texts]);
+    if (!isText(text)) throw badRequest('bad_query', 'The query holds characters that are not text');
+    if (name !== '__proto__') values.set(name, (values.get(name) ?? []).concat(text));
   }
   const query = Object.fromEntries(
     Array.from(values, ([name, texts]) => [name, texts.length === 1 ? texts[0] : texts] as const),
@@ -55,10 +58,32 @@ export function readQuery(given: Context['query'], schema: SchemaName): Record<s
   return query;
 }
 
-/** The body by the contract; undefined where the contract has none, whatever was sent. Errors: 400, 413, 415, 422. */
-export async function readCheckedBody(ctx: Context, { body: schema }: Contract, limitBytes: number): Promise<unknown> {
-  if (!schema) return undefined;
-  const body = await readBody(ctx, limitBytes);
+function boundedParameters(querystring: string): [string, string][] {
+  const parameters = [...new URLSearchParams(querystring)];
+  if (parameters.length <= maxQueryParameters) return parameters;
+  throw badRequest('bad_query', `The query has more than ${maxQueryParameters} parameters`);
+}
+
+/** The most bytes of a body whose contract asks for no more: all that ids, names and settings may need. */
+export const usualBodyBytes = 192 * 1024;
+
+/** The most bytes that the contract's body may have where the service takes bodies of `maxBytes` at most. */
+export function bodyLimitOf({ largeBody }: Contract, maxBytes: number): number {
+  return largeBody ? maxBytes : Math.min(maxBytes, usualBodyBytes);
+}
+
+/** The body in these bytes, by its schema. Errors: 400, 422. */
+export function checkBody(bytes: Buffer, schema: SchemaName): unknown {
+  const body = decodeBody(bytes);
   refuse(findProblems(schema, body), 422, 'validation_failed');
   return body;
+}
+
+/**
+ * The body by the contract, of a service that takes bodies of `maxBytes` at most; undefined where the contract has none,
+ * whatever was sent. Errors: 400, 413, 415, 422.
+ */
+export async function readCheckedBody(ctx: Context, contract: Contract, maxBytes: number): Promise<unknown> {
+  if (!contract.body) return undefined;
+  return checkBody(await readBody(ctx, bodyLimitOf(contract, maxBytes)), contract.body);
 }

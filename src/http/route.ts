@@ -23,6 +23,11 @@ export interface Contract {
   body?: SchemaName;
   query?: SchemaName;
   reply: SchemaName;
+  /**
+   * The body may be as large as the service takes (BODY_LIMIT_BYTES), in place of `usualBodyBytes`. For bodies with a
+   * message's text or with attributes.
+   */
+  largeBody?: true;
   role: Role;
   /** 200 unless said otherwise. */
   status?: 200 | 201;

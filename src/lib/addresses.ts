@@ -91,6 +91,24 @@ export function parseCidr(text: string): Cidr | null {
   return { bytes, bits: Number(suffix) };
 }
 
+/** IPv4 addresses in IPv6 notation, as a socket that listens on both tells them. */
+const MAPPED_IPV4 = requireCidr('::ffff:0:0/96');
+// What one customer of a provider is given at least: within it, anybody may choose any address.
+const CUSTOMER_BYTES = 8;
+const MAX_NAME_CHARS = 64;
+
+/**
+ * The name under which limits count a caller: IPv4 by address, also in IPv6 notation; IPv6 by its /64, which one caller
+ * has to itself. Text that is no address is its own name.
+ */
+export function callerNetwork(address: string): string {
+  const bytes = parseAddress(address.replace(/%.*$/, ''));
+  if (bytes === null) return address.slice(0, MAX_NAME_CHARS);
+  if (bytes.length === 4) return bytes.join('.');
+  if (contains(MAPPED_IPV4, bytes)) return bytes.slice(12).join('.');
+  return `${Buffer.from(bytes.slice(0, CUSTOMER_BYTES)).toString('hex')}::/64`;
+}
+
 function requireCidr(text: string): Cidr {
   const range = parseCidr(text);
   if (range === null) throw new Error(`Not an address range: ${JSON.stringify(text)}. Write it like 10.0.0.0/8.`);

@@ -1,22 +1,38 @@
+import { fieldName, pointerToken } from './field-name.ts';
+
 /** A value that no part of the service may accept: where it stands (JSON pointer), which rule it breaks, a sentence. */
 export interface UnsafeValue {
   readonly path: string;
-  readonly rule: 'nul' | 'surrogate' | 'depth' | 'number' | 'key';
+  readonly rule: 'nul' | 'surrogate' | 'depth' | 'number' | 'key' | 'values';
   readonly message: string;
 }
 
 /** The deepest nesting of objects and arrays that is accepted. */
 export const MAX_JSON_DEPTH = 32;
+/**
+ * The most values that one document may hold, properties and items of whatever depth counted: what comes after the
+ * parser may take time for each of them.
+ */
+export const MAX_JSON_VALUES = 20_000;
 
 const MAX_PATH_CHARS = 255;
 const SYNTAX_POSITION = /at position (\d+)(?: \(line \d+ column \d+\))?$/;
+// Every whole number with fewer digits is kept as it is.
+const MAYBE_INEXACT = /\d{16}/;
+const WHOLE_NUMBER = /^-?\d+$/;
+// Stands for a number of the text that a double cannot hold.
+const inexact = Symbol('inexact number');
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
+/** A body as it was read, the reason why it is not JSON, or the value in it that is refused. */
+export type ParsedBody = { value: unknown } | { problem: string } | { unsafe: UnsafeValue };
+
 /**
- * Reads a request body as JSON: strict UTF-8, a byte order mark tolerated.
+ * Reads a request body as JSON: strict UTF-8, a byte order mark tolerated. Refuses what findUnsafeValue refuses, and
+ * whole numbers beyond 2^53 that would be written back with other digits. The time it takes is linear in the size.
  * The problem is a sentence for the caller that never repeats what the body holds.
  */
-export function parseJsonBody(bytes: Buffer): { value: unknown } | { problem: string } {
+export function parseJsonBody(bytes: Buffer): ParsedBody {
   let text: string;
   try {
     text = strictUtf8.decode(bytes);
@@ -25,7 +41,9 @@ export function parseJsonBody(bytes: Buffer): { value: unknown } | { problem: st
   }
   if (text.trim() === '') return { problem: 'The body is empty; JSON was expected.' };
   try {
-    return { value: JSON.parse(text) };
+    const value: unknown = JSON.parse(text);
+    const unsafe = findUnsafeValue(value) ?? findInexactNumber(text);
+    return unsafe ? { unsafe } : { value };
   } catch (error) {
     return { problem: syntaxProblem(error) };
   }
@@ -33,55 +51,98 @@ export function parseJsonBody(bytes: Buffer): { value: unknown } | { problem: st
 
 /**
  * The first value, in document order, that is refused everywhere: NUL characters and lone surrogates (PostgreSQL cannot
- * store them) in texts and property names, nesting beyond MAX_JSON_DEPTH, numbers too large to be finite, and the
- * property name `__proto__`. Null when there is none. Any nesting is safe to pass: the walk ends at the depth limit.
+ * store them) in texts and property names, nesting beyond MAX_JSON_DEPTH, more than MAX_JSON_VALUES values, numbers too
+ * large to be finite, and the property name `__proto__`. Null when there is none. Any document is safe to pass: the walk
+ * ends at the limits.
  */
 export function findUnsafeValue(value: unknown): UnsafeValue | null {
-  return inspect(value, '', 0);
+  const found = inspect(value, { left: MAX_JSON_VALUES, depth: 0 });
+  if (found === null) return null;
+  const { rule, fault, steps } = found;
+  const pointer = steps.map((step) => `/${pointerToken(step)}`).join('');
+  const path = pointer.slice(0, MAX_PATH_CHARS).toWellFormed();
+  return { path, rule, message: `${fieldName(path)} ${fault}` };
 }
 
-function inspect(value: unknown, path: string, depth: number): UnsafeValue | null {
-  if (typeof value === 'string') return inspectText(value, path, 'This text');
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    return finding(path, 'number', 'This number is too large.');
+// Called for documents within the limits only: the parser's second pass takes time for each value.
+function findInexactNumber(text: string): UnsafeValue | null {
+  if (!MAYBE_INEXACT.test(text)) return null;
+  const marked: unknown = JSON.parse(text, markInexact);
+  return findUnsafeValue(marked);
+}
+
+function markInexact(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  const written = context?.source ?? '';
+  // Large powers of two and ten may be told exactly.
+  return WHOLE_NUMBER.test(written) && String(value) !== written ? inexact : value;
+}
+
+/** What is wrong, to be said after the value's name, and the way there. */
+interface Finding {
+  rule: UnsafeValue['rule'];
+  fault: string;
+  steps: string[];
+}
+
+/** How far the walk may still go. */
+interface Bounds {
+  left: number;
+  depth: number;
+}
+
+function inspect(value: unknown, bounds: Bounds): Finding | null {
+  bounds.left -= 1;
+  if (bounds.left < 0) return finding('values', `has more than ${MAX_JSON_VALUES} values in it`);
+  if (typeof value === 'string') return inspectText(value, '');
+  if (typeof value === 'number' && !Number.isFinite(value)) return finding('number', 'is too large a number');
+  if (value === inexact) {
+    return finding('number', `has more digits than a number can keep: send it as text`);
   }
   if (typeof value !== 'object' || value === null) return null;
-  if (depth >= MAX_JSON_DEPTH) {
-    return finding(path, 'depth', `Objects and arrays may be nested ${MAX_JSON_DEPTH} deep.`);
+  if (bounds.depth >= MAX_JSON_DEPTH) {
+    return finding('depth', `is nested too deep: objects and lists may be nested ${MAX_JSON_DEPTH} deep`);
   }
-  return Array.isArray(value) ? inspectItems(value, path, depth + 1) : inspectProperties(value, path, depth + 1);
+  bounds.depth += 1;
+  const found = Array.isArray(value) ? inspectItems(value, bounds) : inspectProperties(value, bounds);
+  bounds.depth -= 1;
+  return found;
 }
 
-function inspectItems(items: readonly unknown[], path: string, depth: number): UnsafeValue | null {
-  for (const [index, item] of items.entries()) {
-    const found = inspect(item, `${path}/${index}`, depth);
-    if (found !== null) return found;
+function inspectItems(items: readonly unknown[], bounds: Bounds): Finding | null {
+  for (let index = 0; index < items.length; index++) {
+    const found = inspect(items[index], bounds);
+    if (found !== null) return below(String(index), found);
   }
   return null;
 }
 
-function inspectProperties(object: object, path: string, depth: number): UnsafeValue | null {
+function inspectProperties(object: object, bounds: Bounds): Finding | null {
   for (const [key, item] of Object.entries(object)) {
     // A refused name is reported at its object, so that the answer never repeats it.
-    if (key === '__proto__') return finding(path, 'key', 'A property may not be named __proto__.');
-    const found = inspectText(key, path, 'A property name') ?? inspect(item, `${path}/${pointerToken(key)}`, depth);
-    if (found !== null) return found;
+    if (key === '__proto__') return finding('key', 'has a property named __proto__, which is not allowed');
+    const unsafeName = inspectText(key, 'has a property whose name ');
+    if (unsafeName !== null) return unsafeName;
+    const found = inspect(item, bounds);
+    if (found !== null) return below(key, found);
   }
   return null;
 }
 
-function inspectText(text: string, path: string, subject: string): UnsafeValue | null {
-  if (text.includes('\0')) return finding(path, 'nul', `${subject} contains a NUL character.`);
-  if (!text.isWellFormed()) return finding(path, 'surrogate', `${subject} contains half of a surrogate pair.`);
+function inspectText(text: string, subject: string): Finding | null {
+  if (text.includes('\0')) return finding('nul', `${subject}contains a NUL character`);
+  if (!text.isWellFormed()) return finding('surrogate', `${subject}contains half of a surrogate pair`);
   return null;
 }
 
-function finding(path: string, rule: UnsafeValue['rule'], message: string): UnsafeValue {
-  return { path: path.slice(0, MAX_PATH_CHARS).toWellFormed(), rule, message };
+function finding(rule: UnsafeValue['rule'], fault: string): Finding {
+  return { rule, fault, steps: [] };
 }
 
-function pointerToken(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+function below(step: string, found: Finding): Finding {
+  // Too many values are too many of the whole document.
+  if (found.rule !== 'values') found.steps.unshift(step);
+  return found;
 }
 
 function syntaxProblem(error: unknown): string {

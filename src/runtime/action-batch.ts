@@ -29,7 +29,7 @@ function findFault(action: unknown): string | null {
   const type = typeOf(action);
   if (!isActionType(type)) return `unknown type ${describe(type)}`;
   const unsafe = findUnsafeValue(action);
-  if (unsafe) return `${unsafe.path} ${unsafe.message}`;
+  if (unsafe) return unsafe.message;
   const [problem] = findProblems(actionSchemas[type], action);
   return problem ? `${type}: ${problem.message}` : null;
 }

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import type { ErrorDetail } from '../errors.ts';
+import { explainFaults } from '../fault-sentences.ts';
 import { findUnsafeValue } from '../lib/json-text.ts';
 import { findProblems } from '../schemas.ts';
 import type { Shape } from '../schemas.ts';
@@ -47,7 +49,7 @@ const configValidators = new WeakMap<ConfigSchema, ValidateFunction>();
 function compileConfig(schema: ConfigSchema): ValidateFunction {
   const known = configValidators.get(schema);
   if (known) return known;
-  const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, useDefaults: true });
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, verbose: true, useDefaults: true });
   // The full patterns of some formats take long for hostile texts.
   formats.default(ajv, { mode: 'fast', formats: [...formatNames] });
   const validate = ajv.compile(schema);
@@ -67,8 +69,8 @@ function findConfigSchemaProblem(schema: ConfigSchema): string[] {
 /** The manifest in a parsed plugin.json. Throws a PluginError that names every problem. */
 export function parseManifest(value: unknown): Manifest {
   const unsafe = findUnsafeValue(value);
-  if (unsafe) throw new PluginError([`plugin.json: ${unsafe.path} ${unsafe.message}`]);
-  const problems = findProblems('runtime/plugin', value).map(({ message }) => `plugin.json: ${message}`);
+  if (unsafe) throw new PluginError([`plugin.json: ${unsafe.message}`]);
+  const problems = findProblems('runtime/plugin', value, 'The file').map(({ message }) => `plugin.json: ${message}`);
   if (problems.length > 0) throw new PluginError([...new Set(problems)]);
   const file = value as ManifestFile;
   const config = file.config ?? noSettings;
@@ -113,18 +115,15 @@ export async function readManifest(directory: string): Promise<Manifest> {
 export function validateConfig(
   manifest: Manifest,
   settings: unknown,
-): { config: Record<string, unknown>; problems: string[] } {
+): { config: Record<string, unknown>; problems: ErrorDetail[] } {
   const unsafe = findUnsafeValue(settings);
-  if (unsafe) return { config: {}, problems: [`${unsafe.path} ${unsafe.message}`] };
+  if (unsafe) return { config: {}, problems: [unsafe] };
   const config = structuredClone(settings) as Record<string, unknown>;
   const validate = compileConfig(manifest.config);
-  const problems = validate(config)
-    ? []
-    : (validate.errors ?? []).map((error) => {
-        const extra = error.keyword === 'additionalProperties' ? `: ${String(error.params.additionalProperty)}` : '';
-        return `${error.instancePath || 'The settings'} ${error.message ?? 'is invalid'}${extra}`;
-      });
-  if (JSON.stringify(config).length > maxConfigChars)
-    problems.push(`The settings are longer than ${maxConfigChars} characters`);
+  const problems = validate(config) ? [] : explainFaults(validate.errors, 'The settings');
+  if (JSON.stringify(config).length > maxConfigChars) {
+    const message = `The settings must be at most ${maxConfigChars} characters long`;
+    problems.push({ path: '', rule: 'maxLength', message });
+  }
   return { config, problems };
 }

@@ -148,7 +148,8 @@ export class BotRunner {
     const base = { input, bot, pack, seed, clock: now };
     if (!pack) return { ...base, config: {}, result: failed('load_failed', `No plugin ${bot.pluginId} is installed`) };
     const { config, problems } = validateConfig(pack.manifest, bot.config);
-    if (problems.length > 0) return { ...base, config, result: failed('load_failed', problems.join('; ')) };
+    if (problems.length > 0)
+      return { ...base, config, result: failed('load_failed', problems.map(({ message }) => message).join('; ')) };
     const { limits, permissions } = pack.manifest;
     const result = await runner.run({
       bundle: pack.bundle,

@@ -98,7 +98,7 @@ describe('agent bots', () => {
     expect(refused.status).to.equal(422);
     expect(refused.body.details.map((detail: { path: string }) => detail.path)).to.have.members([
       '/config/human_words/0',
-      '/config',
+      '/config/color',
     ]);
     expect((await app.post(`agent_bots/${body.id}/reset_secret`)).status).to.equal(422);
     expect((await app.patch(`agent_bots/${body.id}`, { outgoing_url: url })).body.details[0].path).to.equal(

@@ -72,6 +72,13 @@ describe('what HTTP lets through', () => {
       ['__proto__', '{"name":"x","__proto__":{"blocked":true}}', 422, 'validation_failed'],
       ['__proto__ inside', '{"name":"x","custom_attributes":{"__proto__":{}}}', 422, 'validation_failed'],
       ['an infinite number', '{"name":"x","custom_attributes":{"a":1e400}}', 422, 'validation_failed'],
+      [
+        'a number that would change',
+        '{"name":"x","custom_attributes":{"a":9007199254740993}}',
+        422,
+        'validation_failed',
+      ],
+      ['more values than anybody needs', `{"name":"x","a":[${'1,'.repeat(20_000)}1]}`, 422, 'validation_failed'],
       ['the wrong types', '{"name":5,"blocked":"yes","email":{}}', 422, 'validation_failed'],
     ];
     for (const [title, body, status, code] of cases) {
@@ -119,6 +126,31 @@ describe('what HTTP lets through', () => {
       const grown = await sendRaw(app.url, request(`POST ${contacts} HTTP/1.1`, chunked, chunk), { untilClosed: true });
       expectRawError(grown, 413);
       expect(grown.closed).to.equal(true);
+    });
+
+    it('a body has no more room than its contract needs: 192 KB, or all for texts and attributes', async () => {
+      const body = (bytes: number) => JSON.stringify({ unknown: 'y'.repeat(bytes) });
+      for (const path of ['labels', 'webhooks', 'conversations/1/assignments']) {
+        const { status, body: answer } = await app.call('POST', path, body(200_000));
+        expect([path, status, answer.code]).to.deep.equal([path, 413, 'too_large']);
+        expect(answer.error).to.contain('192 KB');
+      }
+      for (const path of ['contacts', 'conversations', 'conversations/1/messages'])
+        expect((await app.call('POST', path, body(200_000))).status).to.equal(422);
+      expect((await app.call('POST', 'labels', body(190_000))).status).to.equal(422);
+    });
+
+    it('a number that would change is refused by name, wherever it stands', async () => {
+      const { body } = await app.call(
+        'POST',
+        'contacts',
+        '{"name":"x","custom_attributes":{"crm":[1,12345678901234567890]}}',
+      );
+      expect(body.details).to.deep.equal([{ path: '/custom_attributes/crm/1', rule: 'number', message: body.error }]);
+      expect(body.error).to.equal('`custom_attributes.crm[1]` has more digits than a number can keep: send it as text');
+      const kept = { name: 'Kept', custom_attributes: { most: Number.MAX_SAFE_INTEGER, text: '12345678901234567890' } };
+      expect((await app.post('contacts', kept)).body.custom_attributes).to.deep.equal(kept.custom_attributes);
+      await app.events();
     });
 
     it('one that is announced too large is refused before it comes, and not waited for without end', async () => {

@@ -214,7 +214,7 @@ describe('the published contract', () => {
   it('has schemas that judge as our own do', () => {
     const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
     formats.default(ajv);
-    ajv.addVocabulary(['components', 'x-secret', 'defaultText']);
+    ajv.addVocabulary(['components', 'x-secret', 'x-explained', 'x-max-bytes', 'defaultText']);
     ajv.addSchema({ $id: 'switchboard:/contract', components: document.components });
     for (const name of Object.keys(document.components.schemas)) {
       expect(ajv.compile({ $ref: `switchboard:/contract#/components/schemas/${name}` }), name).to.be.a('function');

@@ -30,6 +30,16 @@ describe('rate limits', () => {
     expect((await guess('203.0.113.99, 203.0.113.7')).status).to.equal(429);
   });
 
+  it('an IPv6 network of 64 bits counts as one address, whatever notation it comes in', async () => {
+    for (let count = 0; count < 60; count++)
+      expect((await guess(`2001:db8:0:7::${count.toString(16)}`)).status).to.equal(401);
+    for (const address of ['2001:db8:0:7:ffff::1', '2001:0DB8:0000:0007:1:2:3:4'])
+      expect((await guess(address)).status, address).to.equal(429);
+    expect((await guess('2001:db8:0:8::1')).status).to.equal(401);
+    expect((await guess('::ffff:203.0.113.7')).status).to.equal(429);
+    expect((await guess('::ffff:203.0.113.70')).status).to.equal(401);
+  });
+
   it('a token has so many requests a minute, and is told what is left', async () => {
     const first = await app.get('labels');
     const left = Number(/r=(\d+)/.exec(first.headers.get('ratelimit') ?? '')?.[1]);

@@ -1,7 +1,7 @@
 import { BlockList, isIPv4 } from 'node:net';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { createAddressPolicy, parseAddress, parseCidr } from '../../src/lib/addresses.ts';
+import { callerNetwork, createAddressPolicy, parseAddress, parseCidr } from '../../src/lib/addresses.ts';
 import { GLOBAL_ADDRESSES, words } from './ssrf-corpus.ts';
 
 const REFUSED_RANGES = words(`
@@ -119,3 +119,21 @@ function hexGroups(bytes: readonly number[]): string {
     .toString('hex')
     .replaceAll(/(.{4})(?=.)/g, '$1:');
 }
+
+describe('the network of a caller', () => {
+  const names: [string, string][] = [
+    ['203.0.113.7', '203.0.113.7'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['::ffff:cb00:7107', '203.0.113.7'],
+    ['2001:db8:0:7::1', '20010db800000007::/64'],
+    ['2001:DB8:0:7:ffff:ffff:ffff:ffff', '20010db800000007::/64'],
+    ['2001:db8:0:8::', '20010db800000008::/64'],
+    ['fe80::1%eth0', 'fe80000000000000::/64'],
+    ['::1', '0000000000000000::/64'],
+    ['unknown', 'unknown'],
+    ['x'.repeat(9000), 'x'.repeat(64)],
+  ];
+  for (const [address, name] of names) {
+    it(`${address.slice(0, 40)} counts as ${name}`, () => expect(callerNetwork(address)).to.equal(name));
+  }
+});

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { findUnsafeValue, MAX_JSON_DEPTH, parseJsonBody } from '../../src/lib/json-text.ts';
+import { findUnsafeValue, MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJsonBody } from '../../src/lib/json-text.ts';
 
 function problemOf(bytes: Buffer | string): string {
   const parsed = parseJsonBody(Buffer.from(bytes));
@@ -70,6 +70,45 @@ describe('parseJsonBody', () => {
   });
 });
 
+describe('whole numbers that a double cannot hold', () => {
+  const largest = Number.MAX_SAFE_INTEGER;
+  const unsafeIn = (text: string) => {
+    const parsed = parseJsonBody(Buffer.from(text));
+    return 'unsafe' in parsed ? parsed.unsafe : null;
+  };
+
+  const refused: [text: string, path: string][] = [
+    ['9007199254740993', ''],
+    ['{"a":{"b":[1,-9007199254740993]}}', '/a/b/1'],
+    ['{"a/b":12345678901234567890}', '/a~1b'],
+    ['{"text":"9007199254740993","id":9007199254740993}', '/id'],
+    ['{"a":1,"a":9007199254740993}', '/a'],
+    [`[${'1,'.repeat(15_000)}1${'0'.repeat(300)}]`, '/15000'],
+  ];
+  for (const [text, path] of refused) {
+    it(`are refused at their place: ${text.slice(0, 60)}`, () => {
+      expect(unsafeIn(text)).to.include({ path, rule: 'number' });
+    });
+  }
+
+  it('are told with a way out', () => {
+    expect(unsafeIn('{"crm_id":12345678901234567890}')?.message).to.equal(
+      '`crm_id` has more digits than a number can keep: send it as text',
+    );
+  });
+
+  it('are all that is refused: what stays as it was is read, and decimals are rounded as everywhere', () => {
+    const kept = [
+      `[${largest},-${largest}]`,
+      '9007199254740992',
+      '{"a":"12345678901234567890"}',
+      '[1e20,0.1234567890123456789]',
+      '[-0]',
+    ];
+    for (const text of kept) expect(parseJsonBody(Buffer.from(text)), text).to.deep.equal({ value: JSON.parse(text) });
+  });
+});
+
 describe('findUnsafeValue', () => {
   const lone = '\\ud800';
   const corpus: [json: string, path: string, rule: string][] = [
@@ -100,7 +139,7 @@ describe('findUnsafeValue', () => {
       '{"constructor":1,"prototype":2}',
       '-0',
       '1e308',
-      '9007199254740993',
+      '0.1000000000000000055511151231257827021181583404541015625',
       'null',
       '{"":""}',
       '[[]]',
@@ -119,9 +158,21 @@ describe('findUnsafeValue', () => {
   it('survives documents that would overflow the stack', () => {
     const arrays = parseJsonBody(Buffer.from(nested(100_000)));
     const objects = parseJsonBody(Buffer.from(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`));
-    for (const parsed of [arrays, objects]) {
-      expect('value' in parsed && findUnsafeValue(parsed.value)).to.include({ rule: 'depth' });
-    }
+    for (const parsed of [arrays, objects]) expect('unsafe' in parsed && parsed.unsafe.rule).to.equal('depth');
+  });
+
+  it(`accepts ${MAX_JSON_VALUES} values in all and refuses one more, naming no place`, () => {
+    const lists = Array.from({ length: 10 }, () => Array.from({ length: MAX_JSON_VALUES / 10 - 1 }, () => 1));
+    expect(findUnsafeValue({ lists: lists.slice(1), a: lists[0]!.slice(2) })).to.equal(null);
+    expect(findUnsafeValue({ lists: lists.slice(1), a: lists[0]!.slice(1) })).to.include({ rule: 'values', path: '' });
+  });
+
+  it('says what is wrong in a sentence that names the field', () => {
+    expect(findUnsafeValue({ a: { b: ['\0'] } })?.message).to.equal('`a.b[0]` contains a NUL character');
+    expect(findUnsafeValue({ a: { 'k\0': 1 } })?.message).to.equal(
+      '`a` has a property whose name contains a NUL character',
+    );
+    expect(findUnsafeValue('\ud800')?.message).to.equal('The body contains half of a surrogate pair');
   });
 
   it('answers with a path that is short and safe whatever the property names are', () => {

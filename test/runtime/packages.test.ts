@@ -43,12 +43,13 @@ describe('runtime: manifest', () => {
   it('names every problem at once', async () => {
     const wrong = manifestOf({ id: 'X', version: '1', main: 'bot.sh', events: ['nothing'], surplus: 1 });
     const problems = await problemsOf(() => parseManifest(wrong));
-    for (const word of ['/id', '/version', '/main', '/events/0', '/surplus']) expect(problems).to.contain(word);
+    expect(problems).to.contain('plugin.json: `main` must name a .ts or .js file');
+    for (const word of ['`id`', '`version`', '`main`', '`events[0]`', '`surplus`']) expect(problems).to.contain(word);
   });
 
   for (const [title, changes, word] of [
     ['an unknown permission', { permissions: { network: true } }, 'network'],
-    ['an unknown action', { permissions: { conversation: ['assign'] } }, 'conversation/0'],
+    ['an unknown action', { permissions: { conversation: ['assign'] } }, 'conversation[0]'],
     ['a slice that is too long', { limits: { sliceMs: 701 } }, 'sliceMs'],
     ['another API version', { apiVersion: '2' }, 'apiVersion'],
     [
