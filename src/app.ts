@@ -152,6 +152,7 @@ export class App {
         outbound,
         botRunner,
         holdAttempts: config.holdAttempts,
+        log: this.log,
       }),
       inFlight: { webhook: config.engineInFlight, bot: config.engineInFlight },
       endpointInFlight: config.endpointInFlight,

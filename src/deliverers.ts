@@ -3,9 +3,11 @@ import { isForSpeakers, silenceOfBot } from './domain/arbiter.ts';
 import { suspendBot } from './domain/bot-suspension.ts';
 import { disableWebhook } from './domain/webhooks.ts';
 import type { Claimed, EndpointKind } from './engine/claim.ts';
-import { cancelled, deliverByHttp, type DelivererPorts } from './engine/deliver.ts';
-import type { Deliver } from './engine/engine.ts';
-import { finishDeliveries } from './engine/finish.ts';
+import { defect, isDefective, isHopeless, maxClaims } from './engine/defect.ts';
+import { deliverByHttp, ended, type DelivererPorts } from './engine/deliver.ts';
+import type { Attempted, Deliver } from './engine/engine.ts';
+import { tellFailure, type FailureLog } from './engine/failure-log.ts';
+import { finishDeliveries, type Finished } from './engine/finish.ts';
 import type { SlotOutcome } from './engine/slots.ts';
 import { findConversation } from './entities/conversation.ts';
 import { system, transact } from './events/transaction.ts';
@@ -15,19 +17,28 @@ export interface DelivererOptions extends DelivererPorts {
   database: Database;
   botRunner: BotRunner;
   holdAttempts: number;
+  log: FailureLog;
 }
+
+/** An attempt with what there is to tell of it; null when the delivery is somebody else's by now. */
+interface Told extends Attempted {
+  verdict: Pick<Finished, 'state' | 'status' | 'errorCode'> | null;
+  detail: string | null;
+}
+
+type Attempt = (claimed: Claimed) => Promise<Told>;
 
 class StaleDelivery extends Error {}
 
-function toWebhook(options: DelivererOptions): Deliver {
+function toWebhook(options: DelivererOptions): Attempt {
   return async (claimed) => {
-    const { finished, outcome, step } = await deliverByHttp(claimed, options);
-    if (step?.step !== 'disable') return { finished, outcome };
+    const { finished, outcome, step, detail } = await deliverByHttp(claimed, options);
+    if (step?.step !== 'disable') return { finished, outcome, verdict: finished, detail };
     await transact(options.database, { account: claimed.account, actor: system }, async (tx) => {
       await finishDeliveries(tx.em, [finished], options.holdAttempts);
       await disableWebhook(tx, claimed.endpoint.id, 'The receiver answered 410 Gone');
     });
-    return { finished: null, outcome };
+    return { finished: null, outcome, verdict: finished, detail };
   };
 }
 
@@ -41,24 +52,41 @@ async function silenceNow(
   return conversation ? silenceOfBot(conversation, endpoint.id) : 'not_serving';
 }
 
+/**
+ * Ends the delivery of a bot that cannot answer, and gives the conversation to people; both or neither. False when
+ * another process has taken the delivery over: it is for that one to judge the bot.
+ */
+async function giveToPeople(
+  { database, holdAttempts }: DelivererOptions,
+  { claimed, finished, note }: { claimed: Claimed; finished: Finished; note: string },
+): Promise<boolean> {
+  const { conversationId } = claimed.event;
+  try {
+    await transact(database, { account: claimed.account, actor: system }, async (tx) => {
+      const suspension = { botId: claimed.endpoint.id, silence: 'bot_failed', note } as const;
+      if (conversationId !== null) await suspendBot(tx, conversationId, suspension);
+      const written = await finishDeliveries(tx.em, [finished], holdAttempts);
+      if (written.length === 0) throw new StaleDelivery();
+    });
+    return true;
+  } catch (error) {
+    if (!(error instanceof StaleDelivery)) throw error;
+    return false;
+  }
+}
+
 // A bot's server that cannot be reached must not leave its customer waiting.
-function toBotServer(options: DelivererOptions): Deliver {
+function toBotServer(options: DelivererOptions): Attempt {
   return async (claimed) => {
     const silence = await silenceNow(options, claimed);
-    if (silence !== null) return { finished: cancelled(claimed, silence), outcome: 'skipped' };
-    const { finished, outcome } = await deliverByHttp(claimed, options);
-    const { conversationId } = claimed.event;
-    if (finished.state !== 'exhausted' || conversationId === null) return { finished, outcome };
-    await transact(options.database, { account: claimed.account, actor: system }, async (tx) => {
-      const note = `The bot could not be reached (${finished.errorCode ?? finished.status}). Please take over.`;
-      await suspendBot(tx, conversationId, { botId: claimed.endpoint.id, silence: 'bot_failed', note });
-      const written = await finishDeliveries(tx.em, [finished], options.holdAttempts);
-      // Another process has taken the delivery over, and it is for that one to judge the bot.
-      if (written.length === 0) throw new StaleDelivery();
-    }).catch((error: unknown) => {
-      if (!(error instanceof StaleDelivery)) throw error;
-    });
-    return { finished: null, outcome };
+    if (silence !== null) {
+      return { finished: ended(claimed, 'cancelled', silence), outcome: 'skipped', verdict: null, detail: null };
+    }
+    const { finished, outcome, detail } = await deliverByHttp(claimed, options);
+    if (finished.state !== 'exhausted') return { finished, outcome, verdict: finished, detail };
+    const note = `The bot could not be reached (${finished.errorCode ?? finished.status}). Please take over.`;
+    const isOurs = await giveToPeople(options, { claimed, finished, note });
+    return { finished: null, outcome, verdict: isOurs ? finished : null, detail };
   };
 }
 
@@ -68,29 +96,51 @@ function outcomeOfRun({ state, errorCode }: RunVerdict): SlotOutcome {
   return state === 'cancelled' || errorCode === 'queue_full' ? 'skipped' : 'failed';
 }
 
-function toPlugin({ botRunner, holdAttempts }: DelivererOptions): Deliver {
+function toPlugin({ botRunner, holdAttempts }: DelivererOptions): Attempt {
   return async (claimed: Claimed) => {
-    const { deliveryId, laneId, token, account, event, endpoint, body, attempt } = claimed;
+    const { deliveryId, laneId, token, account, event, endpoint, body, attempt, failures } = claimed;
     const { id, name, conversationId, depth } = event;
     if (conversationId === null) throw new Error('A bot hears only of conversations');
-    const input = { account, botId: endpoint.id, event: { id, name, conversationId, depth }, body, attempt };
-    let outcome: SlotOutcome = 'skipped';
+    const input = { account, botId: endpoint.id, event: { id, name, conversationId, depth }, body, attempt, failures };
+    const told: Told = { finished: null, outcome: 'skipped', verdict: null, detail: null };
     await botRunner.handle(input, async (tx, verdict) => {
       const finished = { deliveryId, laneId, token, status: null, responseBody: null, ...verdict };
-      const written = await finishDeliveries(tx.em, [finished], holdAttempts);
-      outcome = written.length > 0 ? outcomeOfRun(verdict) : 'skipped';
-      return written.length > 0;
+      const isOurs = (await finishDeliveries(tx.em, [finished], holdAttempts)).length > 0;
+      told.outcome = isOurs ? outcomeOfRun(verdict) : 'skipped';
+      told.verdict = isOurs ? finished : null;
+      told.detail = verdict.detail ?? null;
+      return isOurs;
     });
-    return { finished: null, outcome };
+    return told;
   };
 }
 
-/** How deliveries are made to each kind of endpoint. */
+function endDefective(options: DelivererOptions): Attempt {
+  return async (claimed) => {
+    const finished = defect(claimed);
+    const told = { outcome: 'skipped', verdict: finished, detail: `${maxClaims} attempts left no result` } as const;
+    if (claimed.endpoint.kind !== 'bot' || isHopeless(claimed)) return { finished, ...told };
+    const note = `The bot left no result ${maxClaims} times (defect). Please take over.`;
+    const isOurs = await giveToPeople(options, { claimed, finished, note });
+    return { finished: null, ...told, verdict: isOurs ? finished : null };
+  };
+}
+
+/** How deliveries are made to each kind of endpoint. Each failure leaves a line in the log. */
 export function createDeliverers(options: DelivererOptions): Record<EndpointKind, Deliver> {
   const byHttp = toBotServer(options);
   const byPlugin = toPlugin(options);
+  const asDefective = endDefective(options);
+  const told =
+    (attempt: Attempt): Deliver =>
+    async (claimed) => {
+      const { finished, outcome, verdict, detail } = await (isDefective(claimed) ? asDefective : attempt)(claimed);
+      const hasFailed = verdict?.state === 'pending' || verdict?.state === 'exhausted';
+      if (hasFailed) tellFailure(options.log, claimed, verdict, detail);
+      return { finished, outcome };
+    };
   return {
-    webhook: toWebhook(options),
-    bot: (claimed) => (claimed.endpoint.url === null ? byPlugin(claimed) : byHttp(claimed)),
+    webhook: told(toWebhook(options)),
+    bot: told((claimed) => (claimed.endpoint.url === null ? byPlugin(claimed) : byHttp(claimed))),
   };
 }

@@ -74,7 +74,11 @@ export const agentBotRoutes = [
   ),
   route(
     ['POST', `${base}/:id/reset_secret`],
-    { reply: 'resources/agent-bot-with-secrets', role: 'administrator' },
+    {
+      reply: 'resources/agent-bot-with-secrets',
+      role: 'administrator',
+      description: 'For 24 hours deliveries are signed with the new secret and with the one before.',
+    },
     async ({ services, ids, transact }) => {
       const secret = newWebhookSecret(services.random);
       const bot = await transact((tx) => resetBotSecret(tx, ids.id ?? 0, services.secretBox.seal(secret)));

@@ -84,7 +84,11 @@ export const platformBotRoutes = [
   ),
   route(
     ['POST', `${base}/:id/reset_secret`],
-    { reply: 'resources/agent-bot-with-secrets', role: 'platform' },
+    {
+      reply: 'resources/agent-bot-with-secrets',
+      role: 'platform',
+      description: 'For 24 hours deliveries are signed with the new secret and with the one before.',
+    },
     async ({ services, em, now, ids }) => {
       const secret = newWebhookSecret(services.random);
       const sealed = services.secretBox.seal(secret);

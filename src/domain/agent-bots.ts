@@ -4,6 +4,7 @@ import { AgentBot } from '../entities/agent-bot.ts';
 import { forbidden, invalid, notFound } from '../errors.ts';
 import { differs } from '../lib/differs.ts';
 import { hashToken, lastFour } from '../lib/tokens.ts';
+import { rotateSecret } from './signing-secrets.ts';
 
 /** What bots on servers of their own are told of: every event there is for bots. */
 export const webhookBotEvents = [
@@ -168,11 +169,14 @@ export async function resetBotToken(tx: BotScope, id: number, token: string): Pr
   return bot;
 }
 
-/** Replaces the signing secret of a webhook bot of the account. Errors: 404, 403 for a system bot, 422 for a plugin. */
+/**
+ * Replaces the signing secret of a webhook bot of the account; for 24 hours the one before signs too. Errors: 404, 403 for
+ * a system bot, 422 for a plugin.
+ */
 export async function resetBotSecret(tx: BotScope, id: number, sealedSecret: string): Promise<AgentBot> {
   const bot = await lockOwnBot(tx, id);
   if (bot.kind !== 'webhook') throw invalid('', 'kind', 'Only webhook bots have a signing secret');
-  Object.assign(bot, { secret: sealedSecret, updatedAt: tx.now });
+  Object.assign(bot, rotateSecret(bot, sealedSecret, tx.now));
   await tx.em.flush();
   return bot;
 }

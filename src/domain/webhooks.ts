@@ -5,6 +5,7 @@ import { invalid, notFound } from '../errors.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { differs } from '../lib/differs.ts';
 import { sql, type Executor } from '../lib/sql.ts';
+import { rotateSecret } from './signing-secrets.ts';
 
 export interface NewWebhook {
   url: string;
@@ -18,8 +19,6 @@ export interface NewWebhook {
 
 // Every event fans out to all of them inside the request that caused it.
 const maxWebhooksPerAccount = 100;
-// A day for the receiver to learn the new secret.
-const bothSignMs = 24 * 3_600_000;
 
 async function checkInbox(tx: Transaction, id: number): Promise<void> {
   if (!(await tx.em.count(Inbox, { id, accountId: tx.account.id }))) throw notFound('Inbox');
@@ -93,12 +92,7 @@ export async function updateWebhook(
 /** Replaces a webhook's signing secret; for 24 hours the one before signs too. Errors: 404. */
 export async function rotateWebhookSecret(tx: Transaction, id: number, sealedSecret: string): Promise<Webhook> {
   const webhook = await lockWebhook(tx, id);
-  Object.assign(webhook, {
-    secret: sealedSecret,
-    previousSecret: webhook.secret,
-    previousSecretExpiresAt: new Date(tx.now.getTime() + bothSignMs),
-    updatedAt: tx.now,
-  });
+  Object.assign(webhook, rotateSecret(webhook, sealedSecret, tx.now));
   await tx.em.flush();
   return webhook;
 }

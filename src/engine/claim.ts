@@ -8,8 +8,12 @@ export interface Claimed {
   deliveryId: number;
   laneId: number;
   token: string;
-  /** 1 for the first. */
+  /** 1 for the first; those count too of which nobody knows the end. */
   attempt: number;
+  /** Attempts before this one that ended with a result: how far the delivery is in its schedule. */
+  failures: number;
+  /** Claims since the last written result, this one included. */
+  claims: number;
   account: { id: number; name: string };
   event: { id: number; name: string; conversationId: number | null; depth: number };
   /** The body to deliver, byte for byte. */
@@ -43,7 +47,9 @@ export interface LeasedLane {
 
 // Steps from endpoint to endpoint over the index instead of reading due lanes in order: an endpoint with a hundred
 // thousand of them costs the others nothing. The lease doubles as the due time, so a lane whose process died becomes
-// due by itself. Joined instead of gathered in an array, the candidates would be looked up by reading all lanes.
+// due by itself. A lane left behind is leased for up to twice as long, at random: should one of these deliveries end the
+// process again, the others come back apart from it. Joined instead of gathered in an array, the candidates would be
+// looked up by reading all lanes.
 const leaseStatement = prepared(`
   WITH RECURSIVE endpoint AS (
     (SELECT endpoint_id FROM lanes WHERE endpoint_kind = $1 AND due_at IS NOT NULL AND endpoint_id > $2
@@ -60,7 +66,8 @@ const leaseStatement = prepared(`
       ORDER BY l.due_at LIMIT coalesce(busy.free, $5) FOR UPDATE SKIP LOCKED) due
     LIMIT $6
   )
-  UPDATE lanes SET lease_token = $7, due_at = now() + make_interval(secs => $8)
+  UPDATE lanes SET lease_token = $7, due_at = now() + make_interval(
+    secs => $8 * CASE WHEN lease_token IS NULL THEN 1 ELSE 1 + random() END)
   WHERE id = ANY (ARRAY(SELECT id FROM candidate)) RETURNING id, endpoint_id`);
 
 /** Leases due lanes under `token`. */
@@ -82,6 +89,8 @@ interface HeadRow {
   id: number;
   lane_id: number;
   attempt: number;
+  failures: number;
+  claims: number;
   account_id: number;
   account_name: string;
   event_id: number;
@@ -104,7 +113,7 @@ const headStatement = prepared(`
     SELECT d.id, d.attempt, d.lease_token AS left_behind FROM lanes l CROSS JOIN LATERAL (
       SELECT d.id, d.attempt, d.lease_token FROM deliveries d
       WHERE d.lane_id = l.id AND d.state = 'pending' AND d.next_attempt_at <= now() AND d.event_id <= coalesce(
-        (SELECT h.event_id FROM deliveries h WHERE h.lane_id = l.id AND h.state = 'pending' AND h.attempt < $3
+        (SELECT h.event_id FROM deliveries h WHERE h.lane_id = l.id AND h.state = 'pending' AND h.failures < $3
          ORDER BY h.event_id LIMIT 1), d.event_id)
       ORDER BY d.event_id LIMIT 1) d
     WHERE l.id = ANY ($1) AND l.lease_token = $2
@@ -113,18 +122,20 @@ const headStatement = prepared(`
     SELECT d.account_id, d.id, d.attempt, 'unknown', 'lease_expired'
     FROM head JOIN deliveries d ON d.id = head.id WHERE head.left_behind IS NOT NULL
   )
-  UPDATE deliveries d SET attempt = d.attempt + 1, lease_token = $2
+  UPDATE deliveries d SET attempt = d.attempt + 1, claims = d.claims + 1, lease_token = $2
   FROM head, events e, accounts a
   WHERE d.id = head.id AND e.account_id = d.account_id AND e.id = d.event_id AND a.id = d.account_id
-  RETURNING d.id, d.lane_id, d.attempt, d.account_id, a.name AS account_name, d.event_id, e.name AS event_name,
-    e.conversation_id, e.depth, (CASE d.endpoint_kind WHEN 'bot' THEN e.bot_payload ELSE e.account_payload END)::text AS body,
+  RETURNING d.id, d.lane_id, d.attempt, d.failures, d.claims, d.account_id, a.name AS account_name, d.event_id,
+    e.name AS event_name, e.conversation_id, e.depth, (CASE d.endpoint_kind WHEN 'bot' THEN e.bot_payload ELSE e.account_payload END)::text AS body,
     d.endpoint_kind, d.endpoint_id,
     CASE d.endpoint_kind WHEN 'bot' THEN (SELECT outgoing_url FROM agent_bots WHERE id = d.endpoint_id)
       ELSE (SELECT url FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id AND active) END AS url,
     CASE d.endpoint_kind WHEN 'bot' THEN (SELECT secret FROM agent_bots WHERE id = d.endpoint_id)
       ELSE (SELECT secret FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id) END AS secret,
-    CASE d.endpoint_kind WHEN 'webhook' THEN (SELECT previous_secret FROM webhooks WHERE account_id = d.account_id
-      AND id = d.endpoint_id AND previous_secret_expires_at > now()) END AS previous_secret`);
+    CASE d.endpoint_kind WHEN 'bot'
+      THEN (SELECT previous_secret FROM agent_bots WHERE id = d.endpoint_id AND previous_secret_expires_at > now())
+      ELSE (SELECT previous_secret FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id
+        AND previous_secret_expires_at > now()) END AS previous_secret`);
 
 /** Takes the head delivery of each leased lane; a lane may have none. Failed attempts below `holdAttempts` hold a lane. */
 export async function takeHeads(
@@ -137,6 +148,8 @@ export async function takeHeads(
     laneId: row.lane_id,
     token,
     attempt: row.attempt,
+    failures: row.failures,
+    claims: row.claims,
     account: { id: row.account_id, name: row.account_name },
     event: { id: row.event_id, name: row.event_name, conversationId: row.conversation_id, depth: row.depth },
     body: row.body,

@@ -1,6 +1,6 @@
 import type { OutboundErrorCode, OutboundHttp, OutboundResult } from '../lib/outbound-http.ts';
 import type { Clock, Random } from '../lib/ports.ts';
-import type { SecretBox } from '../lib/secret-box.ts';
+import { SecretUnreadableError, type SecretBox } from '../lib/secret-box.ts';
 import type { Claimed } from './claim.ts';
 import type { Finished } from './finish.ts';
 import { nextStep, type NextStep } from './retry.ts';
@@ -31,14 +31,14 @@ export function webhookId({ event, endpoint }: Claimed): string {
   return `evt_${event.id}_${endpoint.kind}_${endpoint.id}`;
 }
 
-/** The end of a delivery that is not made after all; `errorCode` says why. */
-export function cancelled(claimed: Claimed, errorCode: string): Finished {
+/** The end of a delivery of which no attempt is made; `errorCode` says why. */
+export function ended(claimed: Claimed, state: 'cancelled' | 'exhausted', errorCode: string): Finished {
   const { deliveryId, laneId, token } = claimed;
   return {
     deliveryId,
     laneId,
     token,
-    state: 'cancelled',
+    state,
     delayMs: 0,
     status: null,
     errorCode,
@@ -47,21 +47,43 @@ export function cancelled(claimed: Claimed, errorCode: string): Finished {
   };
 }
 
-/** Makes one attempt: a signed POST. `step` says what follows, null for a deleted endpoint. */
-export async function deliverByHttp(
-  claimed: Claimed,
-  ports: DelivererPorts,
-): Promise<{ finished: Finished; outcome: SlotOutcome; step: NextStep | null }> {
+// A secret that does not open never will: it was sealed under another key, or changed in the database.
+function openOrNull(secretBox: SecretBox, sealed: string | null): string | null {
+  try {
+    return sealed === null ? null : secretBox.open(sealed);
+  } catch (error) {
+    if (error instanceof SecretUnreadableError) return null;
+    throw error;
+  }
+}
+
+/** One call of an endpoint, or the reason why none was made. */
+export interface HttpAttempt {
+  finished: Finished;
+  outcome: SlotOutcome;
+  /** What follows the call; null when none was made. */
+  step: NextStep | null;
+  /** The system's own word for what went wrong, for the log. */
+  detail: string | null;
+}
+
+function refused(finished: Finished): HttpAttempt {
+  return { finished, outcome: 'skipped', step: null, detail: null };
+}
+
+/** Makes one attempt: a signed POST. */
+export async function deliverByHttp(claimed: Claimed, ports: DelivererPorts): Promise<HttpAttempt> {
   const { endpoint, body, attempt } = claimed;
-  if (endpoint.url === null || endpoint.sealedSecret === null)
-    return { finished: cancelled(claimed, 'endpoint_gone'), outcome: 'skipped', step: null };
+  if (endpoint.sealedSecret === null) return refused(ended(claimed, 'cancelled', 'endpoint_gone'));
+  if (endpoint.url === null) return refused(ended(claimed, 'cancelled', 'endpoint_disabled'));
+  const secret = openOrNull(ports.secretBox, endpoint.sealedSecret);
+  if (secret === null) return refused(ended(claimed, 'exhausted', 'secret_unreadable'));
+  const previous = openOrNull(ports.secretBox, endpoint.previousSealedSecret);
   const signature = signatureHeaders({
     id: webhookId(claimed),
     timestamp: ports.clock.now(),
     body,
-    secrets: [endpoint.sealedSecret, endpoint.previousSealedSecret]
-      .filter((sealed) => sealed !== null)
-      .map((sealed) => ports.secretBox.open(sealed)),
+    secrets: previous === null ? [secret] : [secret, previous],
   });
   const result = await ports.outbound.post(endpoint.url, {
     headers: {
@@ -74,7 +96,7 @@ export async function deliverByHttp(
   });
   const step = nextStep({
     kind: endpoint.kind === 'bot' ? 'bot' : 'account',
-    attempt,
+    attempt: claimed.failures + 1,
     result,
     now: ports.clock.now(),
     random: ports.random,
@@ -90,5 +112,5 @@ export async function deliverByHttp(
     durationMs: result.durationMs,
     responseBody: result.body,
   };
-  return { finished, outcome: outcomeOf(result), step };
+  return { finished, outcome: outcomeOf(result), step, detail: result.errorDetail };
 }

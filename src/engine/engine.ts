@@ -1,7 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../database.ts';
 import type { Random } from '../lib/ports.ts';
 import { isOutage, isRetryable } from '../lib/sql-errors.ts';
 import { leaseLanes, takeHeads, type Claimed, type EndpointKind } from './claim.ts';
+import { pauseAfter } from './defect.ts';
 import { FinishBatch } from './finish-batch.ts';
 import { Slots, type SlotOutcome } from './slots.ts';
 import { extendLeases, releaseLanes, type Finished, type Lease } from './finish.ts';
@@ -38,6 +40,7 @@ interface Pump {
 }
 
 const renewalsPerLease = 3;
+const lockedRetryMs = 250;
 const kinds: readonly EndpointKind[] = ['webhook', 'bot'];
 
 /**
@@ -49,9 +52,9 @@ export class Engine {
   readonly #batch: FinishBatch;
   readonly #pumps: Record<EndpointKind, Pump>;
   readonly #underWay = new Set<Promise<void>>();
-  readonly #held = new Set<Lease>();
-  // Leases that an outage of the database kept this process from ending.
-  readonly #abandoned: Lease[] = [];
+  readonly #held = new Set<Claimed>();
+  // Leases that an outage of the database kept this process from ending, each with the seconds that it is to last still.
+  readonly #abandoned: (Lease & { seconds: number })[] = [];
   #poll: NodeJS.Timeout | null = null;
   #renewal: NodeJS.Timeout | null = null;
   #stopped = false;
@@ -157,18 +160,30 @@ export class Engine {
       for (const claimed of heads) this.#begin(kind, claimed);
       const taken = new Set(heads.map(({ laneId }) => laneId));
       idle = leases.filter(({ laneId }) => !taken.has(laneId));
-      if (idle.length > 0) await database.em().transactional((em) => releaseLanes(em, idle, holdAttempts));
+      if (idle.length > 0) idle = await database.em().transactional((em) => releaseLanes(em, idle, holdAttempts));
+      this.#abandon(idle);
     } catch (error) {
-      if (isPassing(error)) this.#abandoned.push(...idle);
+      if (isPassing(error)) this.#abandon(idle);
       throw error;
     }
   }
 
+  #abandon(leases: readonly Lease[]): void {
+    this.#abandoned.push(...leases.map(({ laneId, token }) => ({ laneId, token, seconds: 0 })));
+  }
+
+  // A lane that is locked stays among them until it is free, or its lease has run out and is another's.
   async #expireAbandoned(): Promise<void> {
     const leases = this.#abandoned.splice(0);
     if (leases.length === 0) return;
     try {
-      await this.#options.database.em().transactional((em) => extendLeases(em, leases, 0));
+      const locked = await this.#options.database.em().transactional(async (em) => {
+        const bySeconds = [...Map.groupBy(leases, (lease) => lease.seconds)];
+        const skipped = [];
+        for (const [seconds, same] of bySeconds) skipped.push(...(await extendLeases(em, same, seconds)));
+        return skipped;
+      });
+      this.#abandoned.push(...locked);
     } catch (error) {
       this.#abandoned.push(...leases);
       throw error;
@@ -178,11 +193,16 @@ export class Engine {
   // A bot may compute, or wait for its turn, longer than a lease lasts: the lease tells whether its process is alive.
   async #renew(): Promise<void> {
     const { database, leaseSeconds, failed } = this.#options;
-    if (this.#held.size === 0) return;
-    try {
-      await database.em().transactional((em) => extendLeases(em, [...this.#held], leaseSeconds));
-    } catch (error) {
-      failed(error);
+    let leases = [...this.#held];
+    // Lanes that are locked are tried again alone, until the next renewal comes.
+    for (let left = (leaseSeconds * 1000) / renewalsPerLease; leases.length > 0 && left > 0; left -= lockedRetryMs) {
+      try {
+        const held = leases.filter((lease) => this.#held.has(lease));
+        leases = await database.em().transactional((em) => extendLeases(em, held, leaseSeconds));
+      } catch (error) {
+        return failed(error);
+      }
+      if (leases.length > 0) await wait(lockedRetryMs);
     }
   }
 
@@ -207,7 +227,10 @@ export class Engine {
       if (finished) await this.#batch.add(finished);
       return outcome;
     } catch (error) {
-      if (isPassing(error)) this.#abandoned.push({ laneId: claimed.laneId, token: claimed.token });
+      if (isPassing(error)) {
+        const { laneId, token } = claimed;
+        this.#abandoned.push({ laneId, token, seconds: Math.min(pauseAfter(claimed), this.#options.leaseSeconds) });
+      }
       this.#options.failed(error);
       return isPassing(error) ? 'skipped' : 'failed';
     }

@@ -24,15 +24,18 @@ export interface Finished extends Lease {
   responseBody: string | null;
 }
 
-// Taken in the order in which transactions that record events take them.
-const lockStatement = prepared(`
-  SELECT l.id FROM lanes l JOIN unnest($1::bigint[], $2::uuid[]) AS leased (id, token)
-    ON l.id = leased.id AND l.lease_token = leased.token
-  ORDER BY l.subject_kind, l.subject_id, l.endpoint_kind, l.endpoint_id FOR UPDATE OF l`);
+const leased = `FROM lanes l JOIN unnest($1::bigint[], $2::uuid[]) AS leased (id, token)
+    ON l.id = leased.id AND l.lease_token = leased.token`;
+// Global lock order of lanes, as in flushOutbox: any other order can deadlock.
+const inOrder = 'ORDER BY l.subject_kind, l.subject_id, l.endpoint_kind, l.endpoint_id FOR UPDATE OF l';
+const lockStatement = prepared(`SELECT l.id ${leased} ${inOrder}`);
+const lockFreeStatement = prepared(`SELECT l.id ${leased} ${inOrder} SKIP LOCKED`);
+const leasedStatement = prepared(`SELECT l.id ${leased}`);
 
 const finishStatement = prepared(`
   WITH finished AS (
     UPDATE deliveries d SET state = f.state, lease_token = NULL, last_status = f.status, last_error = f.error_code,
+      claims = 0, failures = d.failures + CASE f.state WHEN 'delivered' THEN 0 ELSE 1 END,
       next_attempt_at = now() + make_interval(secs => f.delay_ms / 1000.0),
       finished_at = CASE WHEN f.state <> 'pending' THEN now() END
     FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::float8[], $5::int[], $6::text[], $7::int[], $8::text[])
@@ -51,46 +54,89 @@ const finishStatement = prepared(`
 const releaseStatement = prepared(`
   UPDATE lanes l SET lease_token = NULL, due_at = (
     SELECT min(d.next_attempt_at) FROM deliveries d WHERE d.lane_id = l.id AND d.state = 'pending' AND d.event_id <= coalesce(
-      (SELECT h.event_id FROM deliveries h WHERE h.lane_id = l.id AND h.state = 'pending' AND h.attempt < $2
+      (SELECT h.event_id FROM deliveries h WHERE h.lane_id = l.id AND h.state = 'pending' AND h.failures < $2
        ORDER BY h.event_id LIMIT 1), d.event_id))
   WHERE l.id = ANY ($1)`);
 
 const extendStatement = prepared('UPDATE lanes SET due_at = now() + make_interval(secs => $2) WHERE id = ANY ($1)');
 
-async function lockLeased(executor: Executor, lanes: readonly Lease[]): Promise<number[]> {
-  const rows = await sql<{ id: number }>(executor, lockStatement, [
+async function ask(executor: Executor, statement: string, lanes: readonly Lease[]): Promise<Set<number>> {
+  const rows = await sql<{ id: number }>(executor, statement, [
     lanes.map(({ laneId }) => laneId),
     lanes.map(({ token }) => token),
   ]);
-  return rows.map(({ id }) => id);
+  return new Set(rows.map(({ id }) => id));
 }
 
-/** Gives lanes back that had nothing to deliver. Runs in the caller's transaction. */
-export async function releaseLanes(executor: Executor, lanes: readonly Lease[], holdAttempts: number): Promise<void> {
-  const locked = await lockLeased(executor, lanes);
-  if (locked.length > 0) await sql(executor, releaseStatement, [locked, holdAttempts]);
+/** Which of the leases are locked now, and which are still ours but locked by somebody else; the rest is ours no more. */
+async function lockFree<Held extends Lease>(
+  executor: Executor,
+  leases: readonly Held[],
+): Promise<{ locked: number[]; skipped: Held[] }> {
+  const locked = await ask(executor, lockFreeStatement, leases);
+  const others = leases.filter(({ laneId }) => !locked.has(laneId));
+  const ours = others.length > 0 ? await ask(executor, leasedStatement, others) : new Set();
+  return { locked: [...locked], skipped: others.filter(({ laneId }) => ours.has(laneId)) };
 }
 
 /**
- * Lets leases last for so many seconds from now, 0 to end them; one that somebody else has meanwhile is left alone. Runs in
- * the caller's transaction.
+ * Gives lanes back that had nothing to deliver. Answers those whose rows somebody else has locked: they are as before.
+ * Runs in the caller's transaction.
  */
-export async function extendLeases(executor: Executor, leases: readonly Lease[], seconds: number): Promise<void> {
-  const locked = await lockLeased(executor, leases);
+export async function releaseLanes<Held extends Lease>(
+  executor: Executor,
+  lanes: readonly Held[],
+  holdAttempts: number,
+): Promise<Held[]> {
+  const { locked, skipped } = await lockFree(executor, lanes);
+  if (locked.length > 0) await sql(executor, releaseStatement, [locked, holdAttempts]);
+  return skipped;
+}
+
+/**
+ * Lets leases last for so many seconds from now, 0 to end them; one that somebody else has meanwhile is left alone.
+ * Answers those whose rows somebody else has locked: they are as before. Runs in the caller's transaction.
+ */
+export async function extendLeases<Held extends Lease>(
+  executor: Executor,
+  leases: readonly Held[],
+  seconds: number,
+): Promise<Held[]> {
+  const { locked, skipped } = await lockFree(executor, leases);
   if (locked.length > 0) await sql(executor, extendStatement, [locked, seconds]);
+  return skipped;
 }
 
 /**
  * Writes how deliveries ended, with an attempt row each, and gives their lanes back; answers the ids it wrote. One
- * whose lease somebody else has meanwhile is left alone. Runs in the caller's transaction: the lanes stay locked to its
- * end, so that no event can slip in unseen between the look at what remains and the commit.
+ * whose lease somebody else has meanwhile is left alone; for a row that is locked it waits. Runs in the caller's
+ * transaction: the lanes stay locked to its end, so that no event can slip in unseen between the look at what remains
+ * and the commit.
  */
 export async function finishDeliveries(
   executor: Executor,
   results: readonly Finished[],
   holdAttempts: number,
 ): Promise<number[]> {
-  const locked = new Set(await lockLeased(executor, results));
+  return write(executor, results, { locked: await ask(executor, lockStatement, results), holdAttempts });
+}
+
+/** Like finishDeliveries, without waiting: answers those that it left because somebody else has their lanes locked. */
+export async function finishFreeDeliveries<Result extends Finished>(
+  executor: Executor,
+  results: readonly Result[],
+  holdAttempts: number,
+): Promise<Result[]> {
+  const { locked, skipped } = await lockFree(executor, results);
+  await write(executor, results, { locked: new Set(locked), holdAttempts });
+  return skipped;
+}
+
+async function write(
+  executor: Executor,
+  results: readonly Finished[],
+  { locked, holdAttempts }: { locked: ReadonlySet<number>; holdAttempts: number },
+): Promise<number[]> {
   const current = results.filter(({ laneId }) => locked.has(laneId));
   if (current.length === 0) return [];
   const rows = await sql<{ id: number }>(executor, finishStatement, [

@@ -12,6 +12,8 @@ const AgentBotSchema = defineEntity({
     avatarUrl: p.text().nullable(),
     outgoingUrl: p.text().nullable(),
     secret: p.text().nullable(),
+    previousSecret: p.text().nullable(),
+    previousSecretExpiresAt: p.datetime().nullable(),
     pluginId: p.text().nullable(),
     config: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
     events: p.array().columnType('text[]').$type<string[]>(),
@@ -26,8 +28,7 @@ const AgentBotSchema = defineEntity({
 /**
  * A bot that can serve conversations; without an account it is a system bot. `events` names what it is told of,
  * `hearsOwn` whether outgoing messages are among it, `hearsNotes` whether private notes are. `installed` is false as long
- * as its plugin is missing. `secret` is sealed by the
- * secret box.
+ * as its plugin is missing. Secrets are sealed by the secret box.
  */
 export class AgentBot extends AgentBotSchema.class {}
 AgentBotSchema.setClass(AgentBot);

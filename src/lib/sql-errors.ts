@@ -35,6 +35,11 @@ export function refusedLogin(error: unknown): boolean {
   return refusedLogins.has(codeOf(error) ?? '');
 }
 
+/** Whether another transaction held a row for longer than `lock_timeout`. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === '55P03';
+}
+
 /** The name of the unique constraint that an error tells of, or null. */
 export function brokenUniqueConstraint(error: unknown): string | null {
   if (codeOf(error) !== '23505') return null;

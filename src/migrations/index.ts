@@ -4,6 +4,8 @@ import { Installation } from './20261122-installation.ts';
 import { Silence } from './20261122-silence.ts';
 import { People } from './20261122-people.ts';
 import { VisitorIdentity } from './20261122-visitor-identity.ts';
+import { BotSecrets } from './20261122-bot-secrets.ts';
+import { Claims } from './20261122-claims.ts';
 
 /** Every migration in order, under the name it is recorded by. */
 export const migrations = [
@@ -12,6 +14,8 @@ export const migrations = [
   { name: '20261122-silence', class: Silence },
   { name: '20261122-people', class: People },
   { name: '20261122-visitor-identity', class: VisitorIdentity },
+  { name: '20261122-claims', class: Claims },
+  { name: '20261122-bot-secrets', class: BotSecrets },
 ];
 
 /** Whether the database has them all; false while it has no table of migrations. */

@@ -20,6 +20,8 @@ export interface BotEvent {
   /** The event's body as JSON text. */
   body: string;
   attempt: number;
+  /** Attempts before this one that ended with a result. */
+  failures: number;
 }
 
 /** How the delivery of the event ended. `stale` undoes the run: somebody else has meanwhile taken the delivery over. */
@@ -27,6 +29,8 @@ export interface RunVerdict {
   state: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
   delayMs: number;
   errorCode: string | null;
+  /** What the bot's fault was, in its own or the service's words; for the log. */
+  detail?: string;
   durationMs: number;
 }
 
@@ -167,7 +171,7 @@ export class BotRunner {
   async #settle(attempt: Attempt, settle: Settle): Promise<void> {
     const { input, result } = attempt;
     if (result.outcome !== 'ok' && result.outcome !== 'no_handler') {
-      if (transientOutcomes.has(result.outcome) && input.attempt < maxTransientAttempts) {
+      if (transientOutcomes.has(result.outcome) && input.failures + 1 < maxTransientAttempts) {
         return this.#retry(attempt, settle);
       }
       return this.#fail(attempt, settle, { outcome: result.outcome, error: result.error ?? '' });
@@ -186,7 +190,7 @@ export class BotRunner {
     return this.#commit(attempt, system, settle, async (tx) => {
       await lock(tx, attempt.input.event.conversationId);
       await recordRun(tx, runRecord(attempt, outcome));
-      return { state: 'pending', delayMs: transientDelayMs, errorCode: outcome };
+      return { state: 'pending', delayMs: transientDelayMs, errorCode: outcome, detail: attempt.result.error ?? '' };
     });
   }
 
@@ -200,7 +204,7 @@ export class BotRunner {
       const note = `The bot ${bot.name} could not answer (${outcome}). Please take over.`;
       await suspendBot(tx, conversationId, { botId: bot.id, silence, note });
       await recordRun(tx, runRecord(attempt, outcome, error));
-      return { state: 'exhausted', delayMs: 0, errorCode: outcome };
+      return { state: 'exhausted', delayMs: 0, errorCode: outcome, detail: error };
     });
   }
 

@@ -116,6 +116,28 @@ describe('a webhook bot', () => {
     expect(await app.eventNames()).to.deep.equal(['message_created', 'message_created']);
   });
 
+  it('hears under its old secret too, for a day after it was reset', async () => {
+    const { hear } = await converse();
+    const old = bot.secret;
+    const reset = await app.post(`agent_bots/${bot.id}/reset_secret`);
+    bot.secret = reset.body.secret;
+    expect(bot.secret).not.to.equal(old);
+    await hear('Both');
+    const [both] = await https.receiver.waitFor(1);
+    verify(bot.secret, both!);
+    verify(old, both!);
+    const [expiry] = await app.query<{ hours: number }>(
+      `SELECT (extract(epoch FROM previous_secret_expires_at - now()) / 3600)::float8 AS hours FROM agent_bots WHERE id = $1`,
+      [bot.id],
+    );
+    expect(expiry!.hours).to.be.within(23.9, 24);
+    await app.query('UPDATE agent_bots SET previous_secret_expires_at = now() WHERE id = $1', [bot.id]);
+    await hear('One');
+    const [, one] = await https.receiver.waitFor(2);
+    verify(bot.secret, one!);
+    expect(() => verify(old, one!)).to.throw(/matching signature/i);
+  });
+
   it('is silent while a person has the conversation, though told when it ends and begins again', async () => {
     const { id, contact, hear, answer, to, assign } = await converse();
     await hear('One');

@@ -111,6 +111,7 @@ describe('a run that was overtaken', () => {
         event: { id: event!.id, name: 'message_created', conversationId: id, depth: 0 },
         body: JSON.stringify(event!.bot_payload),
         attempt: 1,
+        failures: 0,
       },
       async (_, verdict) => verdicts.push(verdict) > 0,
     );

@@ -1,0 +1,37 @@
+import type { Claimed } from './claim.ts';
+import type { Finished } from './finish.ts';
+
+/** Where failures are told; a pino logger fits. */
+export interface FailureLog {
+  warn(fields: object, message: string): void;
+}
+
+const maxDetailChars = 500;
+// A bot's own words must not move the cursor of a terminal, nor begin lines of their own.
+const controls = /\p{Cc}+/gu;
+
+/**
+ * Leaves one line for an attempt that failed: whose, for which endpoint and conversation, how it ended, and what follows
+ * (`pending`: another attempt). `detail` is the bot's or the system's word for it.
+ */
+export function tellFailure(
+  log: FailureLog,
+  { account, endpoint, event, deliveryId, attempt }: Claimed,
+  { state, status, errorCode }: Pick<Finished, 'state' | 'status' | 'errorCode'>,
+  detail: string | null,
+): void {
+  const words = detail ?? (status === null ? null : `HTTP status ${status}`);
+  log.warn(
+    {
+      account: account.id,
+      [endpoint.kind]: endpoint.id,
+      conversation: event.conversationId,
+      delivery: deliveryId,
+      attempt,
+      outcome: errorCode,
+      error: words?.slice(0, maxDetailChars).toWellFormed().replace(controls, ' ') ?? null,
+      state,
+    },
+    'delivery failed',
+  );
+}
