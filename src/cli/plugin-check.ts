@@ -11,6 +11,7 @@ export interface CheckReport {
   report: string[];
 }
 
+const nobody = { account: 0, bot: 0 };
 const sampleSeed = 1;
 const sampleNow = 1_750_000_000_000;
 const runnerOptions = { size: 1, queueLimit: 10, maxRssMb: 256 };
@@ -26,7 +27,7 @@ interface Subject {
 function requestFor({ manifest, bundle, config }: Subject, handler: string): RunRequest {
   const event = sampleEvents[handler as BotEventName] ?? {};
   const { limits, permissions } = manifest;
-  return { bundle, event, handler, config, seed: sampleSeed, now: sampleNow, limits, permissions };
+  return { owner: nobody, bundle, event, handler, config, seed: sampleSeed, now: sampleNow, limits, permissions };
 }
 
 function compareHandlers(manifest: Manifest, handlers: readonly string[]): string[] {

@@ -156,6 +156,7 @@ export class BotRunner {
       return { ...base, config, result: failed('load_failed', problems.map(({ message }) => message).join('; ')) };
     const { limits, permissions } = pack.manifest;
     const result = await runner.run({
+      owner: { account: input.account.id, bot: bot.id },
       bundle: pack.bundle,
       event: JSON.parse(input.body) as unknown,
       handler: input.event.name,

@@ -50,6 +50,8 @@ export const defaultLimits: RunLimits = { sliceMs: 500, wallMs: 20_000, heapMb: 
 
 /** One event for one bot. */
 export interface RunRequest {
+  /** Whose run it is: accounts take turns, and within an account its bots. */
+  owner: { account: number; bot: number };
   bundle: Bundle;
   /** Plain JSON, what the bot sees as `ctx.event`; contact fields that are not granted are removed before it leaves. */
   event: unknown;

@@ -19,8 +19,8 @@ export interface RawResult {
 
 /** What a process tells its pool. */
 export interface ProcessOwner {
-  /** It can take a run. */
-  onIdle(process: RunnerProcess): void;
+  /** It has started and can take its first run. */
+  onReady(process: RunnerProcess): void;
   /** It is gone, and the cause in a sentence; `wasReady` = it had been able to take runs. */
   onExit(process: RunnerProcess, wasReady: boolean, cause: string): void;
 }
@@ -95,7 +95,7 @@ export class RunnerProcess {
     return !this.#isDoomed && !this.#isGone;
   }
 
-  /** Runs one request; only to be called after onIdle, once each. `input` is the JSON for the isolate. Never rejects. */
+  /** Runs one request, one at a time, from onReady on and while it is usable. `input` is the JSON for the isolate. Never rejects. */
   run(request: RunRequest, input: string): Promise<RawResult> {
     const { promise, resolve } = Promise.withResolvers<RawResult>();
     const { bundle, limits } = request;
@@ -153,7 +153,7 @@ export class RunnerProcess {
     if (message?.type === 'ready' && !this.#isReady) {
       clearTimeout(this.#startTimer);
       this.#isReady = true;
-      this.#owner.onIdle(this);
+      this.#owner.onReady(this);
     } else if (!message || message.type === 'ready' || message.run !== active?.id) {
       this.kill('crashed', 'The sandbox broke its protocol');
     } else if (message.type === 'failed') {
@@ -211,7 +211,6 @@ export class RunnerProcess {
     const isSpoilt = result.outcome === 'memory' || this.#residentMb() > this.#options.maxRssMb * keptMemoryPart;
     if (isSpoilt) this.#doom();
     this.#finish(result);
-    if (!isSpoilt) this.#owner.onIdle(this);
   }
 
   #finish(result: Omit<RawResult, 'wallMs'>): void {

@@ -1,7 +1,10 @@
 import { judgeActions } from './action-batch.ts';
 import { hidePaths, startSandboxProcess } from './child-process.ts';
 import type { SandboxProcess } from './child-process.ts';
+import { FairQueue } from './fair-queue.ts';
+import type { Owner } from './fair-queue.ts';
 import { viewEvent } from './event-view.ts';
+import { Paces } from './paces.ts';
 import { runBounds } from './run-types.ts';
 import type { HostCall, RunOutcome, RunRequest, RunResult, Runner } from './run-types.ts';
 import { RunnerProcess } from './runner-process.ts';
@@ -15,7 +18,10 @@ export interface RunnerLog {
   warn(fields: object, message: string): void;
 }
 
-/** `size` children work side by side; `queueLimit` runs may wait; a child above `maxRssMb` MiB is killed. */
+/**
+ * `size` children work side by side, the last quarter of them kept for bots that are quick; `queueLimit` runs may wait; a
+ * child above `maxRssMb` MiB is killed.
+ */
 export interface RunnerOptions {
   size: number;
   queueLimit: number;
@@ -30,9 +36,12 @@ export interface RunnerOptions {
 interface QueuedRun {
   request: RunRequest;
   input: string;
+  owner: Owner;
   resolve: (result: RawResult) => void;
 }
 
+/** At least one child of several is kept in reserve, so that there is always one for who is quick. */
+const reservedPart = 0.25;
 const firstRestartMs = 100;
 const lastRestartMs = 5_000;
 /** So many failed starts in a row, and runs no longer wait for the next. */
@@ -66,18 +75,20 @@ class RunnerPool implements Runner {
   readonly #options: RunnerOptions;
   readonly #processes = new Set<RunnerProcess>();
   readonly #idle: RunnerProcess[] = [];
-  readonly #queue: QueuedRun[] = [];
+  readonly #queue: FairQueue<QueuedRun>;
+  readonly #paces = new Paces();
   readonly #restarts = new Set<NodeJS.Timeout>();
   #failedStarts = 0;
   #isClosed = false;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
+    this.#queue = new FairQueue(options.queueLimit);
     for (let count = 0; count < options.size; count += 1) this.#startProcess();
   }
 
   get queued(): number {
-    return this.#queue.length;
+    return this.#queue.size;
   }
 
   async run(request: RunRequest): Promise<RunResult> {
@@ -97,23 +108,41 @@ class RunnerPool implements Runner {
     if (request.bundle.code.length > runBounds.bundleChars) return refused('load_failed', 'The bundle is too large');
     const input = inputOf(request);
     if (input.length > runBounds.inputChars) return refused('load_failed', 'The event is too large');
-    if (this.#idle.length === 0 && this.#queue.length >= this.#options.queueLimit) {
-      return refused('queue_full', `${this.#queue.length} runs are waiting already`);
-    }
     const { promise, resolve } = Promise.withResolvers<RawResult>();
-    this.#queue.push({ request, input, resolve });
-    this.#dispatch();
+    // Where a child is free nobody waits, so the limit is looked at afterwards.
+    const run = { request, input, owner: request.owner, resolve };
+    const displaced = this.#queue.add(run, () => this.#dispatch());
+    displaced?.resolve(refused('queue_full', `${this.#queue.size} runs are waiting already`));
     return promise;
   }
 
   #dispatch(): void {
-    while (this.#queue.length > 0) {
-      const process = this.#idle.shift();
+    while (this.#queue.size > 0) {
+      while (this.#idle[0]?.isUsable === false) this.#idle.shift();
+      const next = this.#idle.length > 0 ? this.#queue.take((owner) => this.#mayRun(owner)) : null;
+      const process = next && this.#idle.shift();
       if (!process) return;
-      if (!process.isUsable) continue;
-      const next = this.#queue.shift();
-      if (next) void process.run(next.request, next.input).then(next.resolve);
+      void this.#runIn(process, next);
     }
+  }
+
+  #mayRun(owner: Owner): boolean {
+    return this.#idle.length > this.#reserve || this.#paces.mayTakeReserve(owner);
+  }
+
+  get #reserve(): number {
+    const { size } = this.#options;
+    // While children fail to start, the reserve may be all there is.
+    return size < 2 || this.#failedStarts > 0 ? 0 : Math.max(1, Math.floor(size * reservedPart));
+  }
+
+  async #runIn(process: RunnerProcess, { request, input, owner, resolve }: QueuedRun): Promise<void> {
+    this.#paces.begin(owner);
+    const result = await process.run(request, input);
+    this.#paces.end(owner, { wallMs: result.wallMs, killed: !process.isUsable });
+    if (process.isUsable) this.#idle.push(process);
+    resolve(result);
+    this.#dispatch();
   }
 
   #startProcess(): void {
@@ -121,9 +150,9 @@ class RunnerPool implements Runner {
     const process = new RunnerProcess(
       { start, maxRssMb, hostCalls },
       {
-        onIdle: (idle) => {
+        onReady: (ready) => {
           this.#failedStarts = 0;
-          this.#idle.push(idle);
+          this.#idle.push(ready);
           this.#dispatch();
         },
         onExit: (gone, wasReady, cause) => this.#replace(gone, wasReady, cause),
@@ -160,7 +189,7 @@ class RunnerPool implements Runner {
   }
 
   #drain(reason: string): void {
-    for (const { resolve } of this.#queue.splice(0)) resolve(refused('crashed', reason));
+    for (const { resolve } of this.#queue.drain()) resolve(refused('crashed', reason));
   }
 
   #onEmpty: () => void = () => undefined;

@@ -32,28 +32,32 @@ export function pluginRootOf(
   return { path, remove: () => rmSync(path, { recursive: true }) };
 }
 
-/** Makes a bot of each plugin and an inbox that it serves; answers the inboxes by the plugins' ids. */
-export async function serveInboxes(app: TestApp, ids: readonly string[]): Promise<Map<string, number>> {
+/** Makes a bot of each plugin and an inbox that it serves, in account 1 unless told otherwise; answers the inboxes by the plugins' ids. */
+export async function serveInboxes(app: TestApp, ids: readonly string[], accountId = 1): Promise<Map<string, number>> {
   const inboxes = new Map<string, number>();
   for (const id of ids) {
     const [inbox] = await app.query<{ id: number }>(
       `WITH bot AS (
          INSERT INTO agent_bots (account_id, name, kind, plugin_id, events, hears_own, hears_notes)
-         VALUES (1, $1, 'plugin', $1, '{message_created}', false, false) RETURNING id
+         VALUES ($2, $1, 'plugin', $1, '{message_created}', false, false) RETURNING id
        )
        INSERT INTO inboxes (account_id, name, channel_type, identifier, agent_bot_id)
-       SELECT 1, $1, 'Channel::Api', $1, id FROM bot RETURNING id`,
-      [id],
+       SELECT $2, $1, 'Channel::Api', $1, id FROM bot RETURNING id`,
+      [id, accountId],
     );
     inboxes.set(id, inbox?.id ?? 0);
   }
   return inboxes;
 }
 
-/** Opens a conversation of a new contact in the inbox. */
-export async function openConversation(app: TestApp, inboxId: number | undefined): Promise<number> {
-  const contact = await app.post('contacts', { name: 'Customer' });
-  const { status, body } = await app.post('conversations', { inbox_id: inboxId, contact_id: contact.body.id });
+/** Opens a conversation of a new contact in the inbox, in account 1 unless told otherwise. */
+export async function openConversation(app: TestApp, inboxId: number | undefined, accountId = 1): Promise<number> {
+  const root = `/api/v1/accounts/${accountId}`;
+  const contact = await app.post(`${root}/contacts`, { name: 'Customer' });
+  const { status, body } = await app.post(`${root}/conversations`, {
+    inbox_id: inboxId,
+    contact_id: contact.body.id,
+  });
   if (status !== 201) throw new Error(JSON.stringify(body));
   return body.id as number;
 }

@@ -27,6 +27,7 @@ export function botOf(body: string, top = ''): Bundle {
 /** A request that runs the bundle on the sample message. */
 export function requestOf(bundle: Bundle, changes: Partial<RunRequest> = {}): RunRequest {
   return {
+    owner: { account: 1, bot: 1 },
     bundle,
     event: sampleEvents.message_created,
     handler: 'message_created',

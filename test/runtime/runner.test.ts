@@ -284,6 +284,40 @@ describe('runtime: runner', () => {
     expect(runner.queued).to.equal(0);
   });
 
+  it('runs another account at once beside an account that keeps all its children busy', async () => {
+    const two = createRunner({ size: 2, queueLimit: 50, maxRssMb: 256 });
+    const owner = (account: number, bot: number) => ({ owner: { account, bot } });
+    await Promise.all([1, 2].map(() => two.run(requestOf(botOf(''), owner(9, 9)))));
+    const ended: string[] = [];
+    const begin = (account: number, bot: number, body: string) =>
+      two.run(requestOf(botOf(body), owner(account, bot))).then(({ outcome }) => {
+        ended.push(`${account}: ${outcome}`);
+        return outcome;
+      });
+    // Runs of many bots, and many of one.
+    const crowd = Array.from({ length: 5 }, (_, bot) => begin(1, bot, 'for (;;);'));
+    const rest = Array.from({ length: 10 }, () => begin(1, 1, 'for (;;);'));
+    expect(await begin(2, 1, `ctx.reply('at once')`)).to.equal('ok');
+    expect(await begin(2, 1, `ctx.reply('at once')`)).to.equal('ok');
+    expect(ended).to.deep.equal(['2: ok', '2: ok']);
+    await two.close();
+    expect(new Set(await Promise.all([...crowd, ...rest]))).to.deep.equal(new Set(['crashed']));
+  });
+
+  it('refuses of a full queue the runs of the account that fills it', async () => {
+    const one = createRunner({ size: 1, queueLimit: 6, maxRssMb: 256 });
+    const owner = (account: number) => ({ owner: { account, bot: account } });
+    await one.run(requestOf(botOf('')));
+    const crowd = Array.from({ length: 30 }, () =>
+      one.run(requestOf(botOf('for (let i = 0; i < 1e6; i++);'), owner(1))),
+    );
+    const others = [2, 3].map((account) => one.run(requestOf(botOf(''), owner(account))));
+    expect((await Promise.all(others)).map(({ outcome }) => outcome)).to.deep.equal(['ok', 'ok']);
+    const outcomes = (await Promise.all(crowd)).map(({ outcome }) => outcome);
+    expect(outcomes.filter((outcome) => outcome === 'queue_full').length).to.be.at.least(20);
+    await one.close();
+  });
+
   it('cuts the log', async () => {
     const { outcome, logs } = await run(
       `ctx.log.info('y'.repeat(1e7)); for (let i = 0; i < 1e4; i++) ctx.log.warn('x'.repeat(1000));`,
