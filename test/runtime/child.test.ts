@@ -164,7 +164,7 @@ describe('runtime: child process', () => {
       const start = () => spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'ignore'] });
       const child = new RunnerProcess(
         { start, maxRssMb: 256, hostCalls: {} },
-        { onReady: (child) => ready.resolve(child), onExit: () => gone.resolve() },
+        { onReady: (started) => ready.resolve(started), onExit: () => gone.resolve() },
       );
       const result = await (await ready.promise).run(requestOf(botOf('')), '{}');
       child.kill('crashed', 'end of test');
