@@ -133,8 +133,8 @@ describe('runtime: runner', () => {
     ['an empty reply', `ctx.reply('')`, 'content'],
     ['a reply that is too long', `ctx.reply('x'.repeat(20001))`, '20000'],
     ['an unknown field', `ctx.reply({ content: 'a', conversation_id: 99 })`, 'conversation_id'],
-    ['a number for content', `ctx.reply({ content: 5 })`, 'string'],
-    ['a label with a blank', `ctx.label.add('two words')`, 'pattern'],
+    ['a number for content', `ctx.reply({ content: 5 })`, 'text'],
+    ['a label with a blank', `ctx.label.add('two words')`, 'must consist'],
     ['a NUL character', `ctx.reply('a\\0b')`, 'NUL'],
     ['half of a surrogate pair', `ctx.reply('\\ud800')`, 'surrogate'],
     [
