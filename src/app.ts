@@ -3,19 +3,18 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
+import { alarmsOf } from './alarms.ts';
 import { docsFiles } from './api/docs.ts';
 import { routes } from './api/index.ts';
 import type { Config } from './config.ts';
-import { Database } from './database.ts';
-import { deleteOldIdempotencyKeys } from './domain/idempotency-keys.ts';
+import { divideConnections, openDatabases } from './connections.ts';
+import type { Database } from './database.ts';
 import { findPrincipal } from './domain/identity.ts';
-import { deleteOldEvents } from './domain/retention.ts';
 import { opensSecrets } from './domain/sealed-secrets.ts';
-import { checkSla } from './domain/sla.ts';
-import { wakeDueSnoozes } from './domain/snoozes.ts';
 import { createDeliverers } from './deliverers.ts';
 import { demoEndpoint } from './demo-endpoint.ts';
 import { Engine } from './engine/engine.ts';
+import { FairGate } from './http/fair-gate.ts';
 import { RateLimit } from './http/rate-limit.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { AlarmClock } from './jobs/alarm-clock.ts';
@@ -54,8 +53,6 @@ const maxResponseBytes = 16 * 1024;
 const connectionsPerOrigin = 64;
 const authFailuresPerMinute = 60;
 const contactWritesPerMinute = 60;
-const sweepMs = 5_000;
-const pruneMs = 3_600_000;
 const idleCheckMs = 50;
 // Of the event loop: to accept a connection, and to read what came on it.
 const arrivalTurns = 3;
@@ -63,11 +60,14 @@ const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 
 /** The service, put together: the one place that knows every part. */
 export class App {
+  /** For requests. */
   readonly database: Database;
   readonly registry: Registry;
   readonly log: Logger;
   readonly engine: Engine;
   readonly server: Server;
+  /** For deliveries, bots and sweeps: connections that no request can take. */
+  readonly #engineDatabase: Database;
   readonly #options: AppOptions;
   readonly #random: Random;
   readonly #outbound: OutboundHttp;
@@ -85,14 +85,9 @@ export class App {
     this.#random = random;
     this.registry = registry;
     this.log = options.log ?? createLog(config.logLevel);
-    this.database = new Database({
-      url: databaseUrl,
-      poolMax: config.databasePoolMax,
-      statementTimeoutMs: config.statementTimeoutMs,
-      clock,
-      warn: (message) => this.log.debug(message),
-      failed: (error) => this.log.error({ err: error }, 'work after a commit failed'),
-    });
+    const databases = openDatabases({ config, url: databaseUrl, clock, log: this.log });
+    this.database = databases.requests;
+    this.#engineDatabase = databases.engine;
     this.#outbound = createOutboundHttp({
       allowCidrs: config.outboundAllowCidrs,
       openEndpoints: config.demo ? [demoEndpoint] : [],
@@ -138,9 +133,9 @@ export class App {
 
   #createEngine(clock: Clock): Engine {
     const { config } = this.#options;
-    const { database, registry } = this;
+    const database = this.#engineDatabase;
     const [random, outbound, secretBox] = [this.#random, this.#outbound, this.#secretBox];
-    const botRunner = new BotRunner({ database, registry, runner: this.#runner, clock, random });
+    const botRunner = new BotRunner({ database, registry: this.registry, runner: this.#runner, clock, random });
     return new Engine({
       database,
       random,
@@ -164,16 +159,10 @@ export class App {
   }
 
   #createAlarms(clock: Clock): AlarmClock {
-    const { retentionDays } = this.#options.config;
     return new AlarmClock({
       databaseUrl: this.#options.databaseUrl,
       clock,
-      alarms: [
-        { name: 'wake-snoozed', everyMs: sweepMs, ring: () => wakeDueSnoozes(this.database) },
-        { name: 'check-sla', everyMs: sweepMs, ring: () => checkSla(this.database) },
-        { name: 'delete-old-events', everyMs: pruneMs, ring: () => deleteOldEvents(this.database, retentionDays) },
-        { name: 'delete-old-idempotency-keys', everyMs: pruneMs, ring: () => deleteOldIdempotencyKeys(this.database) },
-      ],
+      alarms: alarmsOf(this.#engineDatabase, this.#options.config),
       failed: this.#warn,
     });
   }
@@ -184,6 +173,8 @@ export class App {
       config.role === 'engine' ? routes.filter(({ contract }) => contract.role === 'anyone') : routes,
       {
         database: this.database,
+        // One connection is left to those who are still to be let in.
+        gate: new FairGate(divideConnections(config).requests - 1),
         services: {
           outbound: this.#outbound,
           secretBox: this.#secretBox,
@@ -278,7 +269,7 @@ export class App {
     await this.#runner.close();
     await this.#outbound.close();
     await this.#mailer.close();
-    await this.database.close();
+    await Promise.all([this.database.close(), this.#engineDatabase.close()]);
   }
 
   // A kept connection ends with its present answer, and one that does not get to its end in time is cut: it must not

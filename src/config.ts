@@ -30,8 +30,12 @@ export interface Config {
   readonly connections: number;
   readonly connectionsPerAddress: number;
   readonly databasePoolMax: number;
+  /** Null = a quarter of databasePoolMax. */
+  readonly databasePoolEngine: number | null;
   readonly databaseStartTimeoutMs: number;
   readonly statementTimeoutMs: number;
+  readonly lockTimeoutMs: number;
+  readonly idleInTransactionTimeoutMs: number;
   readonly webhookTimeoutMs: number;
   readonly enginePollMs: number;
   readonly engineInFlight: number;
@@ -149,6 +153,9 @@ function findContradictions(values: Values, given: Values): string[] {
   const problems = ranges
     .filter((range) => parseCidr(range) === null)
     .map((range) => `OUTBOUND_ALLOW_CIDRS: "${range}" is not an address range like 10.0.0.0/8`);
+  if (Number(values['DATABASE_POOL_ENGINE'] ?? 0) >= Number(values['DATABASE_POOL_MAX'])) {
+    problems.push('DATABASE_POOL_ENGINE must be less than DATABASE_POOL_MAX, or requests have no connection');
+  }
   if (Number(values['LEASE_SECONDS']) * 1000 <= Number(values['WEBHOOK_TIMEOUT_MS'])) {
     problems.push('LEASE_SECONDS must be longer than WEBHOOK_TIMEOUT_MS, or deliveries under way are made twice');
   }

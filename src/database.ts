@@ -21,23 +21,34 @@ export interface DatabaseOptions {
   url: string;
   poolMax: number;
   statementTimeoutMs: number;
+  /** Longest wait for a row that another transaction has locked. */
+  lockTimeoutMs: number;
+  /** How long a transaction may stand still before the database ends it. */
+  idleInTransactionTimeoutMs: number;
+  /** Whether a transaction that waited too long for a lock is run again: for what nobody waits for. */
+  retriesLocks: boolean;
   clock: Clock;
   /** Told of connections that broke and the like; never of values. */
   warn: (message: string) => void;
   /** Told of work that failed after its transaction had committed. */
   failed: (error: unknown) => void;
+  /** Another pool of this process on the same database, whose announcements this one shares. */
+  beside?: Database;
 }
 
-/** The connection to PostgreSQL, and the place where committed work is announced within the process. */
+/** A pool of connections to PostgreSQL, and the place where committed work is announced within the process. */
 export class Database {
   readonly orm: MikroORM;
   readonly clock: Clock;
   readonly failed: DatabaseOptions['failed'];
-  readonly #announcements = new EventEmitter();
+  readonly retriesLocks: boolean;
+  readonly #announcements: EventEmitter;
 
   constructor(options: DatabaseOptions) {
     this.clock = options.clock;
     this.failed = options.failed;
+    this.retriesLocks = options.retriesLocks;
+    this.#announcements = options.beside ? options.beside.#announcements : new EventEmitter();
     this.orm = new MikroORM({
       clientUrl: options.url,
       entities: [
@@ -58,6 +69,8 @@ export class Database {
       driverOptions: {
         Client: PreparingClient,
         statement_timeout: options.statementTimeoutMs,
+        lock_timeout: options.lockTimeoutMs,
+        idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs,
         connectionTimeoutMillis: options.statementTimeoutMs,
         application_name: 'switchboard',
         onPoolCreated: takeBackBroken,

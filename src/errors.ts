@@ -55,3 +55,10 @@ export function notFound(what: string): ApiError {
 export function invalid(path: string, rule: string, message: string): ApiError {
   return new ApiError(422, 'validation_failed', message, { details: [{ path, rule, message }] });
 }
+
+/** 503: others are at work on the same records, or too many at once; the same request may well succeed in a moment. */
+export function busy(): ApiError {
+  return new ApiError(503, 'busy', 'The service is busy with other requests: try again in a moment', {
+    headers: { 'retry-after': '1' },
+  });
+}

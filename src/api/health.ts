@@ -6,7 +6,7 @@ import { isMigrated } from '../migrations/index.ts';
 export const healthRoutes = [
   route(
     ['GET', '/healthz'],
-    { summary: 'Tell whether the process lives', reply: 'resources/health', role: 'anyone' },
+    { summary: 'Tell whether the process lives', reply: 'resources/health', role: 'anyone', needsNoDatabase: true },
     async () => ({ status: 'ok' }),
   ),
   route(

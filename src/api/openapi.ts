@@ -13,6 +13,7 @@ export function openapiRoutes(routes: () => readonly Route[]): Route[] {
         reply: 'resources/openapi',
         role: 'anyone',
         cacheable: true,
+        needsNoDatabase: true,
         summary: 'Get the contract of this API',
         description: 'This document: OpenAPI 3.1 with every operation and every event.',
       },

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { loadConfig, type Config } from '../config.ts';
-import { Database } from '../database.ts';
+import { openDatabases } from '../connections.ts';
+import type { Database } from '../database.ts';
 import { startEmbeddedPostgres } from '../lib/embedded-postgres.ts';
 import { runningPostgresUrl } from '../lib/embedded-postgres/running.ts';
 import { createLog } from '../lib/log.ts';
@@ -39,14 +40,7 @@ export async function openDatabase(
   { config, databaseUrl, log }: CommandContext,
   work: (database: Database) => Promise<void>,
 ): Promise<void> {
-  const database = new Database({
-    url: databaseUrl,
-    poolMax: config.databasePoolMax,
-    statementTimeoutMs: config.statementTimeoutMs,
-    clock: systemClock,
-    warn: (message) => log.debug(message),
-    failed: (error) => log.error({ err: error }, 'work after a commit failed'),
-  });
+  const { requests: database } = openDatabases({ config, url: databaseUrl, clock: systemClock, log });
   try {
     await work(database);
   } finally {

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../database.ts';
 import type { Named } from '../entities/conversation.ts';
-import { isRetryable } from '../lib/sql-errors.ts';
+import { isLockTimeout, isRetryable } from '../lib/sql-errors.ts';
 import { AfterCommit } from './after-commit.ts';
 import { flushOutbox, type RecordedEvent } from './outbox.ts';
 
@@ -108,30 +108,37 @@ export class Transaction {
 
 const tries = 5;
 
-async function retrying<Result>(work: () => Promise<Result>, mayRetry: () => boolean = () => true): Promise<Result> {
+async function retrying<Result>(
+  work: () => Promise<Result>,
+  mayRetry: (error: unknown) => boolean = isRetryable,
+): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
-      if (attempt >= tries || !isRetryable(error) || !mayRetry()) throw error;
+      if (attempt >= tries || !mayRetry(error)) throw error;
     }
   }
 }
 
 /**
- * Runs `work` in one database transaction, again from the start after a deadlock or a serialization failure, so it must
- * not do anything but talk to the database; what is to follow the commit it gives to `afterCommit`.
+ * Runs `work` in one database transaction, again from the start after a deadlock or a serialization failure (and, where
+ * the pool is for it, after waiting too long for a lock), so it must not do anything but talk to the database; what is to
+ * follow the commit it gives to `afterCommit`.
  */
 export function commit<Result>(
   database: Database,
   work: (em: EntityManager, afterCommit: AfterCommit) => Promise<Result>,
 ): Promise<Result> {
-  return retrying(async () => {
-    const afterCommit = new AfterCommit();
-    const result = await database.em().transactional((em) => work(em, afterCommit));
-    afterCommit.begin(database.failed);
-    return result;
-  });
+  return retrying(
+    async () => {
+      const afterCommit = new AfterCommit();
+      const result = await database.em().transactional((em) => work(em, afterCommit));
+      afterCommit.begin(database.failed);
+      return result;
+    },
+    (error) => isRetryable(error) || (database.retriesLocks && isLockTimeout(error)),
+  );
 }
 
 async function perform<Result>(tx: Transaction, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
@@ -182,10 +189,11 @@ export function transactOutsideAccounts<Result>(
 ): Promise<Result> {
   return retrying(
     () => em.transactional(work),
-    () => {
+    (error) => {
+      if (em.isInTransaction() || !isRetryable(error)) return false;
       // What it read before is of the transaction that was undone.
-      if (!em.isInTransaction()) em.clear();
-      return !em.isInTransaction();
+      em.clear();
+      return true;
     },
   );
 }

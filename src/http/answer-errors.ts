@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Context, Next } from 'koa';
 import type { Logger } from 'pino';
-import { ApiError } from '../errors.ts';
-import { isMalformedValue, isOutage, isRetryable } from '../lib/sql-errors.ts';
+import { ApiError, busy } from '../errors.ts';
+import { isLockTimeout, isMalformedValue, isOutage, isRetryable } from '../lib/sql-errors.ts';
 import type { Shape } from '../schemas.ts';
 
 // Time for a client that sends more than we take to finish sending, and so to see the answer.
@@ -21,8 +21,8 @@ function asApiError(error: unknown, log: Logger): ApiError {
     log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'database unavailable');
     return unavailable();
   }
-  // Too many others at the same rows, again and again.
-  if (isRetryable(error)) return unavailable();
+  // Others are at the same rows, for too long or again and again.
+  if (isLockTimeout(error) || isRetryable(error)) return busy();
   if (isMalformedValue(error)) return new ApiError(422, 'validation_failed', 'A value cannot be stored');
   const { status, expose, message } = error as { status?: number; expose?: boolean; message?: string };
   if (expose && status && status < 500) return new ApiError(status, 'bad_request', message ?? 'Bad request');

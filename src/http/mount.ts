@@ -15,9 +15,12 @@ import { inOneTransaction, type AnyCall } from './one-transaction.ts';
 import { addressKey } from './rate-limit.ts';
 import { readCheckedBody, readPath, readQuery } from './read-request.ts';
 import type { Contract, Route } from './route.ts';
+import type { FairGate, Party } from './fair-gate.ts';
 import { traitsOf, type Traits } from './traits.ts';
 
 export interface MountOptions extends AdmissionOptions {
+  /** The door to the database for requests that were let in. */
+  gate: FairGate;
   bodyLimitBytes: number;
   /** Whether every answer is checked against its schema: in tests, since a breach of the contract is ours. */
   checkReplies: boolean;
@@ -81,6 +84,11 @@ function write(reply: unknown, { cacheable }: Contract): string {
   return body;
 }
 
+function partiesOf(ctx: Context, { account, principal, visit }: AnyCall, gate: FairGate): Party[] {
+  if (account) return gate.ofAccount(account.id, { visitor: visit !== undefined });
+  return gate.ofCaller(principal ? `token ${principal.tokenId}` : `address ${ctx.ip}`);
+}
+
 async function prepare(call: AnyCall, { route, options }: Served): Promise<unknown> {
   return route.steps.prepare?.({ ...call, services: options.services });
 }
@@ -100,14 +108,10 @@ async function handle(
 
 // With a key or a condition, what the handler reads and writes is one transaction: the key's row commits with what was
 // made, and the condition holds until then.
-async function perform(ctx: Context, call: AnyCall, served: Served): Promise<Answer> {
+async function perform(ctx: Context, call: AnyCall, prepared: unknown, served: Served): Promise<Answer> {
   const { database, services } = served.options;
   const ifMatch = readIfMatch(ctx);
   const request = readKeyedRequest(ctx, call);
-  // An answer that is kept needs no preparation, which may not succeed any more.
-  const kept = request && served.route.steps.prepare ? await findAnswer(request, services.secretBox, call) : null;
-  if (kept) return kept;
-  const prepared = await prepare(call, served);
   if (ifMatch === null && !request) return handle(ctx, { call, prepared }, served);
   return inOneTransaction(database, call, async (held, em) => {
     if (ifMatch !== null) await freezeView(em);
@@ -119,22 +123,45 @@ async function perform(ctx: Context, call: AnyCall, served: Served): Promise<Ans
   });
 }
 
+// An answer that is kept needs no preparation, which may not succeed any more.
+async function findKeptAnswer(ctx: Context, call: AnyCall, { route, options }: Served): Promise<Answer | null> {
+  const request = route.steps.prepare ? readKeyedRequest(ctx, call) : null;
+  return request && findAnswer(request, options.services.secretBox, call);
+}
+
+// Whatever reads or writes the database does so inside the gate; the preparation, which may take its time, stays outside.
+async function answer(ctx: Context, call: AnyCall, served: Served): Promise<Answer> {
+  const { route, options } = served;
+  const parties = partiesOf(ctx, call, options.gate);
+  const inside = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    route.contract.needsNoDatabase ? work() : options.gate.run(parties, work);
+  if (route.steps.prepare) {
+    const kept = await inside(() => findKeptAnswer(ctx, call, served));
+    if (kept) return kept;
+  }
+  const prepared = await prepare(call, served);
+  return inside(async () => {
+    try {
+      return await perform(ctx, call, prepared, served);
+    } catch (error) {
+      await route.steps.refused?.(error, call);
+      throw error;
+    }
+  });
+}
+
 async function serve(ctx: Context, served: Served): Promise<void> {
   const { route, traits, options } = served;
-  const call = await readCall(ctx, route, options);
-  const answer = await perform(ctx, call, served).catch(async (error: unknown) => {
-    await route.steps.refused?.(error, call);
-    throw error;
-  });
-  if (answer.replayed) ctx.set('idempotency-replayed', 'true');
+  const reply = await answer(ctx, await readCall(ctx, route, options), served);
+  if (reply.replayed) ctx.set('idempotency-replayed', 'true');
   if (route.contract.cacheable) ctx.set('cache-control', 'no-cache');
-  if (traits.tagged && isUnchanged(ctx, entityTag(answer.body))) {
+  if (traits.tagged && isUnchanged(ctx, entityTag(reply.body))) {
     ctx.status = 304;
     return;
   }
-  ctx.status = answer.status;
+  ctx.status = reply.status;
   ctx.type ||= 'json';
-  ctx.body = answer.body;
+  ctx.body = reply.body;
 }
 
 // The published contract names every status that an operation refuses with; 412 may also tell that it takes no condition.

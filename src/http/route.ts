@@ -37,6 +37,8 @@ export interface Contract {
   description?: string;
   /** Statuses of refusals, beyond those that follow from the rest of the contract. */
   errors?: readonly number[];
+  /** Whether it answers without the database, and so whatever that is busy with. */
+  needsNoDatabase?: true;
   /** Whether a client may keep the answer, provided that it asks each time whether it still holds. */
   cacheable?: true;
   /**

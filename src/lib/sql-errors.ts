@@ -6,8 +6,8 @@ interface DatabaseError {
 
 const serializationFailures = new Set(['40001', '40P01']);
 const malformedValues = new Set(['22021', '22P05', '22P02', '22003', '22008', '54000']);
-// The server shutting down, starting, full, or cutting a statement short.
-const outages = new Set(['57P01', '57P02', '57P03', '53300', '53100', '57014', '25006']);
+// The server shutting down, starting, full, or cutting a statement or an idle transaction short.
+const outages = new Set(['25P03', '57P01', '57P02', '57P03', '53300', '53100', '57014', '25006']);
 const refusedLogins = new Set(['28000', '28P01', '3D000']);
 const networkFailures = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 const lostConnection =

@@ -68,7 +68,9 @@ describe('plans', function () {
   before(async () => {
     url = await createDatabase(migrate);
     const warn = () => undefined;
-    database = new Database({ url, poolMax: 2, statementTimeoutMs: 60_000, clock: systemClock, warn, failed: warn });
+    const timeouts = { statementTimeoutMs: 60_000, lockTimeoutMs: 60_000, idleInTransactionTimeoutMs: 60_000 };
+    const told = { warn, failed: warn };
+    database = new Database({ url, poolMax: 2, ...timeouts, retriesLocks: false, clock: systemClock, ...told });
     em = database.em();
     for (const statement of seed) await sql(em, statement);
     for (const table of ['contacts', 'conversations', 'messages']) await vacuum(table);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { migrate } from '../../src/migrate.ts';
+import { holdConversation } from '../support/lock.ts';
 import { createDatabase, dropDatabase, postgres } from '../support/postgres.ts';
 import { freePort, killServices, ServiceProcess } from '../support/service.ts';
 import { eventually, rowsOf } from './helpers.ts';
@@ -65,17 +65,6 @@ async function startConversations(service: ServiceProcess, sinkUrl: string): Pro
     ids.push(body.id);
   }
   return ids;
-}
-
-/** Keeps everybody else from changing the conversation until the function it answers is called. */
-async function holdConversation(url: string, id: number): Promise<() => Promise<void>> {
-  const client = new Client({ connectionString: url });
-  // A failed test ends with its database dropped.
-  client.on('error', () => undefined);
-  await client.connect();
-  await client.query('BEGIN');
-  await client.query('SELECT FROM conversations WHERE id = $1 FOR UPDATE', [id]);
-  return () => client.end();
 }
 
 async function waitingStatements(url: string): Promise<number> {
@@ -156,7 +145,7 @@ describe('a database that goes away', function () {
   it('cuts transactions short: their connections do not stay taken', async () => {
     const passage = new Passage(await freePort(), url);
     await passage.open();
-    const env = { DEMO: 'true', SANDBOX_RUNNERS: '1', ROLE: 'web', DATABASE_POOL_MAX: '2' };
+    const env = { DEMO: 'true', SANDBOX_RUNNERS: '1', ROLE: 'web', DATABASE_POOL_MAX: '4' };
     const service = await ServiceProcess.start({ databaseUrl: passage.url, env });
     const sink = await Sink.start();
     const [id] = await startConversations(service, sink.url);

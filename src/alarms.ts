@@ -1,0 +1,19 @@
+import type { Database } from './database.ts';
+import { deleteOldIdempotencyKeys } from './domain/idempotency-keys.ts';
+import { deleteOldEvents } from './domain/retention.ts';
+import { checkSla } from './domain/sla.ts';
+import { wakeDueSnoozes } from './domain/snoozes.ts';
+import type { Alarm } from './jobs/alarm-clock.ts';
+
+const sweepMs = 5_000;
+const pruneMs = 3_600_000;
+
+/** What the alarm clock calls, and how often. */
+export function alarmsOf(database: Database, { retentionDays }: { retentionDays: number }): Alarm[] {
+  return [
+    { name: 'wake-snoozed', everyMs: sweepMs, ring: () => wakeDueSnoozes(database) },
+    { name: 'check-sla', everyMs: sweepMs, ring: () => checkSla(database) },
+    { name: 'delete-old-events', everyMs: pruneMs, ring: () => deleteOldEvents(database, retentionDays) },
+    { name: 'delete-old-idempotency-keys', everyMs: pruneMs, ring: () => deleteOldIdempotencyKeys(database) },
+  ];
+}
