@@ -216,6 +216,10 @@ additional_attributes: Attributes
 /**
  * Unix timestamp in seconds, or null.
  */
+deletion_requested_at: (number | null)
+/**
+ * Unix timestamp in seconds, or null.
+ */
 last_activity_at: (number | null)
 /**
  * Unix timestamp in seconds.
@@ -283,6 +287,10 @@ thumbnail: (string | null)
 custom_attributes: Attributes
 visitor_attributes: Attributes2
 additional_attributes: Attributes
+/**
+ * Unix timestamp in seconds, or null.
+ */
+deletion_requested_at: (number | null)
 /**
  * Unix timestamp in seconds, or null.
  */
@@ -845,6 +853,10 @@ thumbnail: (string | null)
 custom_attributes: Attributes
 visitor_attributes: Attributes3
 additional_attributes: Attributes
+/**
+ * Unix timestamp in seconds, or null.
+ */
+deletion_requested_at: (number | null)
 /**
  * Unix timestamp in seconds, or null.
  */
@@ -2080,6 +2092,10 @@ thumbnail: (string | null)
 custom_attributes: Attributes
 visitor_attributes: Attributes5
 additional_attributes: Attributes
+/**
+ * Unix timestamp in seconds, or null.
+ */
+deletion_requested_at: (number | null)
 /**
  * Unix timestamp in seconds, or null.
  */

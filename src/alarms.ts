@@ -1,4 +1,5 @@
 import type { Database } from './database.ts';
+import { finishErasures } from './domain/contact-erasure.ts';
 import { deleteOldIdempotencyKeys } from './domain/idempotency-keys.ts';
 import { deleteOldEvents } from './domain/retention.ts';
 import { checkSla } from './domain/sla.ts';
@@ -12,6 +13,7 @@ const pruneMs = 3_600_000;
 export function alarmsOf(database: Database, { retentionDays }: { retentionDays: number }): Alarm[] {
   return [
     { name: 'wake-snoozed', everyMs: sweepMs, ring: () => wakeDueSnoozes(database) },
+    { name: 'finish-erasures', everyMs: sweepMs, ring: () => finishErasures(database) },
     { name: 'check-sla', everyMs: sweepMs, ring: () => checkSla(database) },
     { name: 'delete-old-events', everyMs: pruneMs, ring: () => deleteOldEvents(database, retentionDays) },
     { name: 'delete-old-idempotency-keys', everyMs: pruneMs, ring: () => deleteOldIdempotencyKeys(database) },

@@ -1,3 +1,4 @@
+import { deleteContact } from '../domain/contact-erasure.ts';
 import { contactNotesPerPage, createContactNote, listContactNotes, type ContactNote } from '../domain/contact-notes.ts';
 import {
   contactsPerPage,
@@ -11,7 +12,6 @@ import {
   type ContactSort,
 } from '../domain/contacts.ts';
 import { conversationsPerPage, listConversations } from '../domain/conversation-list.ts';
-import { deleteContact } from '../domain/deletion.ts';
 import { contactRecord } from '../events/payloads.ts';
 import { route } from '../http/route.ts';
 import { pageMeta } from '../lib/page.ts';
@@ -152,7 +152,7 @@ export const contactRoutes = [
   ),
   updateRoute,
   route(['DELETE', `${base}/:id`], { reply: 'resources/empty', role: 'administrator' }, async ({ ids, transact }) => {
-    await transact((tx) => deleteContact(tx, ids.id ?? 0));
+    await deleteContact(transact, ids.id ?? 0);
     return {};
   }),
   conversationsRoute,

@@ -37,7 +37,8 @@ async function checkSurroundings(tx: Transaction, input: NewConversation): Promi
   const [found] = await sql<{ inbox_id: number | null; contact_id: number | null }>(
     tx.em,
     `SELECT (SELECT id FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE) AS inbox_id,
-       (SELECT id FROM contacts WHERE account_id = $1 AND id = $3 FOR KEY SHARE) AS contact_id`,
+       (SELECT id FROM contacts WHERE account_id = $1 AND id = $3 AND deletion_requested_at IS NULL FOR KEY SHARE)
+         AS contact_id`,
     [tx.account.id, input.inboxId, input.contactId],
   );
   if (!found?.inbox_id) throw notFound('Inbox');

@@ -1,19 +1,42 @@
-import { LockMode } from '@mikro-orm/postgresql';
-import { Contact } from '../entities/contact.ts';
 import type { Conversation } from '../entities/conversation.ts';
-import { notFound } from '../errors.ts';
 import { record } from '../events/outbox.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { sql } from '../lib/sql.ts';
 import { lockConversation } from './access.ts';
-import { lockConversations } from './detach.ts';
 
-// A lane that is leased has a delivery under way: it stays, so that the deletion's own event comes after that. Lanes are
-// locked in the order in which all transactions lock them.
-const deleteLanes = `
-  DELETE FROM lanes WHERE account_id = $1 AND id IN (
-    SELECT id FROM lanes WHERE account_id = $1 AND subject_kind = $2 AND subject_id = ANY ($3) AND lease_token IS NULL
-    ORDER BY subject_kind, subject_id, endpoint_kind, endpoint_id FOR UPDATE)`;
+// Locked in the order in which all transactions lock lanes.
+const lockLanes = `
+  SELECT id FROM lanes WHERE account_id = $1 AND subject_kind = $2 AND subject_id = ANY ($3)
+  ORDER BY subject_kind, subject_id, endpoint_kind, endpoint_id FOR UPDATE`;
+
+// A lane that is leased has a delivery under way: it stays, so that the deletion's own event comes after that.
+const deleteIdleLanes = `
+  DELETE FROM lanes WHERE account_id = $1 AND subject_kind = $2 AND subject_id = ANY ($3) AND lease_token IS NULL`;
+
+// Whatever hangs on many rows is deleted in statements of a bounded number: one for all would outlive its time.
+const rowsAtOnce = 2000;
+const deleteSomeEvents = `
+  DELETE FROM events WHERE account_id = $1 AND id IN (
+    SELECT id FROM events WHERE account_id = $1 AND conversation_id = ANY ($2) LIMIT ${rowsAtOnce}) RETURNING id`;
+const deleteSomeMessages = `
+  DELETE FROM messages WHERE account_id = $1 AND id IN (
+    SELECT id FROM messages WHERE account_id = $1 AND conversation_id = ANY ($2) LIMIT ${rowsAtOnce}) RETURNING id`;
+
+async function deleteAll(tx: Transaction, deleteSome: string, conversationIds: readonly number[]): Promise<void> {
+  let deleted: unknown[];
+  do deleted = await sql(tx.em, deleteSome, [tx.account.id, conversationIds]);
+  while (deleted.length === rowsAtOnce);
+}
+
+/** Deletes the lanes of what is deleted, with their deliveries; one that is being delivered from stays. */
+export async function deleteLanes(
+  tx: Transaction,
+  kind: 'conversation' | 'contact',
+  ids: readonly number[],
+): Promise<void> {
+  await sql(tx.em, lockLanes, [tx.account.id, kind, ids]);
+  await sql(tx.em, deleteIdleLanes, [tx.account.id, kind, ids]);
+}
 
 /**
  * Deletes locked conversations for good; their messages, labels, events with deliveries and attempts, and bot runs go
@@ -22,7 +45,10 @@ const deleteLanes = `
 export async function eraseConversations(tx: Transaction, conversations: readonly Conversation[]): Promise<void> {
   for (const conversation of conversations) record(tx, 'conversation_deleted', { conversation });
   const ids = conversations.map(({ id }) => id);
-  await sql(tx.em, deleteLanes, [tx.account.id, 'conversation', ids]);
+  await sql(tx.em, lockLanes, [tx.account.id, 'conversation', ids]);
+  await deleteAll(tx, deleteSomeEvents, ids);
+  await deleteAll(tx, deleteSomeMessages, ids);
+  await deleteLanes(tx, 'conversation', ids);
   await sql(tx.em, 'DELETE FROM conversations WHERE account_id = $1 AND id = ANY ($2)', [tx.account.id, ids]);
 }
 
@@ -32,25 +58,4 @@ export async function eraseConversations(tx: Transaction, conversations: readonl
  */
 export async function deleteConversation(tx: Transaction, id: number): Promise<void> {
   await eraseConversations(tx, [await lockConversation(tx, id)]);
-}
-
-const ofContact = 'SELECT id FROM conversations WHERE account_id = $1 AND contact_id = $2';
-
-/**
- * Deletes a contact for good, with its notes, its conversations and all that belongs to them. Says conversation_deleted
- * for each conversation and contact_deleted, which stay. Errors: 404.
- */
-export async function deleteContact(tx: Transaction, id: number): Promise<void> {
-  // Conversations before their contact, as those who send messages do; one may have begun meanwhile.
-  await lockConversations(tx, ofContact, [id]);
-  const contact = await tx.em.findOne(
-    Contact,
-    { id, accountId: tx.account.id },
-    { lockMode: LockMode.PESSIMISTIC_WRITE },
-  );
-  if (!contact) throw notFound('Contact');
-  await eraseConversations(tx, await lockConversations(tx, ofContact, [id]));
-  record(tx, 'contact_deleted', { contact, account: tx.account });
-  await sql(tx.em, deleteLanes, [tx.account.id, 'contact', [id]]);
-  await sql(tx.em, 'DELETE FROM contacts WHERE account_id = $1 AND id = $2', [tx.account.id, id]);
 }

@@ -3,6 +3,7 @@ import { findMessage, saveMessage, type Message } from '../entities/message.ts';
 import { forbidden, invalid, notFound } from '../errors.ts';
 import type { ChangedAttributes } from '../events/catalog.ts';
 import { record } from '../events/outbox.ts';
+import { blankMessage } from '../events/stored-payloads.ts';
 import type { Actor, Transaction } from '../events/transaction.ts';
 import { lockConversation } from './access.ts';
 import { decide } from './arbiter.ts';
@@ -82,13 +83,14 @@ export async function updateMessage(
 }
 
 /**
- * Takes the content off a message, structured content included, and marks it deleted. Says message_updated, with null
+ * Takes the content off a message, structured content included, and out of its recorded events, and marks it deleted. Says message_updated, with null
  * for what the content was, and message_deleted; nothing for one that is deleted already. Errors: 404, 403.
  */
 export async function deleteMessage(tx: Transaction, place: Place): Promise<void> {
   const reached = await reach(tx, place);
   const { conversation, message } = reached;
   if (isDeleted(message)) return;
+  await blankMessage(tx, { conversationId: conversation.id, messageId: message.id });
   const gone = { content: '', contentAttributes: { deleted: true } };
   Object.assign(message, gone);
   await say(tx, reached, {

@@ -17,6 +17,8 @@ const ContactSchema = defineEntity({
     visitorAttributes: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
     additionalAttributes: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
     lastActivityAt: p.datetime().nullable(),
+    /** Since when it is being deleted, where that takes more than a moment. */
+    deletionRequestedAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p.datetime().defaultRaw('now()'),
   },

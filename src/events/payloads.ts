@@ -95,6 +95,7 @@ export function contactRecord(contact: Contact): Omit<Shape<'resources/contact'>
     custom_attributes: contact.customAttributes,
     visitor_attributes: contact.visitorAttributes,
     additional_attributes: contact.additionalAttributes,
+    deletion_requested_at: unixSecondsOrNull(contact.deletionRequestedAt ?? null),
     last_activity_at: unixSecondsOrNull(contact.lastActivityAt ?? null),
     created_at: unixSeconds(contact.createdAt),
     updated_at: unixSeconds(contact.updatedAt),

@@ -1,5 +1,6 @@
 import { sql, type Executor } from '../lib/sql.ts';
 import { FirstSchema } from './20261120-first-schema.ts';
+import { ContactErasure } from './20261122-contact-erasure.ts';
 import { Installation } from './20261122-installation.ts';
 import { Silence } from './20261122-silence.ts';
 import { People } from './20261122-people.ts';
@@ -16,6 +17,7 @@ export const migrations = [
   { name: '20261122-visitor-identity', class: VisitorIdentity },
   { name: '20261122-claims', class: Claims },
   { name: '20261122-bot-secrets', class: BotSecrets },
+  { name: '20261122-contact-erasure', class: ContactErasure },
 ];
 
 /** Whether the database has them all; false while it has no table of migrations. */

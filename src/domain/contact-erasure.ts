@@ -1,0 +1,96 @@
+import { LockMode } from '@mikro-orm/postgresql';
+import type { Database } from '../database.ts';
+import { Contact } from '../entities/contact.ts';
+import type { Named } from '../entities/conversation.ts';
+import { notFound } from '../errors.ts';
+import { record } from '../events/outbox.ts';
+import { system, transact, type Transaction } from '../events/transaction.ts';
+import { sql } from '../lib/sql.ts';
+import { deleteLanes, eraseConversations } from './deletion.ts';
+import { lockConversations, type Transact } from './detach.ts';
+
+// One transaction erases no more, so that none holds many conversations for long.
+const batch = 200;
+const ofContact = `SELECT id FROM conversations WHERE account_id = $1 AND contact_id = $2 ORDER BY id LIMIT ${batch}`;
+
+async function lockContact(tx: Transaction, id: number): Promise<Contact> {
+  const contact = await tx.em.findOne(
+    Contact,
+    { id, accountId: tx.account.id },
+    { lockMode: LockMode.PESSIMISTIC_WRITE },
+  );
+  if (!contact) throw notFound('Contact');
+  return contact;
+}
+
+// From now on nobody begins a conversation with the contact, so that the erasure comes to an end.
+async function requestErasure(tx: Transaction, contact: Contact): Promise<void> {
+  contact.deletionRequestedAt ??= tx.now;
+  await tx.em.flush();
+  await sql(tx.em, 'DELETE FROM contact_tokens WHERE account_id = $1 AND contact_id = $2', [tx.account.id, contact.id]);
+}
+
+/** Erases some of a contact's conversations, and the contact with the last of them: true then. Errors: 404. */
+async function eraseSome(tx: Transaction, id: number): Promise<boolean> {
+  // Conversations before their contact, as those who send messages do; one may have begun meanwhile.
+  await lockConversations(tx, ofContact, [id]);
+  const contact = await lockContact(tx, id);
+  const conversations = await lockConversations(tx, ofContact, [id]);
+  await eraseConversations(tx, conversations);
+  if (conversations.length === batch) {
+    await requestErasure(tx, contact);
+    return false;
+  }
+  record(tx, 'contact_deleted', { contact, account: tx.account });
+  await deleteLanes(tx, 'contact', [id]);
+  await sql(tx.em, 'DELETE FROM contacts WHERE account_id = $1 AND id = $2', [tx.account.id, id]);
+  return true;
+}
+
+/**
+ * Deletes a contact for good, with its notes, its conversations and all that belongs to them: at once, or, where there
+ * are very many, a batch to a transaction. Until it is through, the contact tells since when it is being deleted; after a
+ * crash in between, the service goes on by itself. Says conversation_deleted for each conversation and contact_deleted,
+ * which stay. Errors: 404.
+ */
+export async function deleteContact(transactHere: Transact, id: number): Promise<void> {
+  while (!(await transactHere((tx) => eraseSome(tx, id))));
+}
+
+interface Unfinished {
+  id: number;
+  account: Named;
+}
+
+// Longer than a request takes for its next batch: what moves needs no help.
+const abandonedMs = 60_000;
+const perSweep = 20;
+
+async function findUnfinished(database: Database): Promise<Unfinished[]> {
+  const rows = await sql<{ id: number; account_id: number; account_name: string }>(
+    database.em(),
+    `SELECT c.id, c.account_id, a.name AS account_name FROM contacts c JOIN accounts a ON a.id = c.account_id
+     WHERE c.deletion_requested_at < $1 ORDER BY c.deletion_requested_at LIMIT ${perSweep}`,
+    [new Date(database.clock.now().getTime() - abandonedMs)],
+  );
+  return rows.map(({ id, account_id: accountId, account_name: name }) => ({ id, account: { id: accountId, name } }));
+}
+
+/**
+ * Goes on with the deletion of contacts that their requests did not bring to an end: a process died, or the database went
+ * away. Answers how many are through. One that fails keeps no other; all failures are thrown together at the end.
+ */
+export async function finishErasures(database: Database): Promise<number> {
+  const failures: unknown[] = [];
+  let finished = 0;
+  for (const { id, account } of await findUnfinished(database)) {
+    try {
+      await deleteContact((work) => transact(database, { account, actor: system }, work), id);
+      finished += 1;
+    } catch (error) {
+      failures.push(new Error(`Contact ${id} of account ${account.id} cannot be deleted`, { cause: error }));
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, 'Contacts cannot be deleted');
+  return finished;
+}
