@@ -3,15 +3,18 @@ import { MikroORM } from '@mikro-orm/postgresql';
 import { takeBackBroken } from './lib/broken-connections.ts';
 import { migrations } from './migrations/index.ts';
 
-/** Brings the database at `url` up to date; answers the names of the migrations that were applied. */
-export async function migrate(url: string): Promise<string[]> {
+/**
+ * Brings the database at `url` up to date, or as far as `wanted` goes; answers the names of the migrations that were
+ * applied.
+ */
+export async function migrate(url: string, wanted = migrations): Promise<string[]> {
   const orm = new MikroORM({
     clientUrl: url,
     driverOptions: { onPoolCreated: takeBackBroken },
     entities: [],
     discovery: { warnWhenNoEntities: false },
     extensions: [Migrator],
-    migrations: { tableName: 'migrations', migrationsList: migrations, snapshot: false, silent: true },
+    migrations: { tableName: 'migrations', migrationsList: wanted, snapshot: false, silent: true },
   });
   try {
     // Several processes may start at once; the lock is held to the end of this transaction.

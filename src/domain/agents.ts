@@ -4,7 +4,7 @@ import type { Actor, Transaction } from '../events/transaction.ts';
 import { differs } from '../lib/differs.ts';
 import { moment, sql, type Executor } from '../lib/sql.ts';
 import { closeInvitations, invite } from './invitations.ts';
-import { findSeatOf, findWaitingSeat, lockAccount, makeSeat, makeTakenSeat, takeSeat } from './seats.ts';
+import { findSeatOf, findWaitingSeat, lockAccount, lockSeat, makeSeat, makeTakenSeat, takeSeat } from './seats.ts';
 
 /** An agent as its colleagues see it; `id` is the seat's. */
 export interface AgentProfile {
@@ -215,6 +215,8 @@ export async function updateAgent(tx: Transaction, userId: number, changes: Agen
   const agent = await tx.em.findOne(Agent, { accountId: tx.account.id, userId });
   if (!agent) throw notFound('Agent');
   if (agent.role === 'administrator' && membership.role === 'agent') await checkNotLastAdministrator(tx, userId);
+  // The agent before its seat, as in its removal.
+  await lockSeat(tx, userId);
   const renamed = name !== undefined && (await rename(tx, userId, name));
   if (renamed || differs(agent, membership)) Object.assign(agent, { ...membership, updatedAt: tx.now });
   await tx.em.flush();

@@ -6,7 +6,7 @@ import { sql, type Executor } from '../lib/sql.ts';
 import { hashToken, looksForged } from '../lib/tokens.ts';
 import { findOrCreatePerson, grantFirstToken } from './accounts.ts';
 import type { TransactIn } from './platform.ts';
-import { lockAccount, takeSeat, type Seat } from './seats.ts';
+import { lockAccount, lockSeat, takeSeat, type Seat } from './seats.ts';
 
 const hourMs = 3_600_000;
 const lifetimeMs = 7 * 24 * hourMs;
@@ -105,10 +105,12 @@ export interface AcceptedInvitation extends OpenInvitation {
 
 async function accept(
   tx: Transaction,
+  seatId: number,
   { token, accessToken }: { token: string; accessToken: string },
 ): Promise<AcceptedInvitation> {
-  // Of two who accept at once, the second finds the invitation used.
   await lockAccount(tx);
+  await lockSeat(tx, seatId);
+  // Read again: somebody else accepted, or the agent was removed, while this waited.
   const invitation = await findInvitation(tx.em, token, tx.now);
   const { seat } = invitation;
   const personId = await findOrCreatePerson(tx.em, seat, tx.now);
@@ -129,6 +131,6 @@ export async function acceptInvitation(
   em: EntityManager,
   { token, accessToken, now }: { token: string; accessToken: string; now: Date },
 ): Promise<AcceptedInvitation> {
-  const { account } = await findInvitation(em, token, now);
-  return transactIn(account, (tx) => accept(tx, { token, accessToken }));
+  const { account, seat } = await findInvitation(em, token, now);
+  return transactIn(account, (tx) => accept(tx, seat.id, { token, accessToken }));
 }

@@ -18,6 +18,12 @@ export async function lockAccount(tx: Transaction): Promise<void> {
   await sql(tx.em, 'SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [tx.account.id]);
 }
 
+/** Holds a seat, so that nobody takes or leaves it until the transaction ends: whoever does has locked its agent. */
+export async function lockSeat(tx: Transaction, seatId: number): Promise<void> {
+  const scope = [tx.account.id, seatId];
+  await sql(tx.em, 'SELECT FROM agents WHERE account_id = $1 AND user_id = $2 FOR NO KEY UPDATE', scope);
+}
+
 /** Makes a seat for whoever is invited; answers its id, or null when an agent of the account has the e-mail address. */
 export async function makeSeat(tx: Transaction, { name, email }: Omit<Seat, 'id'>): Promise<number | null> {
   const [seat] = await sql<{ id: number }>(
@@ -59,20 +65,21 @@ export async function findSeatOf(executor: Executor, accountId: number, personId
   return seat ?? null;
 }
 
-/** The seat that waits for the person with this e-mail address, or null. */
+/** The seat that waits for somebody with the person's e-mail address, or null; held until the transaction ends. */
 export async function findWaitingSeat(executor: Executor, accountId: number, personId: number): Promise<Seat | null> {
   const [seat] = await sql<Seat>(
     executor,
     `SELECT s.id, s.name, s.email FROM seats s JOIN users u ON u.id = $2 AND lower(u.email) = lower(s.email)
-     WHERE s.account_id = $1 AND s.person_id IS NULL AND s.left_at IS NULL`,
+     JOIN agents g ON g.account_id = s.account_id AND g.user_id = s.id
+     WHERE s.account_id = $1 AND s.person_id IS NULL AND s.left_at IS NULL FOR NO KEY UPDATE OF g`,
     [accountId, personId],
   );
   return seat ?? null;
 }
 
 /**
- * Lets a person sit in a seat that waits for somebody; the account sees the person's face from then on. Its other
- * invitations are void. The caller has locked the account. Errors: 422 for who is an agent of the account already.
+ * Lets a person sit in a seat that waits for somebody; the account sees the person's face from then on. The caller has
+ * locked account and seat. Errors: 422 for who is an agent of the account already.
  */
 export async function takeSeat(tx: Transaction, seatId: number, personId: number): Promise<void> {
   const present = await findSeatOf(tx.em, tx.account.id, personId);

@@ -114,6 +114,21 @@ describe('people whom another account knows', () => {
     expect(body.id).to.be.above(known.id);
   });
 
+  it('gets one mail for one Idempotency-Key, and none for a refusal', async () => {
+    const known = await hiring.addKnown();
+    for (const email of [known.email, hiring.newEmail()]) {
+      const agent = { name: 'Nick', email, role: 'agent' };
+      const headers = { 'idempotency-key': `invite ${email}` };
+      const [first, second] = [await app.post('agents', agent, headers), await app.post('agents', agent, headers)];
+      expect([first.status, second.status]).to.deep.equal([201, 201]);
+      expect(second.body).to.deep.equal(first.body);
+      const again = await app.post('agents', agent, { 'idempotency-key': `invite ${email} again` });
+      expect(again.status).to.equal(422);
+      expect(hiring.mailTo(email)).to.have.lengthOf(1);
+      expect((await hiring.accept(email)).status).to.equal(200);
+    }
+  });
+
   it('costs the same statements as somebody unknown', async () => {
     const known = await hiring.addKnown();
     const run = (email: string) => {

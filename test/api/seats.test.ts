@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Client } from 'pg';
 import type { TestApp } from '../support/app.ts';
 import { Hiring } from '../support/hiring.ts';
 import { addAccount, addPerson, type User } from '../support/people.ts';
@@ -16,6 +17,9 @@ describe('seats', () => {
   });
 
   beforeEach(() => hiring.clear());
+
+  const waiting = () =>
+    app.query(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
 
   after(() => app.stop());
 
@@ -117,6 +121,38 @@ describe('seats', () => {
         const { body: profile } = await app.get('/api/v1/profile', { api_access_token: token });
         expect(profile.accounts).to.have.lengthOf(2);
       }
+    });
+
+    it('while the agent is being removed lets the person in or not, and leaves nothing by halves', async () => {
+      for (let round = 0; round < 12; round++) {
+        const email = hiring.newEmail();
+        const agent = await hiring.hire(email);
+        const [accepted, removed] = await Promise.all([hiring.accept(email), app.delete(`agents/${agent}`)]);
+        expect(accepted.status).to.be.oneOf([200, 410]);
+        expect(removed.status).to.equal(200);
+        const token = accepted.body.access_token ?? '';
+        expect((await app.get('agents', { api_access_token: token })).status).to.equal(401);
+      }
+      expect(await hiring.findLoose()).to.deep.equal([]);
+    });
+
+    it('is refused once the seat was left while it waited', async () => {
+      const email = hiring.newEmail();
+      const agent = await hiring.hire(email);
+      const held = new Client({ connectionString: app.databaseUrl });
+      await held.connect();
+      try {
+        await held.query('BEGIN');
+        await held.query('UPDATE seats SET left_at = now() WHERE id = $1', [agent]);
+        await held.query('DELETE FROM agents WHERE user_id = $1', [agent]);
+        const accepting = hiring.accept(email);
+        await app.eventually(async () => (await waiting()).length > 0);
+        await held.query('COMMIT');
+        expect((await accepting).status).to.equal(410);
+      } finally {
+        await held.end();
+      }
+      expect(await hiring.findLoose()).to.deep.equal([]);
     });
 
     it('twice in one account, by one person under two addresses, is refused the second time', async () => {

@@ -38,6 +38,8 @@ export interface TestAppOptions {
   /** False leaves the engine and the alarms off: events and deliveries stay as they were written. */
   engine?: boolean;
   pluginRoot?: string;
+  /** A migrated database to start on, in place of a new one; the service's administrator is whoever it has. */
+  databaseUrl?: string;
   /** Where the service logs to; nowhere unless given. */
   log?: Logger;
 }
@@ -56,7 +58,7 @@ export class TestApp {
   }
 
   static async start(options: TestAppOptions = {}): Promise<TestApp> {
-    const databaseUrl = await createDatabase(migrate);
+    const databaseUrl = options.databaseUrl ?? (await createDatabase(migrate));
     const defaults = loadConfig({
       DATABASE_URL: databaseUrl,
       SECRET_KEY: 'a key that only the tests use, long enough',

@@ -86,6 +86,16 @@ export class Hiring {
     return { status: response.status, headers: response.headers, body: await response.json() };
   }
 
+  /** Seats and agents that do not belong together, and tokens that open nothing. */
+  findLoose(): Promise<object[]> {
+    return this.app.query(
+      `SELECT s.account_id, s.id, g.id AS agent, s.left_at FROM seats s
+       LEFT JOIN agents g ON g.account_id = s.account_id AND g.user_id = s.id WHERE (g.id IS NULL) <> (s.left_at IS NOT NULL)
+       UNION ALL SELECT NULL, u.id, NULL, NULL FROM users u JOIN access_tokens k ON k.user_id = u.id
+       WHERE NOT u.platform_admin AND NOT EXISTS (SELECT FROM seats WHERE person_id = u.id AND left_at IS NULL)`,
+    );
+  }
+
   /** All that is stored of the account elsewhere, and of persons and their tokens. */
   async storedElsewhere(): Promise<Json> {
     const tables = await this.app.query<{ name: string }>(

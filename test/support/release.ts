@@ -1,0 +1,10 @@
+import { migrate } from '../../src/migrate.ts';
+import { migrations } from '../../src/migrations/index.ts';
+import { createDatabase } from './postgres.ts';
+
+/** A new database with the tables that release 0.1.0 made, and nothing in them. Resolves with its URL. */
+export async function createDatabaseOf010(): Promise<string> {
+  const url = await createDatabase();
+  await migrate(url, migrations.slice(0, 1));
+  return url;
+}
