@@ -165,6 +165,28 @@ function findSilenceWriters(sources: Sources): string[] {
   return problems;
 }
 
+const personRows = /\b(?:FROM|JOIN|INTO|UPDATE|USING|ONLY)\s+"?users\b/i;
+/** What may read or change persons; all else knows seats, which are an account's own. */
+const personReaders: Readonly<Record<string, string>> = {
+  'src/database.ts': 'knows every entity',
+  'src/domain/accounts.ts': 'makes persons: at the first start, and when an invitation is accepted',
+  'src/domain/identity.ts': 'finds the person of an access token',
+  'src/domain/seats.ts': 'lets a person sit in a seat',
+  'src/domain/platform-users.ts': 'what platform administrators do with persons',
+  'src/api/platform-users.ts': 'the same, for REST',
+};
+
+/** Readers of persons: an account must be told nothing of those who have not accepted its invitation. */
+function findPersonReaders(sources: Sources): string[] {
+  const problems: string[] = [];
+  for (const [path, text] of sources) {
+    if (!isInside('src', path) || isInside('src/migrations', path) || personReaders[path]) continue;
+    const imports = importsOf(path, text).some(({ target }) => target === 'src/entities/user.ts');
+    if (imports || personRows.test(text)) problems.push(`${path} reads persons, where an account has seats`);
+  }
+  return problems;
+}
+
 /** Cycles in what is loaded; imports of types are erased before. */
 function findCycles(sources: Sources): string[] {
   const problems: string[] = [];
@@ -202,6 +224,7 @@ const rules = {
   'handlers and verbs have no database beside their transaction': findSecondConnections,
   [`no file has more than ${maxLines} lines`]: findSizeProblems,
   'the silence of bots is decided in one place': findSilenceWriters,
+  'what an account is told of people comes from its seats': findPersonReaders,
   'imports make no cycle': findCycles,
   'every import leads somewhere': findLostImports,
 };
@@ -267,6 +290,9 @@ const planted: readonly [string, string, string][] = [
   ['src/domain/planted.ts', `Object.assign(conversation, { botSilence: null });`, 'writes the silence'],
   ['src/runtime/planted.ts', `conversation['botSilenceOf'] = 7;`, 'writes the silence'],
   ['src/domain/planted.ts', 'sql(em, `UPDATE conversations SET human_silence = NULL`);', 'writes the silence'],
+  ['src/entities/planted.ts', 'const joins = `LEFT JOIN users u ON u.id = m.sender_id`;', 'reads persons'],
+  ['src/domain/agents.ts', 'sql(em, `SELECT id\nFROM users WHERE email = $1`);', 'reads persons'],
+  ['src/api/planted.ts', `import type { User } from '../entities/user.ts';`, 'reads persons'],
   ['src/lib/planted.ts', 'const x = 1;\n'.repeat(maxLines + 1), `has ${maxLines + 1} lines`],
   ['src/lib/sql.ts', `import { prepared } from './prepared.ts';\nimport './sql.ts';`, 'is a cycle'],
   ['src/lib/planted.ts', `import './not-there.ts';`, 'is missing'],
@@ -283,6 +309,7 @@ const innocent: readonly [string, string][] = [
   ],
   ['src/domain/planted.ts', `import { sql } from '../lib/sql.ts';\nimport { lockConversation } from './access.ts';`],
   ['src/domain/planted.ts', `if (conversation.botSilence === null || conversation.botStreak >= 20) return;`],
+  ['src/domain/planted.ts', 'sql(em, `SELECT FROM seats u JOIN agents g ON g.user_id = u.id`); // not users'],
   ['bots/faq/planted.ts', `import { defineBot } from 'switchboard/bot';\nimport { words } from './words.ts';`],
   ['src/lib/planted.ts', 'const x = 1;\n'.repeat(maxLines)],
 ];
@@ -295,7 +322,7 @@ describe('architecture', () => {
     expect(sources.size).to.be.above(100);
     expect([...sources.keys()]).to.include.members(['src/app.ts', 'src/lib/ports.ts', 'bots/faq/bot.ts']);
     for (const { only } of fences) if (only) expect([...sources.keys()]).to.include(only);
-    expect([...sources.keys()]).to.include.members(Object.keys(besideTransactions));
+    expect([...sources.keys()]).to.include.members([...Object.keys(besideTransactions), ...Object.keys(personReaders)]);
   });
 
   for (const [title, rule] of Object.entries(rules)) {

@@ -329,6 +329,13 @@ describe('the database', () => {
     ).to.deep.equal([]);
   });
 
+  it('refers to persons from seats and tokens alone', () => {
+    const tables = constraints
+      .filter(({ type, target }) => type === 'f' && target === 'users')
+      .map(({ table }) => table);
+    expect(tables).to.have.members(['access_tokens', 'seats']);
+  });
+
   it('has no uniqueness over all accounts but where one is looked up without its account', () => {
     const wide = constraints.filter(
       ({ type, table, columns: own }) => type === 'u' && isTenant(table) && !own.includes('account_id'),

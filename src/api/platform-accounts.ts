@@ -1,7 +1,8 @@
 import { createAccount } from '../domain/accounts.ts';
 import { deleteAgent } from '../domain/agent-removal.ts';
-import { findAgents, joinAccount, type AgentProfile } from '../domain/agents.ts';
+import { findAgents, type AgentProfile } from '../domain/agents.ts';
 import { accountsPerPage, deleteAccount, listAccounts, readAccount, renameAccount } from '../domain/platform.ts';
+import { joinAccount } from '../domain/platform-users.ts';
 import { findSeatOf } from '../domain/seats.ts';
 import type { Account } from '../entities/account.ts';
 import { notFound } from '../errors.ts';

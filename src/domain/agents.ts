@@ -4,7 +4,7 @@ import type { Actor, Transaction } from '../events/transaction.ts';
 import { differs } from '../lib/differs.ts';
 import { moment, sql, type Executor } from '../lib/sql.ts';
 import { closeInvitations, invite } from './invitations.ts';
-import { findSeatOf, findWaitingSeat, lockAccount, lockSeat, makeSeat, makeTakenSeat, takeSeat } from './seats.ts';
+import { lockAccount, lockSeat, makeSeat } from './seats.ts';
 
 /** An agent as its colleagues see it; `id` is the seat's. */
 export interface AgentProfile {
@@ -91,14 +91,16 @@ export interface NewAgent {
   availability: Agent['availability'];
 }
 
-async function checkRoom(tx: Transaction): Promise<void> {
+/** Throws 422 when the account has as many agents as it may. The caller has locked the account. */
+export async function checkRoom(tx: Transaction): Promise<void> {
   if ((await tx.em.count(Agent, { accountId: tx.account.id })) < maxAgentsPerAccount) return;
   throw invalid('', 'limit', `An account has at most ${maxAgentsPerAccount} agents`);
 }
 
 type Part = Pick<Agent, 'role' | 'availability'>;
 
-async function insertAgent(tx: Transaction, userId: number, { role, availability }: Part): Promise<void> {
+/** Makes an agent of a seat that has none yet. */
+export async function insertAgent(tx: Transaction, userId: number, { role, availability }: Part): Promise<void> {
   await sql(
     tx.em,
     `INSERT INTO agents (account_id, user_id, role, availability, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)`,
@@ -129,40 +131,6 @@ export async function inviteAgain(tx: Transaction, userId: number, token: string
   await closeInvitations(tx, userId);
   await invite(tx, userId, token);
   return agent;
-}
-
-/**
- * Makes a person an agent of the account, without an invitation; one that waits for the person's address is void then.
- * Errors: 404 for the person or the account, 422 for one who is an agent already or whose address an agent has, and when
- * the account has too many.
- */
-export async function joinAccount(
-  tx: Transaction,
-  { personId, role }: { personId: number; role: Agent['role'] },
-): Promise<AgentProfile> {
-  const { em, account, now } = tx;
-  const found = await sql(em, 'SELECT FROM users u, accounts a WHERE u.id = $1 AND a.id = $2 FOR KEY SHARE OF u, a', [
-    personId,
-    account.id,
-  ]);
-  if (found.length === 0) throw notFound('User');
-  await lockAccount(tx);
-  if (await findSeatOf(em, account.id, personId)) {
-    throw invalid('/user_id', 'unique', 'This user belongs to the account already');
-  }
-  const waiting = await findWaitingSeat(em, account.id, personId);
-  if (waiting) {
-    await takeSeat(tx, waiting.id, personId);
-    await closeInvitations(tx, waiting.id);
-    await em.nativeUpdate(Agent, { accountId: account.id, userId: waiting.id }, { role });
-    return readAgent(em, account.id, waiting.id);
-  }
-  await checkRoom(tx);
-  const userId = await makeTakenSeat(em, { accountId: account.id, personId }, now);
-  if (userId === null)
-    throw invalid('/user_id', 'unique', "Another agent of this account has the user's e-mail address");
-  await insertAgent(tx, userId, { role, availability: 'online' });
-  return readAgent(em, account.id, userId);
 }
 
 export interface AgentChanges {

@@ -1,15 +1,19 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
 import { AccessToken } from '../entities/access-token.ts';
+import { Agent } from '../entities/agent.ts';
 import { User } from '../entities/user.ts';
 import { invalid, notFound } from '../errors.ts';
-import { transactOutsideAccounts } from '../events/transaction.ts';
+import { transactOutsideAccounts, type Transaction } from '../events/transaction.ts';
 import { differs } from '../lib/differs.ts';
 import { sql } from '../lib/sql.ts';
 import { brokenUniqueConstraint } from '../lib/sql-errors.ts';
 import { createUser, grantToken } from './accounts.ts';
 import { deleteAgent } from './agent-removal.ts';
+import { checkRoom, insertAgent, readAgent, type AgentProfile } from './agents.ts';
 import { findMemberships } from './identity.ts';
+import { closeInvitations } from './invitations.ts';
 import type { TransactIn } from './platform.ts';
+import { findSeatOf, findWaitingSeat, lockAccount, makeTakenSeat, takeSeat } from './seats.ts';
 
 /** What platform administrators say about a person. */
 export interface UserProfile {
@@ -119,4 +123,38 @@ export async function deleteUser(transactIn: TransactIn, em: EntityManager, id: 
       await deleteAgent((work) => transactIn(account, work), agentId);
     }
   }
+}
+
+/**
+ * Makes a person an agent of the account, without an invitation; one that waits for the person's address is void then.
+ * Errors: 404 for the person or the account, 422 for one who is an agent already or whose address an agent has, and when
+ * the account has too many.
+ */
+export async function joinAccount(
+  tx: Transaction,
+  { personId, role }: { personId: number; role: Agent['role'] },
+): Promise<AgentProfile> {
+  const { em, account, now } = tx;
+  const found = await sql(em, 'SELECT FROM users u, accounts a WHERE u.id = $1 AND a.id = $2 FOR KEY SHARE OF u, a', [
+    personId,
+    account.id,
+  ]);
+  if (found.length === 0) throw notFound('User');
+  await lockAccount(tx);
+  if (await findSeatOf(em, account.id, personId)) {
+    throw invalid('/user_id', 'unique', 'This user belongs to the account already');
+  }
+  const waiting = await findWaitingSeat(em, account.id, personId);
+  if (waiting) {
+    await takeSeat(tx, waiting.id, personId);
+    await closeInvitations(tx, waiting.id);
+    await em.nativeUpdate(Agent, { accountId: account.id, userId: waiting.id }, { role });
+    return readAgent(em, account.id, waiting.id);
+  }
+  await checkRoom(tx);
+  const userId = await makeTakenSeat(em, { accountId: account.id, personId }, now);
+  if (userId === null)
+    throw invalid('/user_id', 'unique', "Another agent of this account has the user's e-mail address");
+  await insertAgent(tx, userId, { role, availability: 'online' });
+  return readAgent(em, account.id, userId);
 }
