@@ -15,9 +15,16 @@ const author = 5;
 const helped = 6;
 const joined = 7;
 const withdrawn = 8;
+const moved = 9;
 
 const invitation = () => newToken('invitation', systemRandom);
-const links = { invited: invitation(), elsewhere: invitation(), returning: invitation(), helped: invitation() };
+const links = {
+  invited: invitation(),
+  elsewhere: invitation(),
+  returning: invitation(),
+  helped: invitation(),
+  moved: invitation(),
+};
 const tokens = { both: newToken('user', systemRandom), helped: newToken('user', systemRandom) };
 
 const rows = `
@@ -26,10 +33,12 @@ const rows = `
     ('Boss', 'boss@example.com', NULL, true, true), ('Both', 'both@example.com', 'https://example.com/b.png', true, false),
     ('Invited', 'Invited@example.com', NULL, false, false), ('Returning', 'returning@example.com', NULL, true, false),
     ('Author', 'author@example.com', NULL, true, false), ('Helped', 'helped@example.com', NULL, false, false),
-    ('Joined', 'joined@example.com', NULL, true, false), ('Withdrawn', 'withdrawn@example.com', NULL, false, false);
+    ('Joined', 'joined@example.com', NULL, true, false), ('Withdrawn', 'withdrawn@example.com', NULL, false, false),
+    ('Moved', 'moved@example.com', NULL, false, false);
   INSERT INTO agents (account_id, user_id, role, availability) VALUES (1, 1, 'administrator', 'online'),
     (1, 2, 'agent', 'busy'), (2, 2, 'administrator', 'online'), (1, 3, 'agent', 'online'), (2, 3, 'agent', 'online'),
-    (1, 4, 'agent', 'online'), (1, 6, 'agent', 'online'), (1, 7, 'agent', 'online');
+    (1, 4, 'agent', 'online'), (1, 6, 'agent', 'online'), (1, 7, 'agent', 'online'),
+    (1, 9, 'agent', 'online');
   INSERT INTO teams (account_id, name) VALUES (1, 'team');
   INSERT INTO team_members (account_id, team_id, user_id) VALUES (1, 1, 2), (1, 1, 3);
   INSERT INTO inboxes (account_id, name, channel_type, identifier) VALUES (1, 'Desk', 'Channel::Api', 'desk');
@@ -59,6 +68,7 @@ async function fill(url: string): Promise<void> {
       [2, invited, links.elsewhere, false],
       [1, returning, links.returning, false],
       [1, helped, links.helped, false],
+      [1, moved, links.moved, false],
       [1, withdrawn, invitation(), true],
     ] as const) {
       const statement = `INSERT INTO invitations (account_id, user_id, token_hash, expires_at, closed_at)
@@ -100,6 +110,7 @@ describe('people of 0.1.0, after an upgrade', () => {
       [helped, 'Helped', true],
       [invited, 'Invited', false],
       [joined, 'Joined', true],
+      [moved, 'Moved', false],
       [returning, 'Returning', false],
     ]);
     const headers = { api_access_token: tokens.both };
@@ -143,6 +154,10 @@ describe('people of 0.1.0, after an upgrade', () => {
     expect((await app.patch(`agents/${both}`, { name: 'Here' })).body.name).to.equal('Here');
     const { body } = await app.get('/api/v1/accounts/2/agents', { api_access_token: tokens.both });
     expect(body[0].name).to.equal('Both');
+    await app.post('conversations/1/assignments', { assignee_id: both });
+    const { body: list } = await app.get('conversations');
+    const assignees = list.data.payload.map((one: { meta: { assignee: unknown } }) => one.meta.assignee);
+    expect(assignees).to.deep.equal([{ id: both, name: 'Here' }]);
   });
 
   it('leave one account and stay in the other', async () => {
@@ -167,6 +182,16 @@ describe('people of 0.1.0, after an upgrade', () => {
     expect((await app.get('agents', { api_access_token: String(back.body['access_token']) })).status).to.equal(200);
   });
 
+  it('accept under another id where the platform has given theirs another address', async () => {
+    await app.patch(`/platform/api/v1/users/${moved}`, { email: 'elsewhere@example.com' });
+    const { status, body } = await accept(links.moved);
+    expect([status, body['id']]).to.deep.equal([200, moved]);
+    const { body: profile } = await app.get('/api/v1/profile', { api_access_token: String(body['access_token']) });
+    expect(profile.id).to.be.above(moved);
+    expect(profile.email).to.equal('moved@example.com');
+    expect(profile.accounts[0].agent_id).to.equal(moved);
+  });
+
   it('who was let in otherwise has nothing left to accept', async () => {
     expect((await accept(links.helped)).status).to.equal(410);
     expect((await app.get('agents', { api_access_token: tokens.helped })).status).to.equal(200);
@@ -174,7 +199,7 @@ describe('people of 0.1.0, after an upgrade', () => {
 
   it('are followed by agents with ids that nobody had', async () => {
     const { body } = await app.post('agents', { name: 'New', email: 'author@example.com', role: 'agent' });
-    expect(body.id).to.be.above(withdrawn);
+    expect(body.id).to.be.above(moved);
     const again = await app.post('agents', { name: 'New', email: 'withdrawn@example.com', role: 'agent' });
     expect([again.status, again.body.confirmed]).to.deep.equal([201, false]);
   });
