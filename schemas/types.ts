@@ -1972,6 +1972,14 @@ config: Attributes
  */
 events: string[]
 /**
+ * Why the service tells the bot nothing any more and gives its conversations to people, or null. Setting outgoing_url has it try again.
+ */
+disabled_reason: (string | null)
+/**
+ * How deliveries to the bot's server go; null for bots that run inside the service.
+ */
+circuit: (Circuit | null)
+/**
  * Whether it is there for every account, and not for accounts to change.
  */
 system: boolean
@@ -1983,6 +1991,24 @@ created_at: number
  * Unix timestamp in seconds.
  */
 updated_at: number
+}
+/**
+ * How deliveries to the endpoint go. The circuit opens after three attempts running that got no answer: then one delivery at a time is tried, at growing distances, and the others wait; the first success closes it.
+ */
+export interface Circuit {
+state: ("closed" | "open")
+/**
+ * Failed attempts since the last success.
+ */
+consecutive_failures: number
+/**
+ * Unix timestamp in seconds, or null.
+ */
+failing_since: (number | null)
+/**
+ * Unix timestamp in seconds, or null.
+ */
+next_attempt_at: (number | null)
 }
 /**
  * A bot with what was just made for it: the only answer that carries it.
@@ -2013,6 +2039,14 @@ config: Attributes
  * What the bot is told of.
  */
 events: string[]
+/**
+ * Why the service tells the bot nothing any more and gives its conversations to people, or null. Setting outgoing_url has it try again.
+ */
+disabled_reason: (string | null)
+/**
+ * How deliveries to the bot's server go; null for bots that run inside the service.
+ */
+circuit: (Circuit | null)
 /**
  * Whether it is there for every account, and not for accounts to change.
  */
@@ -2829,6 +2863,7 @@ active: boolean
  * Why the service switched the webhook off, or null.
  */
 disabled_reason: (string | null)
+circuit: Circuit
 /**
  * Identifier, or null for none.
  */
@@ -2862,6 +2897,7 @@ active: boolean
  * Why the service switched the webhook off, or null.
  */
 disabled_reason: (string | null)
+circuit: Circuit
 /**
  * Identifier, or null for none.
  */

@@ -102,7 +102,7 @@ export class App {
     this.#alarms = this.#createAlarms(clock);
     this.#http = this.#createServer();
     this.server = this.#http.server;
-    this.database.onAnnounced('deliveries', () => this.#servesEngine && this.engine.poke());
+    this.database.onAnnounced('deliveries', (touched) => this.#servesEngine && this.engine.poke(touched));
     this.database.onAnnounced('snooze', (until) => void this.#alarms.ringAt('wake-snoozed', until).catch(this.#warn));
   }
 
@@ -148,6 +148,7 @@ export class App {
         botRunner,
         holdAttempts: config.holdAttempts,
         log: this.log,
+        failed: this.#warn,
       }),
       inFlight: { webhook: config.engineInFlight, bot: config.engineInFlight },
       endpointInFlight: config.endpointInFlight,

@@ -36,6 +36,18 @@ export interface DatabaseOptions {
   beside?: Database;
 }
 
+/** An endpoint for which an account has something new to deliver. */
+export interface TouchedEndpoint {
+  kind: 'webhook' | 'bot';
+  id: number;
+  accountId: number;
+}
+
+interface Announcements {
+  deliveries: readonly TouchedEndpoint[];
+  snooze: Date;
+}
+
 /** A pool of connections to PostgreSQL, and the place where committed work is announced within the process. */
 export class Database {
   readonly orm: MikroORM;
@@ -90,14 +102,12 @@ export class Database {
   }
 
   /** Tells the process that something was committed: deliveries to make, or a time to look at. */
-  announce(what: 'deliveries'): void;
-  announce(what: 'snooze', until: Date): void;
-  announce(what: string, detail?: unknown): void {
+  announce<What extends keyof Announcements>(what: What, detail: Announcements[What]): void {
     this.#announcements.emit(what, detail);
   }
 
   /** Calls back on each announcement of the kind. */
-  onAnnounced(what: 'deliveries' | 'snooze', listener: (detail: Date) => void): void {
+  onAnnounced<What extends keyof Announcements>(what: What, listener: (detail: Announcements[What]) => void): void {
     this.#announcements.on(what, listener);
   }
 

@@ -6,9 +6,10 @@ import type { Claimed, EndpointKind } from './engine/claim.ts';
 import { defect, isDefective, isHopeless, maxClaims } from './engine/defect.ts';
 import { deliverByHttp, ended, type DelivererPorts } from './engine/deliver.ts';
 import type { Attempted, Deliver } from './engine/engine.ts';
-import { tellFailure, type FailureLog } from './engine/failure-log.ts';
+import { tellFailure } from './engine/failure-log.ts';
 import { finishDeliveries, type Finished } from './engine/finish.ts';
-import type { SlotOutcome } from './engine/slots.ts';
+import type { DueEndpoint, SlotOutcome } from './engine/slots.ts';
+import { learning, type StandingOptions } from './endpoint-standing.ts';
 import { findConversation } from './entities/conversation.ts';
 import { system, transact } from './events/transaction.ts';
 import type { BotRunner, RunVerdict } from './runtime/run-bot.ts';
@@ -17,7 +18,9 @@ export interface DelivererOptions extends DelivererPorts {
   database: Database;
   botRunner: BotRunner;
   holdAttempts: number;
-  log: FailureLog;
+  log: StandingOptions['log'];
+  /** Told of what went wrong in keeping what an attempt says of its endpoint. */
+  failed: (error: unknown) => void;
 }
 
 /** An attempt with what there is to tell of it; null when the delivery is somebody else's by now. */
@@ -26,7 +29,7 @@ interface Told extends Attempted {
   detail: string | null;
 }
 
-type Attempt = (claimed: Claimed) => Promise<Told>;
+type Attempt = (claimed: Claimed, standing: DueEndpoint) => Promise<Told>;
 
 class StaleDelivery extends Error {}
 
@@ -75,12 +78,30 @@ async function giveToPeople(
   }
 }
 
+// Why a bot's server is not asked any more, and the note that tells people so.
+function givenUp({ endpoint }: Claimed, { circuit }: DueEndpoint): { errorCode: string; note: string } | null {
+  if (endpoint.disabledReason !== null) {
+    return {
+      errorCode: 'bot_disabled',
+      note: `The bot is switched off: ${endpoint.disabledReason}. Please take over.`,
+    };
+  }
+  if (circuit !== 'open') return null;
+  return { errorCode: 'circuit_open', note: 'The bot has not answered anybody for a while. Please take over.' };
+}
+
 // A bot's server that cannot be reached must not leave its customer waiting.
 function toBotServer(options: DelivererOptions): Attempt {
-  return async (claimed) => {
+  return async (claimed, standing) => {
     const silence = await silenceNow(options, claimed);
     if (silence !== null) {
       return { finished: ended(claimed, 'cancelled', silence), outcome: 'skipped', verdict: null, detail: null };
+    }
+    const refusal = givenUp(claimed, standing);
+    if (refusal) {
+      const finished = ended(claimed, 'exhausted', refusal.errorCode);
+      const isOurs = await giveToPeople(options, { claimed, finished, note: refusal.note });
+      return { finished: null, outcome: 'skipped', verdict: isOurs ? finished : null, detail: null };
     }
     const { finished, outcome, detail } = await deliverByHttp(claimed, options);
     if (finished.state !== 'exhausted') return { finished, outcome, verdict: finished, detail };
@@ -133,14 +154,17 @@ export function createDeliverers(options: DelivererOptions): Record<EndpointKind
   const asDefective = endDefective(options);
   const told =
     (attempt: Attempt): Deliver =>
-    async (claimed) => {
-      const { finished, outcome, verdict, detail } = await (isDefective(claimed) ? asDefective : attempt)(claimed);
+    async (claimed, standing) => {
+      const make = isDefective(claimed) ? asDefective : attempt;
+      const { finished, outcome, verdict, detail } = await make(claimed, standing);
       const hasFailed = verdict?.state === 'pending' || verdict?.state === 'exhausted';
       if (hasFailed) tellFailure(options.log, claimed, verdict, detail);
       return { finished, outcome };
     };
+  const toServer = learning(options, told(byHttp));
+  const toRunner = told(byPlugin);
   return {
-    webhook: told(toWebhook(options)),
-    bot: told((claimed) => (claimed.endpoint.url === null ? byPlugin(claimed) : byHttp(claimed))),
+    webhook: learning(options, told(toWebhook(options))),
+    bot: (claimed, standing) => (claimed.endpoint.url === null ? toRunner : toServer)(claimed, standing),
   };
 }

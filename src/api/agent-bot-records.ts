@@ -9,6 +9,7 @@ import { hearingOf } from '../runtime/hearing.ts';
 import { validateConfig } from '../runtime/manifest.ts';
 import type { PluginPackage } from '../runtime/registry.ts';
 import type { Shape } from '../schemas.ts';
+import { presentCircuit } from './circuit.ts';
 
 /** A bot as the REST API answers it to who owns it. */
 export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
@@ -23,6 +24,8 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
     plugin_id: bot.pluginId ?? null,
     config: bot.config,
     events: bot.events,
+    disabled_reason: bot.disabledReason ?? null,
+    circuit: bot.kind === 'webhook' ? presentCircuit(bot) : null,
     system: (bot.accountId ?? null) === null,
     created_at: unixSeconds(bot.createdAt),
     updated_at: unixSeconds(bot.updatedAt),

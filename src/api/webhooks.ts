@@ -7,6 +7,7 @@ import { pageMeta } from '../lib/page.ts';
 import { newWebhookSecret } from '../lib/secret-box.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
 import type { Shape } from '../schemas.ts';
+import { presentCircuit } from './circuit.ts';
 
 const base = '/api/v1/accounts/:account_id/webhooks';
 const webhooksPerPage = 25;
@@ -20,6 +21,7 @@ function presentWebhook(webhook: Webhook): Shape<'resources/webhook'> {
     subscriptions: webhook.subscriptions,
     active: webhook.active,
     disabled_reason: webhook.disabledReason ?? null,
+    circuit: presentCircuit(webhook),
     inbox_id: webhook.inboxId ?? null,
     created_at: unixSeconds(webhook.createdAt),
     updated_at: unixSeconds(webhook.updatedAt),

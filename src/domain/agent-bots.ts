@@ -5,6 +5,7 @@ import { forbidden, invalid, notFound } from '../errors.ts';
 import { differs } from '../lib/differs.ts';
 import { hashToken, lastFour } from '../lib/tokens.ts';
 import { rotateSecret } from './signing-secrets.ts';
+import { unknownHealth } from './circuit.ts';
 
 /** What bots on servers of their own are told of: every event there is for bots. */
 export const webhookBotEvents = [
@@ -145,12 +146,18 @@ function checkKind(bot: AgentBot, changes: AgentBotChanges): void {
   }
 }
 
-/** Changes a bot of the account. Errors: 404, 403 for a system bot, 422 for what its kind does not have. */
+/**
+ * Changes a bot of the account. Naming the server's address, be it the same, has the service try a server again that it had
+ * given up. Errors: 404, 403 for a system bot, 422 for what its kind does not have.
+ */
 export async function updateAgentBot(tx: BotScope, id: number, changes: AgentBotChanges): Promise<AgentBot> {
   const bot = await lockOwnBot(tx, id);
   checkKind(bot, changes);
-  if (!differs(bot, changes)) return bot;
+  const isTriedAgain = changes.outgoingUrl !== undefined && (bot.disabledReason ?? null) !== null;
+  if (!differs(bot, changes) && !isTriedAgain) return bot;
+  const hasMoved = changes.outgoingUrl !== undefined && changes.outgoingUrl !== bot.outgoingUrl;
   Object.assign(bot, { ...changes, updatedAt: tx.now });
+  if (hasMoved || isTriedAgain) Object.assign(bot, { ...unknownHealth, disabledReason: null });
   await tx.em.flush();
   return bot;
 }

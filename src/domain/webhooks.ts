@@ -6,6 +6,7 @@ import type { Transaction } from '../events/transaction.ts';
 import { differs } from '../lib/differs.ts';
 import { sql, type Executor } from '../lib/sql.ts';
 import { rotateSecret } from './signing-secrets.ts';
+import { unknownHealth } from './circuit.ts';
 
 export interface NewWebhook {
   url: string;
@@ -82,8 +83,11 @@ export async function updateWebhook(
   if (changes.inboxId) await checkInbox(tx, changes.inboxId);
   if (!differs(webhook, changes)) return webhook;
   const switched = changes.active !== undefined && changes.active !== webhook.active;
+  const hasMoved = changes.url !== undefined && changes.url !== webhook.url;
   Object.assign(webhook, { ...changes, updatedAt: tx.now });
   if (switched) webhook.disabledReason = null;
+  // Another address, or a new beginning: what is known of the endpoint does not hold any more.
+  if (switched || hasMoved) Object.assign(webhook, unknownHealth);
   await tx.em.flush();
   if (switched && !webhook.active) await cancelDeliveries(tx.em, tx.account.id, id);
   return webhook;

@@ -26,63 +26,9 @@ export interface Claimed {
     sealedSecret: string | null;
     /** The secret before, while both sign. */
     previousSealedSecret: string | null;
+    /** Why the service tells a bot nothing any more; null for all others. */
+    disabledReason: string | null;
   };
-}
-
-/** What a claim may take. `free` bounds endpoints that are busy already; others may take `perEndpoint`. */
-export interface ClaimBounds {
-  kind: EndpointKind;
-  limit: number;
-  perEndpoint: number;
-  free: ReadonlyMap<number, number>;
-  /** Endpoints up to this id come last, so that no endpoint starves behind another. */
-  afterEndpoint: number;
-  leaseSeconds: number;
-}
-
-export interface LeasedLane {
-  id: number;
-  endpointId: number;
-}
-
-// Steps from endpoint to endpoint over the index instead of reading due lanes in order: an endpoint with a hundred
-// thousand of them costs the others nothing. The lease doubles as the due time, so a lane whose process died becomes
-// due by itself. A lane left behind is leased for up to twice as long, at random: should one of these deliveries end the
-// process again, the others come back apart from it. Joined instead of gathered in an array, the candidates would be
-// looked up by reading all lanes.
-const leaseStatement = prepared(`
-  WITH RECURSIVE endpoint AS (
-    (SELECT endpoint_id FROM lanes WHERE endpoint_kind = $1 AND due_at IS NOT NULL AND endpoint_id > $2
-     ORDER BY endpoint_id LIMIT 1)
-    UNION ALL
-    SELECT next.endpoint_id FROM endpoint CROSS JOIN LATERAL (
-      SELECT l.endpoint_id FROM lanes l WHERE l.endpoint_kind = $1 AND l.due_at IS NOT NULL
-        AND l.endpoint_id > endpoint.endpoint_id ORDER BY l.endpoint_id LIMIT 1) next
-  ), candidate AS (
-    SELECT due.id FROM endpoint
-    LEFT JOIN unnest($3::bigint[], $4::int[]) AS busy (endpoint_id, free) USING (endpoint_id)
-    CROSS JOIN LATERAL (
-      SELECT l.id FROM lanes l WHERE l.endpoint_kind = $1 AND l.endpoint_id = endpoint.endpoint_id AND l.due_at <= now()
-      ORDER BY l.due_at LIMIT coalesce(busy.free, $5) FOR UPDATE SKIP LOCKED) due
-    LIMIT $6
-  )
-  UPDATE lanes SET lease_token = $7, due_at = now() + make_interval(
-    secs => $8 * CASE WHEN lease_token IS NULL THEN 1 ELSE 1 + random() END)
-  WHERE id = ANY (ARRAY(SELECT id FROM candidate)) RETURNING id, endpoint_id`);
-
-/** Leases due lanes under `token`. */
-export async function leaseLanes(executor: Executor, bounds: ClaimBounds, token: string): Promise<LeasedLane[]> {
-  const rows = await sql<{ id: number; endpoint_id: number }>(executor, leaseStatement, [
-    bounds.kind,
-    bounds.afterEndpoint,
-    [...bounds.free.keys()],
-    [...bounds.free.values()],
-    bounds.perEndpoint,
-    bounds.limit,
-    token,
-    bounds.leaseSeconds,
-  ]);
-  return rows.map((row) => ({ id: row.id, endpointId: row.endpoint_id }));
 }
 
 interface HeadRow {
@@ -103,6 +49,7 @@ interface HeadRow {
   url: string | null;
   secret: string | null;
   previous_secret: string | null;
+  disabled_reason: string | null;
 }
 
 // The head of a lane is its oldest due delivery, unless an older one that still holds the lane back waits for its
@@ -135,7 +82,8 @@ const headStatement = prepared(`
     CASE d.endpoint_kind WHEN 'bot'
       THEN (SELECT previous_secret FROM agent_bots WHERE id = d.endpoint_id AND previous_secret_expires_at > now())
       ELSE (SELECT previous_secret FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id
-        AND previous_secret_expires_at > now()) END AS previous_secret`);
+        AND previous_secret_expires_at > now()) END AS previous_secret,
+    CASE d.endpoint_kind WHEN 'bot' THEN (SELECT disabled_reason FROM agent_bots WHERE id = d.endpoint_id) END AS disabled_reason`);
 
 /** Takes the head delivery of each leased lane; a lane may have none. Failed attempts below `holdAttempts` hold a lane. */
 export async function takeHeads(
@@ -159,6 +107,7 @@ export async function takeHeads(
       url: row.url,
       sealedSecret: row.secret,
       previousSealedSecret: row.previous_secret,
+      disabledReason: row.disabled_reason,
     },
   }));
 }

@@ -1,12 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Database } from '../database.ts';
+import type { Database, TouchedEndpoint } from '../database.ts';
 import type { Random } from '../lib/ports.ts';
 import { isOutage, isRetryable } from '../lib/sql-errors.ts';
-import { leaseLanes, takeHeads, type Claimed, type EndpointKind } from './claim.ts';
+import { takeHeads, type Claimed, type EndpointKind } from './claim.ts';
 import { pauseAfter } from './defect.ts';
+import { firstEndpoint, lookAt, surveyDue, type EndpointOfAccount } from './due-endpoints.ts';
 import { FinishBatch } from './finish-batch.ts';
-import { Slots, type SlotOutcome } from './slots.ts';
+import { Slots, keyOf, type DueEndpoint, type Share, type Slot, type SlotOutcome } from './slots.ts';
 import { extendLeases, releaseLanes, type Finished, type Lease } from './finish.ts';
+import { giveBackProbes, leaseLanes, takeProbes } from './lease.ts';
 
 /** One attempt: what to write of how it ended, null when the deliverer has written that, and its endpoint's part in it. */
 export interface Attempted {
@@ -14,8 +16,8 @@ export interface Attempted {
   outcome: SlotOutcome;
 }
 
-/** Makes one attempt. */
-export type Deliver = (claimed: Claimed) => Promise<Attempted>;
+/** Makes one attempt on an endpoint, and knows how that stood when it was claimed. */
+export type Deliver = (claimed: Claimed, standing: DueEndpoint) => Promise<Attempted>;
 
 export interface EngineOptions {
   database: Database;
@@ -35,12 +37,19 @@ export interface EngineOptions {
 interface Pump {
   running: boolean;
   again: boolean;
-  afterEndpoint: number;
+  /** Whether to look for whatever is due, not only at what was touched. */
+  surveys: boolean;
+  after: EndpointOfAccount;
+  touched: Map<string, EndpointOfAccount>;
+  /** What had something due when it was last looked at, but no slot. */
+  due: Map<string, DueEndpoint>;
   slots: Slots;
 }
 
 const renewalsPerLease = 3;
 const lockedRetryMs = 250;
+/** Endpoints that one survey steps over at most; the next goes on behind them. */
+const surveyed = 1_000;
 const kinds: readonly EndpointKind[] = ['webhook', 'bot'];
 
 /**
@@ -64,7 +73,8 @@ export class Engine {
     this.#batch = new FinishBatch(options);
     const pump = (kind: EndpointKind): Pump => {
       const slots = new Slots({ total: options.inFlight[kind], perEndpoint: options.endpointInFlight });
-      return { running: false, again: false, afterEndpoint: 0, slots };
+      const [touched, due] = [new Map<string, EndpointOfAccount>(), new Map<string, DueEndpoint>()];
+      return { running: false, again: false, surveys: false, after: firstEndpoint, touched, due, slots };
     };
     this.#pumps = { webhook: pump('webhook'), bot: pump('bot') };
   }
@@ -77,9 +87,14 @@ export class Engine {
     this.poke();
   }
 
-  /** Says that something may be due. */
-  poke(): void {
-    for (const kind of kinds) this.#wake(kind);
+  /** Says that something may be due: at these endpoints, or anywhere. */
+  poke(touched?: readonly TouchedEndpoint[]): void {
+    for (const kind of kinds) {
+      const pump = this.#pumps[kind];
+      if (touched === undefined) pump.surveys = true;
+      for (const endpoint of touched ?? []) if (endpoint.kind === kind) pump.touched.set(keyOf(endpoint), endpoint);
+      if (pump.surveys || pump.touched.size > 0) this.#wake(kind);
+    }
   }
 
   /** Deliveries that are under way. */
@@ -125,43 +140,73 @@ export class Engine {
   async #claim(kind: EndpointKind, pump: Pump): Promise<void> {
     const { database, random, leaseSeconds } = this.#options;
     await this.#expireAbandoned();
-    const limit = pump.slots.free;
-    if (limit <= 0) return;
+    if (pump.slots.free <= 0) return;
+    await this.#look(kind, pump);
+    const shares = await this.#takeProbes(kind, pump.slots.plan(pump.due.values()));
+    if (shares.length === 0) return;
     const token = random.uuid();
-    const bounds = {
-      kind,
-      limit,
-      perEndpoint: pump.slots.first,
-      free: pump.slots.freeByEndpoint(),
-      afterEndpoint: pump.afterEndpoint,
-      leaseSeconds,
-    };
-    const leased = await leaseLanes(database.em(), bounds, token);
-    const full = leased.length === limit;
-    if (full || pump.afterEndpoint > 0) pump.again = true;
-    pump.afterEndpoint = full ? Math.max(...leased.map(({ endpointId }) => endpointId)) : 0;
-    if (leased.length > 0)
-      await this.#takeUp(
-        kind,
-        leased.map(({ id }) => ({ laneId: id, token })),
-        token,
-      );
+    const leased = await leaseLanes(database.em(), { kind, shares, leaseSeconds }, token);
+    // Who got less than its share has nothing more that is due.
+    const found = Map.groupBy(leased, ({ endpointId, accountId }) => keyOf({ id: endpointId, accountId }));
+    for (const share of shares) {
+      const key = keyOf(share);
+      if ((found.get(key)?.length ?? 0) < share.lanes || share.circuit === 'probe') pump.due.delete(key);
+    }
+    if (leased.length > 0) pump.again = true;
+    const leases = leased.map(({ id }) => ({ laneId: id, token }));
+    await this.#takeUp(kind, { leases, token, shares });
   }
 
-  async #takeUp(kind: EndpointKind, leases: readonly Lease[], token: string): Promise<void> {
+  // What was touched is looked at alone: of a crowd that has things due but no slot, each claim would have to step over
+  // every endpoint.
+  async #look(kind: EndpointKind, pump: Pump): Promise<void> {
+    const em = this.#options.database.em();
+    if (pump.surveys) {
+      pump.surveys = false;
+      const { due, next } = await surveyDue(em, { kind, after: pump.after, limit: surveyed });
+      pump.after = next;
+      pump.due = new Map(due.map((endpoint) => [keyOf(endpoint), endpoint]));
+    }
+    if (pump.touched.size === 0) return;
+    const touched = [...pump.touched.values()];
+    pump.touched.clear();
+    for (const endpoint of touched) pump.due.delete(keyOf(endpoint));
+    for (const endpoint of await lookAt(em, kind, touched)) pump.due.set(keyOf(endpoint), endpoint);
+  }
+
+  // Of all processes one makes a probe.
+  async #takeProbes(kind: EndpointKind, shares: readonly Share[]): Promise<readonly Share[]> {
+    const { database, leaseSeconds } = this.#options;
+    const endpointIds = shares.filter(({ circuit }) => circuit === 'probe').map(({ id }) => id);
+    if (endpointIds.length === 0) return shares;
+    const ours = await takeProbes(database.em(), { kind, endpointIds, seconds: leaseSeconds });
+    for (const share of shares) if (share.circuit === 'probe') this.#pumps[kind].due.delete(keyOf(share));
+    return shares.filter(({ circuit, id }) => circuit !== 'probe' || ours.has(id));
+  }
+
+  async #takeUp(
+    kind: EndpointKind,
+    { leases, token, shares }: { leases: readonly Lease[]; token: string; shares: readonly Share[] },
+  ): Promise<void> {
     const { database, holdAttempts } = this.#options;
+    const probes = new Set(shares.filter(({ circuit }) => circuit === 'probe').map(({ id }) => id));
+    const standings = new Map(shares.map((share) => [keyOf(share), share]));
     let idle = leases;
     try {
-      const heads = await takeHeads(database.em(), {
-        laneIds: leases.map(({ laneId }) => laneId),
-        token,
-        holdAttempts,
-      });
-      for (const claimed of heads) this.#begin(kind, claimed);
+      const laneIds = leases.map(({ laneId }) => laneId);
+      const heads = leases.length === 0 ? [] : await takeHeads(database.em(), { laneIds, token, holdAttempts });
+      for (const claimed of heads) {
+        const { account, endpoint } = claimed;
+        const standing = standings.get(keyOf({ id: endpoint.id, accountId: account.id }));
+        if (!standing) throw new Error('A lane was leased that nobody asked for');
+        probes.delete(endpoint.id);
+        this.#begin(kind, claimed, standing);
+      }
       const taken = new Set(heads.map(({ laneId }) => laneId));
       idle = leases.filter(({ laneId }) => !taken.has(laneId));
       if (idle.length > 0) idle = await database.em().transactional((em) => releaseLanes(em, idle, holdAttempts));
       this.#abandon(idle);
+      if (probes.size > 0) await giveBackProbes(database.em(), kind, [...probes]);
     } catch (error) {
       if (isPassing(error)) this.#abandon(idle);
       throw error;
@@ -184,6 +229,7 @@ export class Engine {
         return skipped;
       });
       this.#abandoned.push(...locked);
+      if (locked.length < leases.length) for (const kind of kinds) this.#pumps[kind].surveys = true;
     } catch (error) {
       this.#abandoned.push(...leases);
       throw error;
@@ -206,24 +252,26 @@ export class Engine {
     }
   }
 
-  #begin(kind: EndpointKind, claimed: Claimed): void {
-    this.#pumps[kind].slots.take(claimed.endpoint.id);
+  #begin(kind: EndpointKind, claimed: Claimed, standing: DueEndpoint): void {
+    const slot = this.#pumps[kind].slots.take(standing);
     this.#held.add(claimed);
-    this.#track(this.#make(kind, claimed));
+    this.#track(this.#make(kind, claimed, slot));
   }
 
-  async #make(kind: EndpointKind, claimed: Claimed): Promise<void> {
-    const outcome = await this.#deliver(kind, claimed);
-    this.#pumps[kind].slots.give(claimed.endpoint.id, outcome);
+  async #make(kind: EndpointKind, claimed: Claimed, slot: Slot): Promise<void> {
+    const outcome = await this.#deliver(kind, claimed, slot.endpoint);
+    const pump = this.#pumps[kind];
+    pump.slots.give(slot, outcome);
     this.#held.delete(claimed);
+    pump.touched.set(keyOf(slot.endpoint), slot.endpoint);
     this.#wake(kind);
   }
 
   // A defect in a deliverer must not end the engine: the lease runs out, and the delivery is tried again. After an
   // outage there is no need to wait for that.
-  async #deliver(kind: EndpointKind, claimed: Claimed): Promise<SlotOutcome> {
+  async #deliver(kind: EndpointKind, claimed: Claimed, standing: DueEndpoint): Promise<SlotOutcome> {
     try {
-      const { finished, outcome } = await this.#options.deliver[kind](claimed);
+      const { finished, outcome } = await this.#options.deliver[kind](claimed, standing);
       if (finished) await this.#batch.add(finished);
       return outcome;
     } catch (error) {

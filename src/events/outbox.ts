@@ -1,4 +1,5 @@
 import { prepared } from '../lib/prepared.ts';
+import type { TouchedEndpoint } from '../database.ts';
 import { sql } from '../lib/sql.ts';
 import { assertShape } from '../schemas.ts';
 import { buildPayload, endOf, payloadSchema, type Audience, type EventName, type Subject } from './catalog.ts';
@@ -95,18 +96,19 @@ const writeOutbox = prepared(`
     GROUP BY subject_kind, subject_id, endpoint_kind, endpoint_id
     ORDER BY subject_kind, subject_id, endpoint_kind, endpoint_id
     ON CONFLICT (account_id, subject_kind, subject_id, endpoint_kind, endpoint_id) DO UPDATE
-      SET due_at = CASE WHEN lane.lease_token IS NULL THEN now() ELSE lane.due_at END
+      SET due_at = CASE WHEN lane.lease_token IS NULL THEN least(lane.due_at, now()) ELSE lane.due_at END
     RETURNING id, endpoint_kind, endpoint_id, subject_kind, subject_id
   )
   INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id)
   SELECT $1, s.event_id, lane.id, s.endpoint_kind, s.endpoint_id
-  FROM subscribers s JOIN touched_lanes lane USING (subject_kind, subject_id, endpoint_kind, endpoint_id)`);
+  FROM subscribers s JOIN touched_lanes lane USING (subject_kind, subject_id, endpoint_kind, endpoint_id)
+  RETURNING endpoint_kind AS kind, endpoint_id AS id`);
 
-/** Writes what the transaction recorded; part of its commit. */
-export async function flushOutbox(tx: Transaction): Promise<void> {
+/** Writes what the transaction recorded; part of its commit. Answers whom something is to be delivered to. */
+export async function flushOutbox(tx: Transaction): Promise<TouchedEndpoint[]> {
   const events = tx.recorded;
-  if (events.length === 0) return;
-  await sql(tx.em, writeOutbox, [
+  if (events.length === 0) return [];
+  const touched = await sql<Omit<TouchedEndpoint, 'accountId'>>(tx.em, writeOutbox, [
     tx.account.id,
     events.map((event) => event.name),
     events.map((event) => event.conversationId),
@@ -122,4 +124,5 @@ export async function flushOutbox(tx: Transaction): Promise<void> {
     events.map((event) => event.lane.kind),
     events.map((event) => event.lane.id),
   ]);
+  return touched.map((endpoint) => ({ ...endpoint, accountId: tx.account.id }));
 }

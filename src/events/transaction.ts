@@ -101,8 +101,8 @@ export class Transaction {
   /** Writes what it changed and said; part of its commit. */
   async flush(): Promise<void> {
     await this.em.flush();
-    await flushOutbox(this);
-    if (this.recorded.length > 0) this.afterCommit(() => this.#whole.database.announce('deliveries'));
+    const touched = await flushOutbox(this);
+    if (touched.length > 0) this.afterCommit(() => this.#whole.database.announce('deliveries', touched));
   }
 }
 

@@ -1,18 +1,15 @@
 import { Client } from 'pg';
-import { leaseLanes, takeHeads, type ClaimBounds, type Claimed } from '../../src/engine/claim.ts';
+import { takeHeads, type Claimed } from '../../src/engine/claim.ts';
+import { firstEndpoint, surveyDue } from '../../src/engine/due-endpoints.ts';
 import { extendLeases, finishDeliveries, type Finished, type Lease } from '../../src/engine/finish.ts';
+import { leaseLanes } from '../../src/engine/lease.ts';
+import type { Share } from '../../src/engine/slots.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { TestApp } from '../support/app.ts';
 
 export const holdAttempts = 3;
-export const bounds: ClaimBounds = {
-  kind: 'webhook',
-  limit: 256,
-  perEndpoint: 8,
-  free: new Map(),
-  afterEndpoint: 0,
-  leaseSeconds: 30,
-};
+export const perEndpoint = 8;
+export const leaseSeconds = 30;
 const pingUrl = 'http://127.0.0.1:9/hook';
 
 /** What the engine does between two looks, without its timers: on a database whose clock this test moves. */
@@ -68,9 +65,16 @@ export class Bench {
     return [...new Set(lanes.map(({ id }) => Number(id)))];
   }
 
-  async claim(changes: Partial<ClaimBounds> = {}): Promise<Claimed[]> {
+  /** So many lanes of each endpoint that has something due. */
+  async shares(lanes: number): Promise<Share[]> {
+    const { due } = await surveyDue(this.em, { kind: 'webhook', after: firstEndpoint, limit: 1_000 });
+    return due.map((endpoint) => ({ ...endpoint, lanes }));
+  }
+
+  async claim(lanes = perEndpoint): Promise<Claimed[]> {
     const token = systemRandom.uuid();
-    const leased = await leaseLanes(this.em, { ...bounds, ...changes }, token);
+    const shares = await this.shares(lanes);
+    const leased = await leaseLanes(this.em, { kind: 'webhook', shares, leaseSeconds }, token);
     return takeHeads(this.em, { laneIds: leased.map(({ id }) => id), token, holdAttempts });
   }
 

@@ -1,11 +1,14 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { leaseLanes, takeHeads, type ClaimBounds } from '../../src/engine/claim.ts';
+import { takeHeads } from '../../src/engine/claim.ts';
+import { firstEndpoint, lookAt, surveyDue } from '../../src/engine/due-endpoints.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { leaseLanes } from '../../src/engine/lease.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
+import type { Executor } from '../../src/lib/sql.ts';
 import { eventually } from './helpers.ts';
-import { Bench, bounds, holdAttempts } from './lease-bench.ts';
+import { Bench, holdAttempts, leaseSeconds, perEndpoint } from './lease-bench.ts';
 
 describe('leases', () => {
   let bench: Bench;
@@ -20,7 +23,7 @@ describe('leases', () => {
     const webhookId = await bench.webhook();
     const laneIds = await bench.deliveries(webhookId, 200);
     await bench.deliveries(webhookId, 1, laneIds[0]);
-    const all = { limit: 1_000, perEndpoint: 1_000 };
+    const all = 1_000;
     const claims = (await Promise.all(Array.from({ length: 8 }, () => bench.claim(all)))).flat();
     expect(claims.map(({ laneId }) => laneId).toSorted((one, other) => one - other)).to.deep.equal(laneIds);
     expect(claims.every(({ attempt }) => attempt === 1)).to.equal(true);
@@ -30,7 +33,8 @@ describe('leases', () => {
   it('a claim passes by what another is about to take, without waiting for it', async () => {
     await bench.deliveries(await bench.webhook(), 3);
     await bench.em.transactional(async (em) => {
-      expect(await leaseLanes(em, bounds, systemRandom.uuid())).to.have.lengthOf(3);
+      const lease = { kind: 'webhook' as const, shares: await bench.shares(3), leaseSeconds };
+      expect(await leaseLanes(em, lease, systemRandom.uuid())).to.have.lengthOf(3);
       const patience = sleep(1_000, 'waited');
       expect(await Promise.race([bench.claim(), patience])).to.deep.equal([]);
     });
@@ -77,7 +81,11 @@ describe('leases', () => {
   it('a process that stalls between lease and take finds nothing when another has leased the lane meanwhile', async () => {
     await bench.deliveries(await bench.webhook(), 1);
     const stalled = systemRandom.uuid();
-    const leased = await leaseLanes(bench.em, bounds, stalled);
+    const leased = await leaseLanes(
+      bench.em,
+      { kind: 'webhook', shares: await bench.shares(1), leaseSeconds },
+      stalled,
+    );
     await bench.pass(31);
     const [claimed] = await bench.claim();
     const before = await bench.ledger();
@@ -151,21 +159,34 @@ describe('leases', () => {
 
     const first = await bench.claim();
     expect(first.map(({ endpoint }) => endpoint.id)).to.include.members([crowd, quiet, last]);
-    expect(first).to.have.lengthOf(bounds.perEndpoint + 2);
-    const busy = await bench.claim({ free: new Map([[crowd, 0]]) });
-    expect(busy).to.deep.equal([]);
+    expect(first).to.have.lengthOf(perEndpoint + 2);
     await bench.deliveries(last, 1);
-    // A claim that is full goes on behind the endpoints it has served.
-    const full = await bench.claim({ limit: 4 });
-    expect(full.every(({ endpoint }) => endpoint.id === crowd)).to.equal(true);
-    const next = await bench.claim({ limit: 4, afterEndpoint: crowd });
-    expect(next.map(({ endpoint }) => endpoint.id)).to.deep.equal([last]);
+    // A survey that is full goes on behind the endpoints it has stepped over.
+    const pages = [firstEndpoint];
+    for (let page = 0; page < 4; page += 1) {
+      const { due, next } = await surveyDue(bench.em, { kind: 'webhook', after: pages.at(-1)!, limit: 1 });
+      expect(due.map(({ id }) => id)).to.deep.equal([[crowd], [], [last], []][page]);
+      pages.push(next);
+    }
+    expect(pages.map(({ id }) => id)).to.deep.equal([0, crowd, quiet, last, 0]);
 
-    const plan = await explain(bench, { ...bounds, free: new Map([[crowd, 1]]) });
-    expect(plan.filter(({ node }) => node === 'Seq Scan')).to.deep.equal([]);
-    const lookups = plan.filter(({ relation, index }) => relation === 'lanes' && index !== undefined);
-    expect(lookups.map(({ index }) => index)).to.include('lanes_due');
-    expect(lookups.map(({ index }) => index)).to.have.members(['lanes_due', 'lanes_due', 'lanes_due', 'lanes_pkey']);
+    const shares = await bench.shares(1);
+    const plans = {
+      survey: await explain(bench, (em) => surveyDue(em, { kind: 'webhook', after: firstEndpoint, limit: 1_000 })),
+      look: await explain(bench, (em) => lookAt(em, 'webhook', shares)),
+      lease: await explain(bench, (em) =>
+        leaseLanes(em, { kind: 'webhook', shares, leaseSeconds }, systemRandom.uuid()),
+      ),
+    };
+    const lookups = Object.entries(plans).map(([name, plan]) => {
+      const ofLanes = plan.filter(({ relation }) => relation === 'lanes');
+      return [name, ofLanes.filter(({ node }) => node !== 'ModifyTable').map(({ index }) => index ?? 'none')];
+    });
+    expect(Object.fromEntries(lookups)).to.deep.equal({
+      survey: ['lanes_due', 'lanes_due', 'lanes_due'],
+      look: ['lanes_due'],
+      lease: ['lanes_pkey', 'lanes_due'],
+    });
   });
 
   it('a stop waits for a claim that is under way', async () => {
@@ -216,29 +237,25 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** The nodes of the plan of a claim's statement. */
+/** The nodes of the plan of a statement that `work` runs. */
 async function explain(
   { em }: Bench,
-  claim: ClaimBounds,
+  work: (executor: Executor) => Promise<unknown>,
 ): Promise<{ node: string; relation: string | undefined; index: string | undefined }[]> {
   const kysely = em.getKysely();
   const plans: PlanNode[] = [];
-  await leaseLanes(
-    {
-      getKysely: () => ({
-        executeQuery: async (query) => {
-          const { rows } = await kysely.executeQuery<{ 'QUERY PLAN': { Plan: PlanNode }[] }>({
-            ...query,
-            sql: `EXPLAIN (FORMAT JSON) ${query.sql}`,
-          });
-          plans.push(...rows.flatMap((row) => row['QUERY PLAN'].map(({ Plan }) => Plan)));
-          return { rows: [] };
-        },
-      }),
-    },
-    claim,
-    systemRandom.uuid(),
-  );
+  await work({
+    getKysely: () => ({
+      executeQuery: async (query) => {
+        const { rows } = await kysely.executeQuery<{ 'QUERY PLAN': { Plan: PlanNode }[] }>({
+          ...query,
+          sql: `EXPLAIN (FORMAT JSON) ${query.sql}`,
+        });
+        plans.push(...rows.flatMap((row) => row['QUERY PLAN'].map(({ Plan }) => Plan)));
+        return { rows: [] };
+      },
+    }),
+  });
   const nodes: PlanNode[] = [];
   for (let next = plans.pop(); next; next = plans.pop()) {
     nodes.push(next);

@@ -45,7 +45,7 @@ describe('claims without a result', () => {
 
   it('lanes that a process left behind are leased for different times, so that they come back apart from each other', async () => {
     await bench.deliveries(await bench.webhook(), 40);
-    const all = { limit: 100, perEndpoint: 100 };
+    const all = 100;
     const ends = async () =>
       (await bench.rows('SELECT extract(epoch FROM due_at - now()) AS seconds FROM lanes')).map((row) =>
         Number(row['seconds']),
@@ -64,7 +64,7 @@ describe('claims without a result', () => {
   it('a delivery that ends the process each time takes none of those with it that were under way at first', async () => {
     const laneIds = await bench.deliveries(await bench.webhook(), 12);
     const poison = laneIds[0];
-    const all = { limit: 100, perEndpoint: 100 };
+    const all = 100;
     for (let claims = 0; claims < 5;) {
       const claimed = await bench.claim(all);
       const deadly = claimed.find(({ laneId }) => laneId === poison);

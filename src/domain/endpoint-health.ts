@@ -1,0 +1,108 @@
+import type { Transaction } from '../events/transaction.ts';
+import { prepared } from '../lib/prepared.ts';
+import { moment, momentOrNull, sql } from '../lib/sql.ts';
+import { nextHealth, type EndpointHealth, type EndpointOutcome, type HealthChange } from './circuit.ts';
+import { disableWebhook } from './webhooks.ts';
+
+/** An attempt on the endpoint that has ended. */
+export interface AttemptOnEndpoint {
+  endpoint: { kind: 'webhook' | 'bot'; id: number; url: string | null };
+  outcome: EndpointOutcome;
+  isProbe: boolean;
+  /** In [0, 1), random. */
+  fraction: number;
+}
+
+interface HealthRow {
+  url: string | null;
+  now: string;
+  is_proven: boolean;
+  consecutive_failures: number;
+  unanswered_attempts: number;
+  failing_since: string | null;
+  circuit_trips: number;
+  circuit_probe_at: string | null;
+}
+
+const columns = `now(), is_proven, consecutive_failures, unanswered_attempts, failing_since, circuit_trips, circuit_probe_at`;
+const read = {
+  webhook: prepared(`SELECT url, ${columns} FROM webhooks WHERE account_id = $1 AND id = $2 AND active FOR UPDATE`),
+  bot: prepared(`SELECT outgoing_url AS url, ${columns} FROM agent_bots
+    WHERE (account_id = $1 OR account_id IS NULL) AND id = $2 AND disabled_reason IS NULL FOR UPDATE`),
+};
+const write = (table: string) =>
+  prepared(`UPDATE ${table} SET is_proven = $2, consecutive_failures = $3, unanswered_attempts = $4, failing_since = $5,
+    circuit_trips = $6, circuit_probe_at = $7 WHERE id = $1`);
+const writes = { webhook: write('webhooks'), bot: write('agent_bots') };
+
+const webhookExpired = 'Every delivery has failed for 5 days';
+/** Why a bot's server is told nothing any more. */
+export const botExpired = "Every delivery to the bot's server has failed for 5 days";
+
+async function lockHealth(
+  tx: Transaction,
+  { endpoint }: AttemptOnEndpoint,
+): Promise<{ health: EndpointHealth; now: Date } | null> {
+  const [row] = await sql<HealthRow>(tx.em, read[endpoint.kind], [tx.account.id, endpoint.id]);
+  // What was called is not this endpoint any more.
+  if (!row || row.url !== endpoint.url) return null;
+  const health = {
+    isProven: row.is_proven,
+    consecutiveFailures: row.consecutive_failures,
+    unansweredAttempts: row.unanswered_attempts,
+    failingSince: momentOrNull(row.failing_since),
+    circuitTrips: row.circuit_trips,
+    circuitProbeAt: momentOrNull(row.circuit_probe_at),
+  };
+  return { health, now: moment(row.now) };
+}
+
+async function switchOff(tx: Transaction, { kind, id }: AttemptOnEndpoint['endpoint']): Promise<void> {
+  if (kind === 'webhook') return disableWebhook(tx, id, webhookExpired);
+  await sql(tx.em, 'UPDATE agent_bots SET disabled_reason = $2, updated_at = now() WHERE id = $1', [id, botExpired]);
+}
+
+/**
+ * Keeps in an endpoint's row what an attempt says of it: opens and closes its circuit, and switches off what has failed
+ * for five days (a webhook with all it had still to be sent). Answers what changed; nothing when the endpoint is gone, is
+ * switched off, or has another address by now.
+ */
+export async function recordAttempt(tx: Transaction, attempt: AttemptOnEndpoint): Promise<HealthChange> {
+  const known = await lockHealth(tx, attempt);
+  if (!known) return null;
+  const { kind, id } = attempt.endpoint;
+  const { health, change } = nextHealth(known.health, { ...attempt, kind, now: known.now });
+  await sql(tx.em, writes[kind], [
+    id,
+    health.isProven,
+    health.consecutiveFailures,
+    health.unansweredAttempts,
+    health.failingSince,
+    health.circuitTrips,
+    health.circuitProbeAt,
+  ]);
+  if (change === 'expired') await switchOff(tx, attempt.endpoint);
+  return change;
+}
+
+const batch = 1000;
+
+// Lanes that others are changing are passed by: they look at what is due themselves.
+const wakeStatement = prepared(`
+  WITH waiting AS (
+    SELECT id FROM lanes WHERE endpoint_kind = $1 AND endpoint_id = $2 AND due_at > now() AND lease_token IS NULL
+    ORDER BY subject_kind, subject_id LIMIT ${batch} FOR UPDATE SKIP LOCKED
+  ), moved AS (
+    UPDATE deliveries d SET next_attempt_at = now() FROM waiting w
+    WHERE d.lane_id = w.id AND d.state = 'pending' AND d.next_attempt_at > now()
+  )
+  UPDATE lanes l SET due_at = now() FROM waiting w WHERE l.id = w.id RETURNING l.id`);
+
+/** Makes due what waits for the endpoint's next attempt, one batch of it; answers whether there may be more. */
+export async function wakeLanes(
+  { em }: Transaction,
+  { kind, id }: { kind: 'webhook' | 'bot'; id: number },
+): Promise<boolean> {
+  const woken = await sql(em, wakeStatement, [kind, id]);
+  return woken.length === batch;
+}
