@@ -1376,6 +1376,10 @@ email?: (string | null)
  */
 phone_number?: (string | null)
 identifier?: (string | null)
+/**
+ * An http or https URL, or null for none.
+ */
+avatar_url?: (string | null)
 blocked?: boolean
 custom_attributes?: GivenAttributes
 additional_attributes?: GivenAttributes
@@ -1419,6 +1423,10 @@ email?: (string | null)
  */
 phone_number?: (string | null)
 identifier?: (string | null)
+/**
+ * An http or https URL, or null for none.
+ */
+avatar_url?: (string | null)
 blocked?: boolean
 custom_attributes?: GivenAttributes
 additional_attributes?: GivenAttributes
@@ -1486,6 +1494,18 @@ page?: number
 sort?: ("created_at" | "-created_at" | "updated_at" | "-updated_at" | "last_activity_at" | "-last_activity_at")
 status?: ("open" | "resolved" | "pending" | "snoozed" | "all")
 assignee_type?: ("me" | "unassigned" | "all" | "assigned")
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id?: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+team_id?: number
+/**
+ * Conversations with this text in a public message or in their contact's name, e-mail address or phone number: three characters or more.
+ */
+q?: string
 /**
  * @maxItems 20
  */
@@ -1576,6 +1596,13 @@ name: string
  * Channel::Api unless said otherwise.
  */
 channel_type?: ("Channel::WebWidget" | "Channel::Api" | "Channel::Email" | "Channel::FacebookPage" | "Channel::Instagram" | "Channel::Tiktok" | "Channel::Whatsapp" | "Channel::TwilioSms" | "Channel::Sms" | "Channel::Telegram" | "Channel::Line" | "Channel::TwitterProfile")
+/**
+ * The channel in the words of Chatwoot's clients, in place of `channel_type`; its other properties are left alone.
+ */
+channel?: {
+type: ("web_widget" | "api" | "email" | "line" | "telegram" | "whatsapp" | "sms")
+[k: string]: unknown
+}
 greeting_enabled?: boolean
 /**
  * Answers the first message of a conversation; blank = nothing is said.

@@ -152,6 +152,7 @@ describe('a transaction', () => {
         phoneNumber: undefined,
         identifier: undefined,
         blocked: undefined,
+        avatarUrl: undefined,
         customAttributes: undefined,
         additionalAttributes: undefined,
       };

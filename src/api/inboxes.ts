@@ -12,6 +12,7 @@ import {
 } from '../domain/inboxes.ts';
 import { weekOf } from '../domain/working-hours.ts';
 import type { Inbox, WorkingDay } from '../entities/inbox.ts';
+import { invalid } from '../errors.ts';
 import { route } from '../http/route.ts';
 import { newIdentitySecret } from '../lib/identity-proof.ts';
 import { given } from '../lib/given.ts';
@@ -54,6 +55,27 @@ async function presentAgents(
 ): Promise<Shape<'resources/inbox-agents'>> {
   const agents = await findAgents(em, accountId, userIds);
   return { payload: agents.map(presentAgent), meta: pageMeta(agents.length, 1, Math.max(1, agents.length)) };
+}
+
+type NewInbox = Shape<'requests/inbox.create'>;
+
+// What Chatwoot's clients call the channels that they can make.
+const channelNames: Record<NonNullable<NewInbox['channel']>['type'], NonNullable<NewInbox['channel_type']>> = {
+  web_widget: 'Channel::WebWidget',
+  api: 'Channel::Api',
+  email: 'Channel::Email',
+  line: 'Channel::Line',
+  telegram: 'Channel::Telegram',
+  whatsapp: 'Channel::Whatsapp',
+  sms: 'Channel::Sms',
+};
+
+function readChannel({ channel, channel_type: channelType }: NewInbox): string {
+  const named = channel && channelNames[channel.type];
+  if (named && channelType && named !== channelType) {
+    throw invalid('/channel/type', 'contradiction', '`channel.type` and `channel_type` name different channels');
+  }
+  return named ?? channelType ?? usualChannel;
 }
 
 type Settings = Shape<'requests/inbox.update'>;
@@ -105,7 +127,7 @@ export const inboxRoutes = [
     ['POST', base],
     { body: 'requests/inbox.create', reply: 'resources/inbox', role: 'administrator', status: 201 },
     async ({ services, body, transact }) => {
-      const { channel_type: channelType = usualChannel } = body;
+      const channelType = readChannel(body);
       const identifier = services.random.uuid();
       const inbox = await transact(({ em, account, now }) =>
         createInbox(em, {

@@ -15,6 +15,7 @@ export interface NewContact {
   phoneNumber: string | null;
   identifier: string | null;
   blocked: boolean;
+  avatarUrl: string | null;
   customAttributes: Record<string, unknown>;
   /** What a visitor says about itself, at most 8 KB. */
   visitorAttributes?: Record<string, unknown>;
@@ -76,7 +77,13 @@ export async function updateContact(tx: Transaction, id: number, changes: Contac
   if (!changed) return contact;
   contact.updatedAt = tx.now;
   await flushContact(tx);
-  record(tx, 'contact_updated', { contact, account: tx.account, changed });
+  // Contacts are told of with a `thumbnail`.
+  const { avatar_url: thumbnail, ...others } = changed;
+  record(tx, 'contact_updated', {
+    contact,
+    account: tx.account,
+    changed: thumbnail ? { ...others, thumbnail } : others,
+  });
   return contact;
 }
 

@@ -126,6 +126,35 @@ describe('contacts', () => {
       expect(await app.eventNames()).to.deep.equal([]);
     });
 
+    it('sets, changes and removes the picture, which is answered as thumbnail', async () => {
+      const [first, second] = ['https://example.com/ada.png', 'http://example.com/ada-2.png'];
+      const made = await app.post('contacts', { name: 'Ada', avatar_url: first });
+      expect([made.status, made.body.thumbnail]).to.deep.equal([201, first]);
+      await app.events();
+      const path = `contacts/${made.body.id}`;
+      expect((await app.patch(path, { avatar_url: second })).body.thumbnail).to.equal(second);
+      const [event] = await app.events();
+      expect(event!.account_payload).to.deep.include({
+        thumbnail: second,
+        changed_attributes: { thumbnail: { previous: first, current: second } },
+      });
+      expect((await app.patch(path, { avatar_url: second })).status).to.equal(200);
+      expect(await app.eventNames()).to.deep.equal([]);
+      expect((await app.patch(path, { name: 'Ada L.' })).body.thumbnail).to.equal(second);
+      expect((await app.patch(path, { avatar_url: null })).body.thumbnail).to.equal(null);
+      expect((await app.get(path)).body.thumbnail).to.equal(null);
+      const wrong = [
+        'javascript:alert(1)',
+        '//example.com/a.png',
+        'https://',
+        'https://a b',
+        `https://${'x'.repeat(2048)}`,
+        5,
+      ];
+      for (const url of wrong) expect((await app.patch(path, { avatar_url: url })).status, String(url)).to.equal(422);
+      await app.events();
+    });
+
     it('refuses what is not there or not allowed, and changes nothing', async () => {
       const id = await add({ name: 'Cem', identifier: 'crm-cem' });
       await add({ identifier: 'crm-taken' });

@@ -12,6 +12,8 @@ describe('the conversation list', () => {
   let teammate: Person;
   let bot: Person;
   let team: number;
+  let inbox: number;
+  let other: number;
   /** Conversations, oldest activity first. */
   let ids: number[];
 
@@ -22,8 +24,8 @@ describe('the conversation list', () => {
     teammate = await addPerson(app, { name: 'Teammate' });
     bot = await addWebhookBot(app, 'Helper');
     team = await addTeam(app, 'Sales', [teammate]);
-    const inbox = await addInbox(app, { members: [member] });
-    const other = await addInbox(app, { botId: bot.id });
+    inbox = await addInbox(app, { members: [member] });
+    other = await addInbox(app, { botId: bot.id });
     const contact = await addContact(app);
     const rows = await app.query<{ id: number }>(
       `INSERT INTO conversations (account_id, inbox_id, contact_id, status, assignee_id, team_id, created_at, updated_at, last_activity_at)
@@ -120,6 +122,91 @@ describe('the conversation list', () => {
     await app.query('UPDATE conversations SET agent_bot_id = NULL WHERE id = $1', [elsewhere[0]]);
   });
 
+  it('filters by inbox and by team, with the other filters, the counts and the pages', async () => {
+    const elsewhere = ids.filter((_, index) => (index + 1) % 10 === 0);
+    const here = ids.filter((id) => !elsewhere.includes(id));
+    expect(await list(`inbox_id=${other}`)).to.deep.equal({
+      ids: elsewhere.toReversed(),
+      meta: {
+        all_count: 6,
+        mine_count: 0,
+        unassigned_count: 6,
+        assigned_count: 0,
+        count: 6,
+        current_page: 1,
+        total_pages: 1,
+      },
+    });
+    const last = await list(`inbox_id=${inbox}&page=3`);
+    expect(last.ids).to.deep.equal(here.slice(0, 4).toReversed());
+    expect(last.meta).to.include({ all_count: 54, unassigned_count: 49, assigned_count: 5, total_pages: 3 });
+    expect((await list(`inbox_id=${inbox}&assignee_type=assigned&status=open`)).ids).to.deep.equal([ids[3], ids[1]]);
+    expect((await list(`inbox_id=${other}&sort=-created_at`)).ids).to.deep.equal(elsewhere.toReversed());
+    expect((await list(`team_id=${team}`)).ids).to.deep.equal([ids[20], ids[19]]);
+    expect((await list(`team_id=${team}&inbox_id=${other}`)).ids).to.deep.equal([ids[19]]);
+    expect((await list(`team_id=${team}&status=resolved`)).meta).to.include({ all_count: 1, count: 1 });
+  });
+
+  it('shows by a filter no more than without', async () => {
+    expect((await list(`inbox_id=${other}`, member)).ids).to.deep.equal([]);
+    expect((await list(`inbox_id=${other}`, teammate)).ids).to.deep.equal([ids[19]]);
+    expect((await list(`team_id=${team}`, member)).ids).to.deep.equal([ids[20]]);
+    expect((await list(`inbox_id=${inbox}`, bot)).meta).to.include({ all_count: 0, count: 0 });
+  });
+
+  it('filters by a text in public messages, or in what the contact goes by', async () => {
+    const ada = await addContact(app, {
+      name: 'Ada Lovelace',
+      email: 'ada@analytical.example',
+      phone_number: '+442071234567',
+    });
+    const alan = await addContact(app, { name: 'Alan', email: null });
+    const byAda = await addConversation(app, inbox, { contactId: ada });
+    const byAlan = await addConversation(app, other, { contactId: alan });
+    await addMessage(app, byAlan, 'I met LOVELACE at 100%');
+    await addMessage(app, byAlan, 'Top secret', { message_type: 'outgoing', private: true });
+    const found = async (text: string, more = '', person?: Person) =>
+      (await list(`q=${encodeURIComponent(text)}${more}`, person)).ids;
+    expect(await found('lovelace', '&sort=-created_at')).to.have.members([byAda, byAlan]);
+    expect(await found(' Lovelace ', `&inbox_id=${inbox}`)).to.deep.equal([byAda]);
+    expect(await found('analytical.ex')).to.deep.equal([byAda]);
+    expect(await found('2071234')).to.deep.equal([byAda]);
+    expect(await found('at 100%')).to.deep.equal([byAlan]);
+    expect(await found('at_100')).to.deep.equal([]);
+    expect(await found('secret')).to.deep.equal([]);
+    expect(await found('lovelace', '', member)).to.deep.equal([byAda]);
+    expect((await list('q=lovelace&assignee_type=assigned')).meta).to.include({
+      all_count: 2,
+      unassigned_count: 2,
+      count: 0,
+    });
+    const stranger = await addAccount(app, 'Stranger');
+    const theirs = await app.get(
+      `/api/v1/accounts/${stranger.id}/conversations?q=lovelace`,
+      stranger.administrator.headers,
+    );
+    expect(theirs.body.data.payload).to.deep.equal([]);
+    await app.query('DELETE FROM conversations WHERE id = ANY ($1)', [[byAda, byAlan]]);
+    await app.events();
+  });
+
+  it('knows no inbox and no team of another account, or of none', async () => {
+    const stranger = await addAccount(app, 'Elsewhere');
+    const theirs = await addInbox(app, { accountId: stranger.id });
+    for (const [query, error] of [
+      [`inbox_id=${theirs}`, 'Inbox not found'],
+      ['inbox_id=99999999', 'Inbox not found'],
+      ['team_id=99999999', 'Team not found'],
+      [`team_id=${team}&inbox_id=${theirs}`, 'Inbox not found'],
+    ] as const) {
+      for (const person of [undefined, member, bot]) {
+        const { status, body } = await app.get(`conversations?${query}`, person?.headers);
+        expect([query, status, body.error]).to.deep.equal([query, 404, error]);
+      }
+    }
+    await app.events();
+  });
+
   it('refuses what it does not know', async () => {
     for (const query of [
       'page=0',
@@ -128,6 +215,11 @@ describe('the conversation list', () => {
       'assignee_type=others',
       'sort=priority',
       'page=1000001',
+      'inbox_id=x',
+      'team_id=0',
+      'inbox_id=1&inbox_id=2',
+      'q=ab',
+      'q=%20%20a%20%20',
     ]) {
       expect((await app.get(`conversations?${query}`)).status, query).to.equal(400);
     }

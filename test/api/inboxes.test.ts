@@ -134,6 +134,19 @@ describe('inboxes', () => {
     }
     expect((await app.post('inboxes', {})).body.details[0].path).to.equal('/name');
     expect((await app.post('inboxes', { name: 'X', channel_type: 'Channel::Pigeon' })).status).to.equal(422);
+    for (const [channel, message] of [
+      [{ type: 'pigeon' }, '`channel.type` must be one of web_widget, api, email, line, telegram, whatsapp, sms'],
+      [{ website_url: 'https://www.example.com' }, '`channel.type` is missing'],
+      ['web_widget', '`channel` must be an object'],
+    ] as const) {
+      const { status, body } = await app.post('inboxes', { name: 'X', channel });
+      expect([status, body.error]).to.deep.equal([422, message]);
+    }
+    const both = { name: 'X', channel: { type: 'email' }, channel_type: 'Channel::Api' };
+    expect((await app.post('inboxes', both)).body.details[0]).to.include({
+      path: '/channel/type',
+      rule: 'contradiction',
+    });
     expect((await app.get(`inboxes/${id}`)).body).to.include({ name: 'Support', timezone: 'UTC' });
   });
 

@@ -25,6 +25,9 @@ const everything: ConversationFilter = {
   assigneeType: 'all',
   labels: null,
   contactId: null,
+  inboxId: null,
+  teamId: null,
+  text: null,
   sort: 'last_activity_at',
   ascending: false,
   page: 1,
@@ -42,15 +45,18 @@ const seed = [
   `INSERT INTO inboxes (account_id, name, channel_type, identifier, agent_bot_id)
    SELECT a, 'Inbox', 'Channel::Api', a || '-' || g, CASE WHEN a = 1 AND g = 2 THEN 1 END
    FROM generate_series(1, 2) a, generate_series(1, 5) g ORDER BY a, g`,
+  `INSERT INTO inboxes (account_id, name, channel_type, identifier) VALUES (1, 'Small', 'Channel::Api', 'small')`,
+  `INSERT INTO teams (account_id, name) VALUES (1, 'Half'), (1, 'Small')`,
   `INSERT INTO inbox_members (account_id, inbox_id, user_id) VALUES (1, 1, 2), (1, 2, 2), (1, 3, 2)`,
   `INSERT INTO contacts (account_id, name, email, phone_number, last_activity_at)
    SELECT CASE WHEN g <= 20000 THEN 1 ELSE 2 END, 'Customer ' || g, md5(g::text) || '@example.com', '+1415' || 1000000 + g,
      now() - g * interval '1 second' FROM generate_series(1, 24000) g`,
-  `INSERT INTO conversations (account_id, inbox_id, contact_id, status, assignee_id, created_at, updated_at, last_activity_at)
-   SELECT CASE WHEN g <= 100000 THEN 1 ELSE 2 END, CASE WHEN g <= 100000 THEN 1 + g % 5 ELSE 6 + g % 5 END,
+  `INSERT INTO conversations (account_id, inbox_id, contact_id, status, assignee_id, team_id, created_at, updated_at, last_activity_at)
+   SELECT CASE WHEN g <= 100000 THEN 1 ELSE 2 END, CASE WHEN g <= 100000 AND g % 500 = 3 THEN 11 WHEN g <= 100000 THEN 1 + g % 5 ELSE 6 + g % 5 END,
      CASE WHEN g <= 100000 THEN 1 + g % 20000 ELSE 20001 + g % 4000 END,
      CASE WHEN g % 10 < 6 THEN 'resolved' WHEN g % 10 < 9 THEN 'open' ELSE 'pending' END,
-     CASE WHEN g <= 100000 AND g % 3 = 0 THEN 1 + g % 2 END, now() - g * interval '1 minute',
+     CASE WHEN g <= 100000 AND g % 3 = 0 THEN 1 + g % 2 END,
+     CASE WHEN g <= 100000 AND g % 400 = 0 THEN 2 WHEN g <= 100000 AND g % 2 = 0 THEN 1 END, now() - g * interval '1 minute',
      now() - g * 7919 % 100003 * interval '1 second', now() - g * 7907 % 100003 * interval '1 second'
    FROM generate_series(1, 120000) g`,
   `INSERT INTO messages (account_id, conversation_id, message_type, content, sender_kind, private, created_at)
@@ -103,8 +109,10 @@ describe('plans', function () {
         found.map(({ id }) => id),
       );
     });
-    expect(plans).to.have.lengthOf(4);
-    return { counts: plans[0]!, page: plans[1]!, plans };
+    // Before it counts, it looks whether the inbox or the team is there.
+    expect(plans).to.have.lengthOf(filter.inboxId || filter.teamId ? 5 : 4);
+    const [counts, page] = plans.slice(-4);
+    return { counts: counts!, page: page!, plans };
   }
 
   function expectNoFullScan(plans: readonly Plan[]): void {
@@ -167,6 +175,58 @@ describe('plans', function () {
     expectNoFullScan(plans);
     for (const plan of plans.slice(0, 2)) expect(indexesOf(plan)).to.deep.equal(['conversations_by_contact']);
   });
+
+  for (const [what, filter, middle] of [
+    ['inbox', { inboxId: 3 }, 400],
+    ['team', { teamId: 1 }, 990],
+  ] as const) {
+    it(`a large ${what}’s conversations are read from an index alone, its middle page for no more than that of all`, async () => {
+      const dearest = await list({ page: 2000 });
+      const { page } = await list({ ...filter, page: middle });
+      const step = page.steps.find(({ 'Relation Name': table }) => table === 'conversations')!;
+      expect(step).to.include({ 'Node Type': 'Index Only Scan', 'Index Name': 'conversations_by_activity' });
+      for (const measure of ['cost', 'rows'] as const) expect(page[measure]).to.be.at.most(1.5 * dearest.page[measure]);
+    });
+  }
+
+  for (const [what, index, filter, most] of [
+    ['inbox', 'conversations_by_inbox', { inboxId: 11 }, 200],
+    ['team', 'conversations_by_team', { teamId: 2 }, 250],
+  ] as const) {
+    it(`a small ${what}’s conversations are read by their ${what}, and no others`, async () => {
+      for (const page of [1, 4]) {
+        const plans = await plansOf(em, () =>
+          listConversations(em, 1, administrator, { ...everything, ...filter, page }),
+        );
+        const [, counts, ids] = plans;
+        for (const plan of [counts!, ids!]) {
+          expectNoFullScan([plan]);
+          expect(indexesOf(plan)).to.include(index);
+          expect(plan.rows).to.be.within(most, 3 * most);
+        }
+      }
+    });
+  }
+
+  for (const [who, actor] of [
+    ['an administrator', administrator],
+    ['an agent', agent],
+  ] as const) {
+    it(`what ${who} filters by a text is read by the trigrams of messages and contacts, the account’s own alone`, async () => {
+      const plans = await plansOf(em, async () => {
+        const filter = { ...everything, text: 'want a refund' };
+        const { count } = await listConversations(em, 1, actor, filter);
+        expect(count).to.be.within(1, 20);
+      });
+      expectNoFullScan(plans);
+      for (const plan of plans.slice(0, 2)) {
+        expect(indexesOf(plan)).to.include.members(['messages_by_text', 'contacts_by_text']);
+        expect(plan.rows).to.be.at.most(1000);
+      }
+      const byName = await plansOf(em, () => listConversations(em, 1, actor, { ...everything, text: 'customer 1999' }));
+      expectNoFullScan(byName);
+    });
+  }
 
   for (const [who, actor] of [
     ['an administrator', administrator],
