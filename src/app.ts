@@ -45,6 +45,8 @@ export interface AppOptions {
   random?: Random;
   /** Folder that holds plugins/ and bots/. */
   pluginRoot?: string;
+  /** The packages, where they were read already. */
+  registry?: Registry;
   /** Whether answers are checked against their schemas; for tests. */
   checkReplies?: boolean;
 }
@@ -56,7 +58,8 @@ const contactWritesPerMinute = 60;
 const idleCheckMs = 50;
 // Of the event loop: to accept a connection, and to read what came on it.
 const arrivalTurns = 3;
-const projectRoot = fileURLToPath(new URL('..', import.meta.url));
+/** The folder that holds plugins/ and bots/. */
+export const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 
 /** The service, put together: the one place that knows every part. */
 export class App {
@@ -108,7 +111,7 @@ export class App {
 
   /** Reads the installed plugins and puts the parts together; nothing runs yet. */
   static async create(options: AppOptions): Promise<App> {
-    return new App(options, await readRegistry(options.pluginRoot ?? projectRoot));
+    return new App(options, options.registry ?? (await readRegistry(options.pluginRoot ?? projectRoot)));
   }
 
   get #servesEngine(): boolean {

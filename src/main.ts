@@ -1,12 +1,13 @@
 import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
-import { App } from './app.ts';
+import { App, projectRoot } from './app.ts';
 import { loadConfig, type Config } from './config.ts';
 import { readDemoPass, writeDemoPass } from './demo-pass.ts';
 import { databasePlace } from './lib/await-database.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './lib/embedded-postgres.ts';
 import { createLog } from './lib/log.ts';
+import { readRegistry } from './runtime/registry.ts';
 import type { Seeded } from './seed.ts';
 import { farewell, serviceUrl, welcome } from './welcome.ts';
 
@@ -45,6 +46,7 @@ function endInOrder(
 function logStart(log: Logger, config: Config, app: App): void {
   const database = config.databaseUrl === null ? 'embedded' : databasePlace(config.databaseUrl);
   const plugins = app.registry.list().map(({ id, manifest }) => `${id}@${manifest.version}`);
+  for (const { directory, problems } of app.registry.broken) log.warn({ directory, problems }, 'plugin left out');
   log.info({ version: packageJson.version, role: config.role, database, plugins }, 'started');
 }
 
@@ -53,10 +55,12 @@ export async function start(): Promise<void> {
   const config = loadConfig();
   const log = createLog(config.logLevel);
   const { dataDir, databaseStartTimeoutMs: timeoutMs } = config;
+  // Neither the packages nor the database waits for the other.
+  const reading = readRegistry(projectRoot);
   const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir, timeoutMs, log }) : null;
-  const app = await App.create({ config, databaseUrl: config.databaseUrl ?? embedded?.url ?? '', log });
+  const registry = await reading;
+  const app = await App.create({ config, databaseUrl: config.databaseUrl ?? embedded?.url ?? '', log, registry });
   const isStopping = endInOrder(app, { embedded, config, log });
-  for (const { directory, problems } of app.registry.broken) log.warn({ directory, problems }, 'plugin left out');
   const url = serviceUrl(await app.listen());
   const seeded = await app.start().catch((error: unknown) => {
     if (!isStopping()) throw error;

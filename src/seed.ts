@@ -3,6 +3,7 @@ import type { Database } from './database.ts';
 import { addAgent, createAccount, createUser, grantToken, hasAccounts } from './domain/accounts.ts';
 import { createPluginBot, updateHearing } from './domain/agent-bots.ts';
 import { createInbox } from './domain/inboxes.ts';
+import { claimPlugins } from './domain/plugin-claims.ts';
 import type { Random } from './lib/ports.ts';
 import { newToken } from './lib/tokens.ts';
 import { hearingOf } from './runtime/hearing.ts';
@@ -77,6 +78,7 @@ export async function seed(options: SeedOptions): Promise<Seeded | null> {
   const { database, registry, random, adminToken, demo } = options;
   return database.em().transactional(async (em) => {
     await em.execute(lockStatement);
+    registry.settle(await claimPlugins(em, registry.claims));
     for (const pack of registry.list()) await updateHearing(em, pack.id, hearingOf(pack.manifest));
     if (await hasAccounts(em)) return null;
     const now = database.clock.now();

@@ -48,6 +48,8 @@ interface Fence {
 const fences: readonly Fence[] = [
   { what: 'the environment', only: 'src/config.ts', code: /\bprocess\s*\.\s*env\b|\bprocess\s*\[/ },
   { what: 'isolated-vm', only: 'src/runtime/sandbox.ts', modules: /^isolated-vm$/ },
+  // The one that has no file system; it may be loaded in the process that reads one package only.
+  { what: 'the bundler', only: 'src/runtime/bundle.ts', modules: /^esbuild/ },
   { what: 'the model client', only: null, modules: /^openai(\/|$)/ },
   { what: 'Agenda', only: 'src/jobs/alarm-clock.ts', modules: /^agenda$|^@agendajs\// },
   { what: 'outbound HTTP', only: 'src/lib/outbound-connections.ts', modules: /^undici$/ },
@@ -259,6 +261,7 @@ const planted: readonly [string, string, string][] = [
   ['src/domain/planted.ts', `const key = process.env.KEY;`, 'uses the environment'],
   ['src/domain/planted.ts', `const { KEY } = process['env'];`, 'uses the environment'],
   ['src/runtime/planted.ts', `import ivm from 'isolated-vm';`, 'uses isolated-vm'],
+  ['src/runtime/planted.ts', `import { build } from 'esbuild';`, 'uses the bundler'],
   ['src/runtime/planted.ts', `import OpenAI from 'openai';`, 'uses the model client'],
   ['src/domain/planted.ts', `import { Agenda } from 'agenda';`, 'uses Agenda'],
   ['src/jobs/planted.ts', `import { PostgresBackend } from '@agendajs/postgres-backend';`, 'uses Agenda'],

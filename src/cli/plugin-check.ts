@@ -1,6 +1,7 @@
-import { validateConfig, PluginError } from '../runtime/manifest.ts';
+import { validateConfig } from '../runtime/manifest.ts';
 import type { Manifest } from '../runtime/manifest.ts';
-import { readPackage } from '../runtime/registry.ts';
+import { PluginError } from '../runtime/plugin-error.ts';
+import { findRivalry, readPackage } from '../runtime/read-package.ts';
 import { createRunner } from '../runtime/runner.ts';
 import type { BotEventName, Bundle, RunRequest, RunResult, Runner } from '../runtime/runner.ts';
 import { sampleEvents } from './sample-events.ts';
@@ -79,6 +80,8 @@ export async function checkPlugin(directory: string): Promise<CheckReport> {
   let found: { manifest: Manifest; bundle: Bundle };
   try {
     found = await readPackage(directory);
+    const rivalry = await findRivalry(directory, found.manifest.id);
+    if (rivalry.length > 0) throw new PluginError(rivalry);
   } catch (error) {
     if (!(error instanceof PluginError)) throw error;
     return { ok: false, report: error.problems.map((problem) => `error: ${problem}`) };

@@ -8,6 +8,7 @@ import { VisitorIdentity } from './20261122-visitor-identity.ts';
 import { BotSecrets } from './20261122-bot-secrets.ts';
 import { Claims } from './20261122-claims.ts';
 import { EndpointHealth } from './20261122-endpoint-health.ts';
+import { PluginClaims } from './20261122-plugin-claims.ts';
 
 /** Every migration in order, under the name it is recorded by. */
 export const migrations = [
@@ -20,6 +21,7 @@ export const migrations = [
   { name: '20261122-bot-secrets', class: BotSecrets },
   { name: '20261122-contact-erasure', class: ContactErasure },
   { name: '20261122-endpoint-health', class: EndpointHealth },
+  { name: '20261122-plugin-claims', class: PluginClaims },
 ];
 
 /** Whether the database has them all; false while it has no table of migrations. */

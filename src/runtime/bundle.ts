@@ -1,53 +1,39 @@
-import { createHash } from 'node:crypto';
-import { readFile, realpath, stat } from 'node:fs/promises';
-import { builtinModules } from 'node:module';
-import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
-import { build } from 'esbuild';
-import type { BuildFailure, Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } from 'esbuild';
-import { PluginError } from './manifest.ts';
+import { readFile } from 'node:fs/promises';
+import { builtinModules, createRequire } from 'node:module';
+import { dirname, extname } from 'node:path';
+import esbuild from 'esbuild-wasm/lib/browser.js';
+import type {
+  BuildFailure,
+  Loader,
+  Message,
+  OnLoadResult,
+  OnResolveArgs,
+  OnResolveResult,
+  Plugin,
+} from 'esbuild-wasm/lib/browser.js';
+import { FileProblem } from './package-files.ts';
+import type { PackageFiles } from './package-files.ts';
 import { runBounds } from './run-types.ts';
-import type { Bundle } from './run-types.ts';
+
+// esbuild as WebAssembly, in its build for browsers: it has no file system, no process and no network, and every file it
+// sees is one that the plugin below gives it. esbuild for Node expands patterns such as import(`../${x}`) over the disk
+// before any plugin is asked.
+
+/** What came of bundling: the script, or every reason why there is none. */
+export type Bundling = { code: string } | { problems: string[] };
 
 const botApi = 'switchboard/bot';
 const botApiCode = 'export const defineBot = (bot) => bot;';
-const maxSourceBytes = 1024 * 1024;
 const loaders: Readonly<Record<string, Loader>> = { '.ts': 'ts', '.js': 'js', '.json': 'json' };
-
-function refusal(text: string): OnResolveResult {
-  return { errors: [{ text }] };
-}
-
-function isInside(directory: string, path: string): boolean {
-  const way = relative(directory, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
-
-async function resolveFile(directory: string, specifier: string, from: string): Promise<OnResolveResult> {
-  const wanted = resolve(from, specifier);
-  if (!isInside(directory, wanted)) return refusal(`"${specifier}" is outside the package directory`);
-  if (!Object.hasOwn(loaders, extname(wanted))) return refusal(`"${specifier}" must name a .ts, .js or .json file`);
-  const real = await realpath(wanted).catch(() => null);
-  if (real === null) return refusal(`There is no file "${specifier}"`);
-  if (!isInside(directory, real)) return refusal(`"${specifier}" is a link to a file outside the package directory`);
-  return { path: real };
-}
-
-function refuseBare(specifier: string): OnResolveResult {
-  const isBuiltin = specifier.startsWith('node:') || builtinModules.includes(specifier);
-  if (isBuiltin) return refusal(`"${specifier}" is part of Node.js; a bot has no access to the machine it runs on`);
-  return refusal(`"${specifier}" cannot be imported: a bot imports "${botApi}" and files of its own package ("./…")`);
-}
-
-async function loadFile(path: string): Promise<OnLoadResult> {
-  const { size } = await stat(path);
-  if (size > maxSourceBytes) return { errors: [{ text: `The file is larger than ${maxSourceBytes} bytes` }] };
-  return { contents: await readFile(path, 'utf8'), loader: loaders[extname(path)] ?? 'default' };
-}
+const patternProblem = 'import() and require() take the path of one file as plain text: patterns are not expanded';
+const patternIds = new Set(['unsupported-dynamic-import', 'unsupported-require-call']);
+const nestingProblem = 'The code is nested too deeply';
 
 // The script's value is the namespace of the main file.
 const scriptOptions = {
   bundle: true,
   write: false,
+  absWorkingDir: '/',
   format: 'iife',
   globalName: 'bot',
   footer: { js: 'bot;' },
@@ -56,22 +42,78 @@ const scriptOptions = {
   charset: 'utf8',
   legalComments: 'none',
   logLevel: 'silent',
+  logOverride: { 'unsupported-dynamic-import': 'error', 'unsupported-require-call': 'error' },
   tsconfigRaw: '{}',
 } as const;
 
-/** Lets the bundler see the package directory and the bot API, and nothing else. */
-function confine(directory: string): Plugin {
+/** The part of WebAssembly that is used here; the types of Node tell of none. */
+interface Compiler {
+  compile(bytes: Uint8Array): Promise<object>;
+}
+
+/** Loads esbuild; `died` is called when it gives up, which it does when its memory is used up. */
+export async function loadBundler(died: () => void): Promise<void> {
+  // All of this process that esbuild can reach. It tells its end, and why, on the console alone.
+  const reachable = { Array, Date, Error, Object, Uint8Array, crypto, performance, TextDecoder, TextEncoder };
+  const silent = (): void => undefined;
+  Object.assign(globalThis, { self: reachable, console: { log: silent, error: silent, warn: died } });
+  const bytes = await readFile(createRequire(import.meta.url).resolve('esbuild-wasm/esbuild.wasm'));
+  const { WebAssembly: compiler } = globalThis as unknown as { WebAssembly: Compiler };
+  await esbuild.initialize({ wasmModule: await compiler.compile(bytes), worker: false });
+}
+
+function refusal(text: string): { errors: { text: string }[] } {
+  return { errors: [{ text }] };
+}
+
+function refuseBare(specifier: string): OnResolveResult {
+  const isBuiltin = specifier.startsWith('node:') || builtinModules.includes(specifier);
+  if (isBuiltin) return refusal(`"${specifier}" is part of Node.js; a bot has no access to the machine it runs on`);
+  return refusal(`"${specifier}" cannot be imported: a bot imports "${botApi}" and files of its own package ("./…")`);
+}
+
+function refuseAttributes(specifier: string, attributes: Record<string, string>): OnResolveResult | null {
+  const isPlain = Object.entries(attributes).every(([name, value]) => name === 'type' && value === 'json');
+  if (isPlain && (Object.keys(attributes).length === 0 || specifier.endsWith('.json'))) return null;
+  return refusal(`"${specifier}": the one import attribute there is, is "type": "json" of a .json file`);
+}
+
+/** Calls the package's files; what they refuse becomes a problem of the build. */
+function asResult<Result>(work: () => Result): Result | { errors: { text: string }[] } {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof FileProblem) return refusal(error.message);
+    throw error;
+  }
+}
+
+/** Gives esbuild the files of the package and the bot API, and refuses everything else. */
+function confine(files: PackageFiles, main: string): Plugin {
+  const namespace = 'package';
+  const locate = (path: string, from?: string): OnResolveResult =>
+    asResult(() => ({ path: files.locate(path, from), namespace }));
+
+  function resolveImport({ path, kind, importer, with: attributes }: OnResolveArgs): OnResolveResult {
+    if (kind === 'entry-point') return locate(main);
+    const isOwnFile = path.startsWith('./') || path.startsWith('../');
+    const refused = refuseAttributes(path, attributes);
+    if (refused) return refused;
+    if (path === botApi) return { path, namespace: 'bot-api' };
+    return isOwnFile ? locate(path, dirname(importer)) : refuseBare(path);
+  }
+
+  function load(path: string): OnLoadResult {
+    return asResult(() => ({ contents: files.read(path), loader: loaders[extname(path)] ?? 'js' }));
+  }
+
   return {
     name: 'confine-to-package',
     setup(bundler) {
-      bundler.onResolve({ filter: /.*/ }, ({ path, kind, resolveDir }: OnResolveArgs) => {
-        if (path === botApi) return { path: botApi, namespace: 'bot-api' };
-        if (kind === 'entry-point') return resolveFile(directory, path, directory);
-        const isOwnFile = path.startsWith('./') || path.startsWith('../');
-        return isOwnFile ? resolveFile(directory, path, resolveDir) : refuseBare(path);
-      });
+      bundler.onResolve({ filter: /.*/ }, resolveImport);
       bundler.onLoad({ filter: /.*/, namespace: 'bot-api' }, () => ({ contents: botApiCode, loader: 'js' }));
-      bundler.onLoad({ filter: /.*/ }, ({ path }) => loadFile(path));
+      bundler.onLoad({ filter: /.*/, namespace }, ({ path }) => load(path));
+      bundler.onLoad({ filter: /.*/ }, ({ path }) => refusal(`"${path}" is not a file of the package`));
     },
   };
 }
@@ -80,33 +122,36 @@ function isBuildFailure(error: unknown): error is BuildFailure {
   return error instanceof Error && 'errors' in error && Array.isArray(error.errors);
 }
 
-function problemsOf(error: unknown): string[] {
-  if (!isBuildFailure(error)) return [error instanceof Error ? error.message : String(error)];
-  return error.errors.map(({ location, text }) => (location ? `${location.file}:${location.line}: ${text}` : text));
+function describe({ id, location, text }: Message): string {
+  // Of a pattern that begins with "./" or "../", esbuild says that the folder it would have looked into does not exist.
+  const isPattern = patternIds.has(id) || /^Could not resolve (import|require)\(/.test(text);
+  const file = location?.file.replace(/^package:/, '');
+  return `${location ? `${file}:${location.line}: ` : ''}${isPattern ? patternProblem : text}`;
 }
 
-async function buildCode(directory: string, main: string): Promise<string> {
+function problemsOf(error: unknown): string[] {
+  if (error instanceof RangeError) return [nestingProblem];
+  if (!isBuildFailure(error)) return [error instanceof Error ? error.message : String(error)];
+  const told = error.errors.filter(({ text }) => !text.startsWith('Cannot read directory '));
+  return told.length > 0 ? told.map(describe) : ['The code cannot be bundled'];
+}
+
+/** Makes one script of the main file and what it imports; `switchboard/bot` is the only other import there is. */
+export async function bundle(files: PackageFiles, main: string): Promise<Bundling> {
   try {
-    const { outputFiles } = await build({
-      entryPoints: [main],
-      absWorkingDir: directory,
-      plugins: [confine(directory)],
+    const { outputFiles } = await esbuild.build({
+      entryPoints: ['main'],
+      plugins: [confine(files, main)],
       ...scriptOptions,
     });
-    return outputFiles[0]?.text ?? '';
+    const [script] = outputFiles;
+    // A character takes three bytes at most; what is longer need not become a text first.
+    const isTooLong = !script || script.contents.length > 3 * runBounds.bundleChars;
+    if (isTooLong || script.text.length > runBounds.bundleChars) {
+      return { problems: [`The bundled code has more than ${runBounds.bundleChars} characters`] };
+    }
+    return { code: script.text };
   } catch (error) {
-    throw new PluginError(problemsOf(error));
+    return { problems: problemsOf(error) };
   }
-}
-
-/**
- * Makes one script of a package's main file and what it imports from its own directory; `switchboard/bot` is the only
- * other import there is. Throws a PluginError that names every problem.
- */
-export async function bundlePlugin(directory: string, main: string): Promise<Bundle> {
-  const code = await buildCode(await realpath(directory), main);
-  if (code.length > runBounds.bundleChars) {
-    throw new PluginError([`The bundled code has ${code.length} characters; ${runBounds.bundleChars} are allowed`]);
-  }
-  return { code, hash: createHash('sha256').update(code).digest('hex') };
 }

@@ -39,14 +39,19 @@ export function chooseAccount(random: Random): number {
 // A shell that cannot set a limit goes on without it: macOS knows none on addresses, and shells name the one on processes
 // differently. Soft and hard limits both, so that the child cannot raise them. A shell adds to the environment, env clears
 // it; UTC is all the child is told: a bot's dates must not depend on where the service runs.
-const script = 'ulimit -c 0; ulimit -v "$1"; ulimit -u "$2" || ulimit -p "$2"; shift 2; exec env -i TZ=UTC "$@"';
+const script =
+  'ulimit -c 0; ulimit -v "$1"; ulimit -u "$2" || ulimit -p "$2"; ulimit -t "$3"; shift 3; exec env -i TZ=UTC "$@"';
 
 /**
  * The command that runs a program in an empty environment, under limits of the operating system: no core files, addresses for `maxRssMb` MiB
- * beside what V8 reserves, and a bound on processes and threads of the account.
+ * beside what V8 reserves, and a bound on processes and threads of the account; with `cpuSeconds`, on computing time too.
  */
-export function limitedCommand(command: readonly string[], maxRssMb: number): [string, string[]] {
+export function limitedCommand(
+  command: readonly string[],
+  maxRssMb: number,
+  cpuSeconds: number | 'unlimited' = 'unlimited',
+): [string, string[]] {
   const processes = process.getuid?.() === 0 ? processesOfOwnAccount : processesOfSharedAccount;
   const addressKb = (reservedMb + maxRssMb) * 1024;
-  return ['/bin/sh', ['-c', script, 'sandbox', String(addressKb), String(processes), ...command]];
+  return ['/bin/sh', ['-c', script, 'sandbox', String(addressKb), String(processes), String(cpuSeconds), ...command]];
 }

@@ -40,7 +40,7 @@ function packageFolder(name: string, from: string): string {
 }
 
 /** Every path that reading this package takes: its folder as found, as it really is, and links on the way. */
-function packagePaths(name: string, from: string): string[] {
+export function packagePaths(name: string, from: string): string[] {
   const found = packageFolder(name, from);
   const modules = dirname(found);
   // Node forgets a path that it is given after a longer one which begins with it.

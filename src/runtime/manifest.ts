@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -8,6 +6,7 @@ import { explainFaults } from '../fault-sentences.ts';
 import { findUnsafeValue } from '../lib/json-text.ts';
 import { findProblems } from '../schemas.ts';
 import type { Shape } from '../schemas.ts';
+import { PluginError } from './plugin-error.ts';
 import { defaultLimits } from './run-types.ts';
 import type { BotEventName, Permissions, RunLimits } from './run-types.ts';
 
@@ -29,18 +28,9 @@ export interface Manifest {
   limits: RunLimits;
 }
 
-/** A package that cannot be used, with every reason in a sentence each. */
-export class PluginError extends Error {
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.name = 'PluginError';
-    this.problems = problems;
-  }
-}
-
-const maxManifestBytes = 64 * 1024;
+// Every setting becomes code when its check is compiled, in the process of the service.
+const maxSettings = 200;
+const maxSettingDepth = 8;
 const maxConfigChars = 64 * 1024;
 const noSettings: ConfigSchema = { type: 'object', properties: {}, additionalProperties: false };
 const formatNames = ['email', 'uri', 'date', 'time', 'date-time'] as const;
@@ -57,7 +47,24 @@ function compileConfig(schema: ConfigSchema): ValidateFunction {
   return validate;
 }
 
+interface Setting {
+  properties?: Record<string, Setting>;
+  items?: Setting;
+}
+
+/** How many settings there are in all, those inside of settings included; infinite when they are nested too deeply. */
+function countSettings({ properties = {}, items }: Setting, depth = 0): number {
+  if (depth > maxSettingDepth) return Infinity;
+  const inner = [...Object.values(properties), ...(items ? [items] : [])];
+  return inner.reduce((sum, setting) => sum + 1 + countSettings(setting, depth + 1), 0);
+}
+
 function findConfigSchemaProblem(schema: ConfigSchema): string[] {
+  if (countSettings(schema) > maxSettings) {
+    return [
+      `/config: there are more than ${maxSettings} settings, or they are nested more than ${maxSettingDepth} deep`,
+    ];
+  }
   try {
     compileConfig(schema);
     return [];
@@ -92,21 +99,15 @@ export function parseManifest(value: unknown): Manifest {
   };
 }
 
-/** Reads and checks `plugin.json` of a package directory. Throws a PluginError that names every problem. */
-export async function readManifest(directory: string): Promise<Manifest> {
-  let text: string;
-  try {
-    text = await readFile(join(directory, 'plugin.json'), 'utf8');
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    throw new PluginError([`plugin.json cannot be read: ${code}`]);
-  }
-  if (text.length > maxManifestBytes) throw new PluginError([`plugin.json is larger than ${maxManifestBytes} bytes`]);
+/** The manifest in the text of a plugin.json. Throws a PluginError that names every problem. */
+export function parseManifestText(text: string): Manifest {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new PluginError([`plugin.json is not JSON: ${error instanceof Error ? error.message : ''}`]);
+    // V8 quotes the text in its message; the position tells enough.
+    const place = error instanceof Error ? /at position \d+( \(line \d+ column \d+\))?/.exec(error.message)?.[0] : null;
+    throw new PluginError([`plugin.json is not JSON${place ? `: unexpected text ${place}` : ''}`]);
   }
   return parseManifest(value);
 }

@@ -1,18 +1,19 @@
-import { readdir, stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { bundlePlugin } from './bundle.ts';
-import { PluginError, readManifest } from './manifest.ts';
-import type { Manifest } from './manifest.ts';
-import type { Bundle } from './run-types.ts';
+import { findPackageFolders, maxPackages, sources } from './package-folders.ts';
+import type { PackageFolder, Source } from './package-folders.ts';
+import { readingBounds } from './package-process.ts';
+import type { ReadingBounds } from './package-process.ts';
+import { PluginError } from './plugin-error.ts';
+import { readPackage, rivalryOf } from './read-package.ts';
+import type { ReadPackage } from './read-package.ts';
 
-/** A package that can be run. `source` is the folder it stands in: what the platform ships, or a rule bot. */
-export interface PluginPackage {
+/** A package of the installation that can be run. */
+export interface PluginPackage extends ReadPackage {
   id: string;
-  source: 'plugins' | 'bots';
+  source: Source;
   /** Relative to the root, for example `bots/faq`. */
   directory: string;
-  manifest: Manifest;
-  bundle: Bundle;
 }
 
 /** A package that was left out, and every reason why. */
@@ -21,62 +22,110 @@ export interface BrokenPackage {
   problems: readonly string[];
 }
 
+/** A folder that stands for the id of its name. */
+export interface Claim {
+  id: string;
+  source: Source;
+  /** Whether its package can be run. */
+  isRead: boolean;
+  /** Whether no other folder has the name. */
+  isAlone: boolean;
+}
+
 /** The packages of an installation as they were when it was read. */
 export interface Registry {
   get(id: string): PluginPackage | undefined;
   /** In order of their ids. */
   list(): PluginPackage[];
   readonly broken: readonly BrokenPackage[];
+  readonly claims: readonly Claim[];
+  /** Says whose each id is that two folders claim; until then, and where it is not said, it is the one's in `plugins`. */
+  settle(owners: ReadonlyMap<string, Source>): void;
 }
 
-const sources = ['plugins', 'bots'] as const;
+type Reading = PackageFolder & (ReadPackage | { problems: readonly string[] });
 
-async function isPackage(path: string): Promise<boolean> {
-  const found = await stat(join(path, 'plugin.json')).catch(() => null);
-  return found?.isFile() ?? false;
+const readersAtOnce = Math.min(4, availableParallelism());
+
+async function read(root: string, folder: PackageFolder, bounds: ReadingBounds): Promise<Reading> {
+  try {
+    return { ...folder, ...(await readPackage(join(root, folder.directory), bounds)) };
+  } catch (error) {
+    return { ...folder, problems: error instanceof PluginError ? error.problems : [String(error)] };
+  }
 }
 
-async function findPackages(root: string, source: string): Promise<string[]> {
-  const names = await readdir(join(root, source)).catch(() => []);
-  const found = await Promise.all(names.map((name) => isPackage(join(root, source, name))));
-  return names
-    .filter((_, index) => found[index])
-    .sort()
-    .map((name) => `${source}/${name}`);
+/** Reads all folders, a few at once; the answer is in the order given. */
+async function readAll(root: string, folders: readonly PackageFolder[], bounds: ReadingBounds): Promise<Reading[]> {
+  const readings: Reading[] = [];
+  const waiting = folders.entries();
+  const readSome = async (): Promise<void> => {
+    for (const [index, folder] of waiting) readings[index] = await read(root, folder, bounds);
+  };
+  await Promise.all(Array.from({ length: readersAtOnce }, readSome));
+  return readings;
 }
 
-/** Reads one package directory. Throws a PluginError that names every problem. */
-export async function readPackage(path: string): Promise<{ manifest: Manifest; bundle: Bundle }> {
-  const manifest = await readManifest(path);
-  return { manifest, bundle: await bundlePlugin(path, manifest.main) };
+class InstalledPackages implements Registry {
+  readonly claims: readonly Claim[];
+  readonly #claimants: ReadonlyMap<string, readonly Reading[]>;
+  readonly #leftOut: readonly BrokenPackage[];
+  #packages = new Map<string, PluginPackage>();
+  #broken: BrokenPackage[] = [];
+
+  constructor(readings: readonly Reading[], leftOut: readonly BrokenPackage[]) {
+    this.#claimants = Map.groupBy(readings, ({ name }) => name);
+    this.#leftOut = leftOut;
+    this.claims = readings.map((reading) => ({
+      id: reading.name,
+      source: reading.source,
+      isRead: 'manifest' in reading,
+      isAlone: this.#claimants.get(reading.name)?.length === 1,
+    }));
+    this.settle(new Map());
+  }
+
+  get broken(): readonly BrokenPackage[] {
+    return this.#broken;
+  }
+
+  get(id: string): PluginPackage | undefined {
+    return this.#packages.get(id);
+  }
+
+  list(): PluginPackage[] {
+    return [...this.#packages.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  settle(owners: ReadonlyMap<string, Source>): void {
+    this.#packages = new Map();
+    this.#broken = [...this.#leftOut];
+    for (const [id, claimants] of this.#claimants) {
+      const owner = claimants.find(({ source }) => source === owners.get(id)) ?? claimants[0];
+      for (const reading of claimants) this.#place(id, reading, owner ?? reading);
+    }
+    this.#broken.sort((a, b) => (a.directory < b.directory ? -1 : 1));
+  }
+
+  #place(id: string, reading: Reading, owner: Reading): void {
+    const { source, directory } = reading;
+    const problems = 'problems' in reading ? [...reading.problems] : [];
+    if (reading !== owner) problems.push(rivalryOf(id, owner.directory, directory));
+    if (problems.length > 0) this.#broken.push({ directory, problems });
+    else if ('manifest' in reading) {
+      this.#packages.set(id, { id, source, directory, manifest: reading.manifest, bundle: reading.bundle });
+    }
+  }
 }
 
 /**
- * Reads `plugins/<name>/plugin.json` and `bots/<name>/plugin.json` below `root`. A broken package is listed under
- * `broken` and never stops the others; of two with one id the first counts, `plugins` before `bots`.
+ * Reads `plugins/<id>/plugin.json` and `bots/<id>/plugin.json` below `root`, each in a process of its own. A broken package
+ * is listed under `broken` and never stops the others.
  */
-export async function readRegistry(root: string): Promise<Registry> {
-  const packages = new Map<string, PluginPackage>();
-  const broken: BrokenPackage[] = [];
-
-  async function add(source: 'plugins' | 'bots', directory: string): Promise<void> {
-    try {
-      const { manifest, bundle } = await readPackage(join(root, directory));
-      const other = packages.get(manifest.id);
-      if (other) throw new PluginError([`The id ${manifest.id} is taken by ${other.directory}`]);
-      packages.set(manifest.id, { id: manifest.id, source, directory, manifest, bundle });
-    } catch (error) {
-      const problems = error instanceof PluginError ? error.problems : [String(error)];
-      broken.push({ directory, problems });
-    }
-  }
-
-  for (const source of sources) {
-    for (const directory of await findPackages(root, source)) await add(source, directory);
-  }
-  return {
-    get: (id) => packages.get(id),
-    list: () => [...packages.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
-    broken,
-  };
+export async function readRegistry(root: string, bounds: ReadingBounds = readingBounds): Promise<Registry> {
+  const found = await Promise.all(sources.map((source) => findPackageFolders(root, source)));
+  const folders = found.flatMap((all) => all.slice(0, maxPackages));
+  const problems = [`There are more than ${maxPackages} packages in this folder; this one was left out`];
+  const leftOut = found.flatMap((all) => all.slice(maxPackages)).map(({ directory }) => ({ directory, problems }));
+  return new InstalledPackages(await readAll(root, folders, bounds), leftOut);
 }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { checkPlugin } from '../../src/cli/plugin-check.ts';
 import { sampleEvents } from '../../src/cli/sample-events.ts';
 import { validateConfig } from '../../src/runtime/manifest.ts';
-import { readPackage } from '../../src/runtime/registry.ts';
+import { readPackage } from '../../src/runtime/read-package.ts';
 import { createRunner } from '../../src/runtime/runner.ts';
 import type { Action, Runner } from '../../src/runtime/runner.ts';
 import { findProblems } from '../../src/schemas.ts';
@@ -68,8 +68,9 @@ describe('bots: faq', () => {
 
 describe('plugin check', () => {
   async function check(files: Record<string, string>): Promise<{ ok: boolean; text: string }> {
-    const { path, remove } = directoryOf(files);
-    const { ok, report } = await checkPlugin(path);
+    const inFolder = Object.entries(files).map(([name, text]) => [`sample/${name}`, text]);
+    const { path, remove } = directoryOf(Object.fromEntries(inFolder) as Record<string, string>);
+    const { ok, report } = await checkPlugin(join(path, 'sample'));
     remove();
     return { ok, text: report.join('\n') };
   }

@@ -1,9 +1,12 @@
-import { readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { bundlePlugin } from '../../src/runtime/bundle.ts';
-import { PluginError, parseManifest, readManifest, validateConfig } from '../../src/runtime/manifest.ts';
+import { checkPlugin } from '../../src/cli/plugin-check.ts';
+import { parseManifest, parseManifestText, validateConfig } from '../../src/runtime/manifest.ts';
+import { PluginError } from '../../src/runtime/plugin-error.ts';
+import { readPackage } from '../../src/runtime/read-package.ts';
 import { readRegistry } from '../../src/runtime/registry.ts';
+import type { Registry } from '../../src/runtime/registry.ts';
 import { directoryOf, manifestOf } from './helpers.ts';
 
 const goodBot = `import { defineBot } from 'switchboard/bot';
@@ -73,17 +76,29 @@ describe('runtime: manifest', () => {
     });
   }
 
-  it('refuses files that are missing, no JSON, or too large', async () => {
-    for (const [files, word] of [
-      [{}, 'cannot be read'],
-      [{ 'plugin.json': '{' }, 'not JSON'],
-      [{ 'plugin.json': ' '.repeat(70_000) }, 'larger'],
-      [{ 'plugin.json': '[]' }, 'object'],
-    ] as const) {
-      const { path, remove } = directoryOf(files);
-      expect(await problemsOf(() => readManifest(path))).to.contain(word);
-      remove();
+  it('refuses text that is no JSON, without repeating it, and JSON that is no manifest', async () => {
+    expect(await problemsOf(() => parseManifestText('secret')))
+      .to.match(/^plugin.json is not JSON/)
+      .and.not.contain('secret');
+    expect(await problemsOf(() => parseManifestText('{"a":1,}'))).to.contain('at position 7');
+    expect(await problemsOf(() => parseManifestText('[]'))).to.contain('object');
+  });
+
+  it('refuses more settings than can be compiled in no time', async () => {
+    const many = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, { type: 'string' }]));
+    const groups = Object.fromEntries(
+      Array.from({ length: 5 }, (_, index) => [`g${index}`, { type: 'object', properties: many(45) }]),
+    );
+    const nested = (depth: number): object =>
+      depth === 0 ? { type: 'string' } : { type: 'array', items: nested(depth - 1) };
+    const configs = [groups, { a: nested(9) }];
+    for (const properties of configs) {
+      const text = JSON.stringify(manifestOf({ config: { type: 'object', properties } }));
+      expect(await problemsOf(() => parseManifestText(text))).to.contain('more than 200 settings');
     }
+    const few = JSON.stringify(manifestOf({ config: { type: 'object', properties: many(50) } }));
+    expect(parseManifestText(few).config.properties).to.have.property('s49');
   });
 
   it('checks settings against the schema and fills in defaults, without touching what it was given', () => {
@@ -109,16 +124,21 @@ describe('runtime: manifest', () => {
   });
 });
 
-describe('runtime: bundle', () => {
-  async function bundle(files: Record<string, string>, main = 'bot.ts'): Promise<{ code: string; hash: string }> {
-    const { path, remove } = directoryOf(files);
-    try {
-      return await bundlePlugin(path, main);
-    } finally {
-      remove();
-    }
+/** Reads a package of these files through the door that the service and `plugin check` use. */
+async function readFiles(files: Record<string, string>): Promise<{ code: string; hash: string }> {
+  const { path, remove } = directoryOf({ 'sample/plugin.json': JSON.stringify(manifestOf()), ...inSample(files) });
+  try {
+    return (await readPackage(join(path, 'sample'))).bundle;
+  } finally {
+    remove();
   }
+}
 
+function inSample(files: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(files).map(([name, text]) => [`sample/${name}`, text]));
+}
+
+describe('runtime: bundle', () => {
   it('makes one script of TypeScript, JSON and files below', async () => {
     const files = {
       'bot.ts': `import { text } from './lib/text.ts'; import data from './data.json'; import type { Bot } from 'switchboard/bot';
@@ -126,82 +146,115 @@ describe('runtime: bundle', () => {
       'lib/text.ts': `export const text: string = 'from below';`,
       'data.json': '{ "x": "from json" }',
     };
-    const first = await bundle(files);
+    const first = await readFiles(files);
     expect(first.code).to.contain('from below').and.contain('from json');
     expect(first.code).not.to.match(/\bimport\b|\brequire\b/);
     expect(first.hash).to.match(/^[0-9a-f]{64}$/);
-    expect(await bundle(files)).to.deep.equal(first);
+    expect(await readFiles(files)).to.deep.equal(first);
   });
 
-  for (const [title, source, word] of [
-    ['a builtin', `import 'fs'`, 'part of Node.js'],
-    ['a builtin with its scheme', `import 'node:child_process'`, 'part of Node.js'],
-    ['a builtin by require', `require('fs')`, 'part of Node.js'],
-    ['a builtin by import()', `import('fs')`, 'part of Node.js'],
-    ['a package', `import 'koa'`, 'cannot be imported'],
-    ['a file outside', `import '../../../etc/passwd'`, 'outside'],
-    ['an absolute path', `import '/etc/passwd'`, 'cannot be imported'],
-    ['a URL', `import 'https://example.com/x.js'`, 'cannot be imported'],
-    ['a file URL', `import 'file:///etc/passwd'`, 'cannot be imported'],
-    ['a data URL', `import 'data:text/javascript,1'`, 'cannot be imported'],
-    ['another kind of file', `import './addon.node'`, 'must name'],
-    ['a file that is missing', `import './nothing.ts'`, 'no file'],
-    ['broken code', `export default {`, 'bot.ts:1'],
-    ['await at the top', `await 1; export default 1`, 'await'],
-    ['a link to outside', `import './link.ts'`, 'link'],
-  ] as const) {
-    it(`refuses ${title}`, async () => {
-      const { path, remove } = directoryOf({ 'bot.ts': source, 'addon.node': '' });
-      symlinkSync(import.meta.filename, join(path, 'link.ts'));
-      expect(await problemsOf(() => bundlePlugin(path, 'bot.ts')))
-        .to.contain(word)
-        .and.not.contain(path);
-      remove();
+  it('takes JSON with its import attribute, links inside the package, and code that no other file imports', async () => {
+    const { path, remove } = directoryOf({
+      'sample/plugin.json': JSON.stringify(manifestOf()),
+      'sample/bot.ts': `import data from './link.json' with { type: 'json' }; import { x } from './lib/x.js';
+        const later = () => import('./lib/x.js'); export default { on: { message_created: () => [data, x, later] } };`,
+      'sample/lib/data.json': '\ufeff{ "said": "through a link" }',
+      'sample/lib/x.js': `module.exports = { x: require('../lib/data.json') };`,
     });
-  }
-
-  it('refuses a main file outside the package, and too much code', async () => {
-    expect(await problemsOf(() => bundle({ 'bot.ts': '' }, '../bot.ts'))).to.contain('outside');
-    const large = `export default '${'x'.repeat(600_000)}'`;
-    expect(await problemsOf(() => bundle({ 'bot.ts': large }))).to.contain('characters');
-    expect(await problemsOf(() => bundle({ 'bot.ts': large.repeat(2).padEnd(1_200_000) }))).to.contain('larger');
+    symlinkSync('lib/data.json', join(path, 'sample/link.json'));
+    symlinkSync(join(path, 'sample'), join(path, 'linked'));
+    const { bundle } = await readPackage(join(path, 'sample'));
+    expect(bundle.code)
+      .to.contain('through a link')
+      .and.not.match(/\brequire\(|\bimport\(/);
+    // The folder may be a link: its name counts, and its files are those of the real folder.
+    expect(await problemsOf(() => readPackage(join(path, 'linked')))).to.contain(
+      'must be the name of the folder, `linked`',
+    );
+    remove();
   });
 });
 
 describe('runtime: registry', () => {
+  const pack = (folder: string, id: string, code = goodBot): Record<string, string> => ({
+    [`${folder}/plugin.json`]: JSON.stringify(manifestOf({ id })),
+    [`${folder}/bot.ts`]: code,
+  });
+  const found = (registry: Registry) => registry.list().map(({ id, directory }) => [id, directory]);
+  const problemsIn = (registry: Registry) =>
+    Object.fromEntries(registry.broken.map(({ directory, problems }) => [directory, problems.join('\n')]));
+
   it('reads both folders, and leaves out what is broken', async () => {
     const { path, remove } = directoryOf({
-      'plugins/one/plugin.json': JSON.stringify(manifestOf({ id: 'one' })),
-      'plugins/one/bot.ts': goodBot,
+      ...pack('plugins/one', 'one'),
       'plugins/README.md': '',
-      'bots/two/plugin.json': JSON.stringify(manifestOf({ id: 'two' })),
-      'bots/two/bot.ts': goodBot,
-      'bots/again/plugin.json': JSON.stringify(manifestOf({ id: 'one' })),
-      'bots/again/bot.ts': goodBot,
+      ...pack('bots/two', 'two'),
       'bots/broken/plugin.json': '{}',
       'bots/empty/notes.txt': '',
-      'bots/escapes/plugin.json': JSON.stringify(manifestOf({ id: 'escapes' })),
-      'bots/escapes/bot.ts': `import 'fs'`,
+      ...pack('bots/escapes', 'escapes', `import 'fs'`),
     });
     const registry = await readRegistry(path);
     remove();
-    expect(registry.list().map(({ id, source, directory }) => [id, source, directory])).to.deep.equal([
-      ['one', 'plugins', 'plugins/one'],
-      ['two', 'bots', 'bots/two'],
+    expect(found(registry)).to.deep.equal([
+      ['one', 'plugins/one'],
+      ['two', 'bots/two'],
     ]);
+    expect(registry.get('two')).to.deep.include({ id: 'two', source: 'bots' });
     expect(registry.get('two')?.bundle.code).to.contain('hi');
     expect(registry.get('escapes')).to.equal(undefined);
-    expect(registry.broken.map(({ directory }) => directory)).to.deep.equal([
-      'bots/again',
-      'bots/broken',
-      'bots/escapes',
+    expect(registry.broken.map(({ directory }) => directory)).to.deep.equal(['bots/broken', 'bots/escapes']);
+  });
+
+  it('two packages with one id: a copied folder is refused by its name, and check and registry name both', async () => {
+    const { path, remove } = directoryOf(pack('bots/faq', 'faq'));
+    cpSync(join(path, 'bots/faq'), join(path, 'bots/dup'), { recursive: true });
+    const registry = await readRegistry(path);
+    const sentence = 'the id `faq` must be the name of the folder, `dup`; `bots/faq` has that id';
+    expect(found(registry)).to.deep.equal([['faq', 'bots/faq']]);
+    expect(problemsIn(registry)).to.have.all.keys('bots/dup').and.property('bots/dup').that.contains(sentence);
+    const { ok, report } = await checkPlugin(join(path, 'bots/dup'));
+    expect([ok, report.join()]).to.deep.equal([false, `error: plugin.json: ${sentence}`]);
+    expect((await checkPlugin(join(path, 'bots/faq'))).ok).to.equal(true);
+    remove();
+  });
+
+  it('two packages with one id: the owner keeps it, whatever it is worth now, and the other is refused', async () => {
+    const { path, remove } = directoryOf({
+      ...pack('plugins/faq', 'faq', goodBot.replace('hi', 'shipped')),
+      ...pack('bots/faq', 'faq'),
+      ...pack('plugins/old', 'old'),
+      ...pack('bots/old', 'old', 'broken {'),
+    });
+    const registry = await readRegistry(path);
+    expect(found(registry), 'nobody said anything').to.deep.equal([
+      ['faq', 'plugins/faq'],
+      ['old', 'plugins/old'],
     ]);
-    expect(registry.broken[0]?.problems[0]).to.contain('taken by plugins/one');
+    registry.settle(
+      new Map([
+        ['faq', 'bots'],
+        ['old', 'bots'],
+      ]),
+    );
+    expect(found(registry)).to.deep.equal([['faq', 'bots/faq']]);
+    const problems = problemsIn(registry);
+    expect(problems).to.have.all.keys('bots/old', 'plugins/faq', 'plugins/old');
+    expect(problems['plugins/faq']).to.contain('The packages bots/faq and plugins/faq claim the same id `faq`');
+    for (const [folder, other] of [
+      ['plugins/faq', 'bots/faq'],
+      ['bots/faq', 'plugins/faq'],
+    ] as const) {
+      const { ok, report } = await checkPlugin(join(path, folder));
+      expect(ok).to.equal(false);
+      expect(report.join()).to.contain(`The packages ${folder} and ${other} claim the same id`);
+    }
+    remove();
   });
 
   it('is empty where there is nothing', async () => {
     const registry = await readRegistry('/nowhere');
     expect([registry.list(), registry.broken]).to.deep.equal([[], []]);
+    expect(await problemsOf(() => readPackage('/nowhere'))).to.equal('There is no such folder');
   });
 
   it('reads the packages of this repository', async () => {

@@ -1,9 +1,11 @@
+import { fileURLToPath } from 'node:url';
 import { pino, type Logger } from 'pino';
 import { App } from '../../src/app.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import type { Clock } from '../../src/lib/ports.ts';
 import { sql } from '../../src/lib/sql.ts';
 import { migrate } from '../../src/migrate.ts';
+import { readRegistry, type Registry } from '../../src/runtime/registry.ts';
 import { createDatabase, dropDatabase } from './postgres.ts';
 
 /** The administrator's token of account 1 in every test service. */
@@ -37,11 +39,20 @@ export interface TestAppOptions {
   clock?: Clock;
   /** False leaves the engine and the alarms off: events and deliveries stay as they were written. */
   engine?: boolean;
+  /** Folder that holds plugins/ and bots/; this repository unless given. */
   pluginRoot?: string;
   /** A migrated database to start on, in place of a new one; the service's administrator is whoever it has. */
   databaseUrl?: string;
   /** Where the service logs to; nowhere unless given. */
   log?: Logger;
+}
+
+// Every service of a test run has the packages of this repository, unless it is given others.
+let ownRegistry: Promise<Registry> | undefined;
+
+function ownPackages(): Promise<Registry> {
+  ownRegistry ??= readRegistry(fileURLToPath(new URL('../..', import.meta.url)));
+  return ownRegistry;
 }
 
 /** A whole service on a database of its own, spoken to over HTTP. */
@@ -77,7 +88,7 @@ export class TestApp {
       log: options.log ?? pino({ level: config.logLevel }),
       checkReplies: true,
       ...(options.clock ? { clock: options.clock } : {}),
-      ...(options.pluginRoot ? { pluginRoot: options.pluginRoot } : {}),
+      registry: await (options.pluginRoot ? readRegistry(options.pluginRoot) : ownPackages()),
     });
     const { port } = await app.listen();
     await app.start();
