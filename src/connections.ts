@@ -47,7 +47,7 @@ export function openDatabases({
     lockTimeoutMs: config.lockTimeoutMs,
     idleInTransactionTimeoutMs: config.idleInTransactionTimeoutMs,
     warn: (message: string) => log.debug(message),
-    failed: (error: unknown) => log.error({ err: error }, 'work after a commit failed'),
+    failed: (error: unknown) => log.error({ err: error }, 'background work failed'),
   };
   const requests = new Database({ ...common, poolMax: sizes.requests, retriesLocks: false });
   const engine = new Database({ ...common, poolMax: sizes.engine, retriesLocks: true, beside: requests });

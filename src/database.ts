@@ -30,7 +30,7 @@ export interface DatabaseOptions {
   clock: Clock;
   /** Told of connections that broke and the like; never of values. */
   warn: (message: string) => void;
-  /** Told of work that failed after its transaction had committed. */
+  /** Told of work that failed where nobody waits for it: after its transaction had committed, or in a sweep. */
   failed: (error: unknown) => void;
   /** Another pool of this process on the same database, whose announcements this one shares. */
   beside?: Database;

@@ -32,6 +32,7 @@ const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/retention.ts': 'a sweep: each batch of old events goes in a transaction of its own',
   'src/domain/sla.ts': 'a sweep: each conversation is a transaction of its own',
   'src/domain/snoozes.ts': 'a sweep: each conversation is a transaction of its own',
+  'src/domain/sweep.ts': 'what all sweeps have in common: it looks whether the database is there',
 };
 
 interface Fence {
@@ -136,6 +137,18 @@ function findSecondConnections(sources: Sources): string[] {
   return problems;
 }
 
+/** Whatever the alarm clock calls goes over many rows: one that fails must not keep back the others, nor be tried at full speed. */
+function findBareAlarms(sources: Sources): string[] {
+  const alarms = 'src/alarms.ts';
+  return importsOf(alarms, sources.get(alarms) ?? '')
+    .filter(({ target, isFile, typeOnly }) => isFile && !typeOnly && isInside('src/domain', target))
+    .filter(({ target }) => {
+      const imports = importsOf(target, sources.get(target) ?? '');
+      return !imports.some((one) => one.target === 'src/domain/sweep.ts');
+    })
+    .map(({ target }) => `${alarms} calls ${target}, which is no sweep`);
+}
+
 function findSizeProblems(sources: Sources): string[] {
   const problems: string[] = [];
   for (const [path, text] of sources) {
@@ -224,6 +237,7 @@ const rules = {
   'plugins and bots import the published bot API and their own files only': findPackageProblems,
   'what is fenced stays in its one file': findFenceProblems,
   'handlers and verbs have no database beside their transaction': findSecondConnections,
+  'what alarms call are sweeps': findBareAlarms,
   [`no file has more than ${maxLines} lines`]: findSizeProblems,
   'the silence of bots is decided in one place': findSilenceWriters,
   'what an account is told of people comes from its seats': findPersonReaders,
@@ -296,6 +310,7 @@ const planted: readonly [string, string, string][] = [
   ['src/entities/planted.ts', 'const joins = `LEFT JOIN users u ON u.id = m.sender_id`;', 'reads persons'],
   ['src/domain/agents.ts', 'sql(em, `SELECT id\nFROM users WHERE email = $1`);', 'reads persons'],
   ['src/api/planted.ts', `import type { User } from '../entities/user.ts';`, 'reads persons'],
+  ['src/alarms.ts', `import { send } from './domain/messages.ts';`, 'which is no sweep'],
   ['src/lib/planted.ts', 'const x = 1;\n'.repeat(maxLines + 1), `has ${maxLines + 1} lines`],
   ['src/lib/sql.ts', `import { prepared } from './prepared.ts';\nimport './sql.ts';`, 'is a cycle'],
   ['src/lib/planted.ts', `import './not-there.ts';`, 'is missing'],

@@ -1,13 +1,13 @@
 import { LockMode } from '@mikro-orm/postgresql';
 import type { Database } from '../database.ts';
 import { Contact } from '../entities/contact.ts';
-import type { Named } from '../entities/conversation.ts';
 import { notFound } from '../errors.ts';
 import { record } from '../events/outbox.ts';
 import { system, transact, type Transaction } from '../events/transaction.ts';
 import { sql } from '../lib/sql.ts';
 import { deleteLanes, eraseConversations } from './deletion.ts';
 import { lockConversations, type Transact } from './detach.ts';
+import { sweep } from './sweep.ts';
 
 // One transaction erases no more, so that none holds many conversations for long.
 const batch = 200;
@@ -59,38 +59,44 @@ export async function deleteContact(transactHere: Transact, id: number): Promise
 
 interface Unfinished {
   id: number;
-  account: Named;
+  account_id: number;
+  account_name: string;
+  /** As text, in the database's precision. */
+  requested_at: string;
 }
 
 // Longer than a request takes for its next batch: what moves needs no help.
 const abandonedMs = 60_000;
-const perSweep = 20;
+const pageSize = 20;
 
-async function findUnfinished(database: Database): Promise<Unfinished[]> {
-  const rows = await sql<{ id: number; account_id: number; account_name: string }>(
+function findUnfinished(database: Database, after: Unfinished | null): Promise<Unfinished[]> {
+  return sql<Unfinished>(
     database.em(),
-    `SELECT c.id, c.account_id, a.name AS account_name FROM contacts c JOIN accounts a ON a.id = c.account_id
-     WHERE c.deletion_requested_at < $1 ORDER BY c.deletion_requested_at LIMIT ${perSweep}`,
-    [new Date(database.clock.now().getTime() - abandonedMs)],
+    `SELECT c.id, c.account_id, a.name AS account_name, c.deletion_requested_at AS requested_at
+     FROM contacts c JOIN accounts a ON a.id = c.account_id
+     WHERE c.deletion_requested_at < $1 AND (c.deletion_requested_at, c.id) > ($2::timestamptz, $3::bigint)
+     ORDER BY c.deletion_requested_at, c.id LIMIT ${pageSize}`,
+    [new Date(database.clock.now().getTime() - abandonedMs), after?.requested_at ?? '-infinity', after?.id ?? 0],
   );
-  return rows.map(({ id, account_id: accountId, account_name: name }) => ({ id, account: { id: accountId, name } }));
+}
+
+async function finishErasure(database: Database, { id, account_id, account_name }: Unfinished): Promise<number> {
+  const account = { id: account_id, name: account_name };
+  await deleteContact((work) => transact(database, { account, actor: system }, work), id);
+  return 1;
 }
 
 /**
  * Goes on with the deletion of contacts that their requests did not bring to an end: a process died, or the database went
- * away. Answers how many are through. One that fails keeps no other; all failures are thrown together at the end.
+ * away. Answers how many are through. One that fails keeps back no other.
  */
-export async function finishErasures(database: Database): Promise<number> {
-  const failures: unknown[] = [];
-  let finished = 0;
-  for (const { id, account } of await findUnfinished(database)) {
-    try {
-      await deleteContact((work) => transact(database, { account, actor: system }, work), id);
-      finished += 1;
-    } catch (error) {
-      failures.push(new Error(`Contact ${id} of account ${account.id} cannot be deleted`, { cause: error }));
-    }
-  }
-  if (failures.length > 0) throw new AggregateError(failures, 'Contacts cannot be deleted');
-  return finished;
+export function finishErasures(database: Database): Promise<number> {
+  return sweep<Unfinished>(database, {
+    name: 'deleting contacts',
+    nameOf: ({ id, account_id: accountId }) => `contact ${id} of account ${accountId}`,
+    page: (after) => findUnfinished(database, after),
+    pageSize,
+    atOnce: 1,
+    work: async ([contact]) => (contact ? finishErasure(database, contact) : 0),
+  });
 }

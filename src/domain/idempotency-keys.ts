@@ -1,6 +1,7 @@
 import type { Database } from '../database.ts';
 import { ApiError } from '../errors.ts';
 import { sql, type Executor } from '../lib/sql.ts';
+import { sweep } from './sweep.ts';
 
 /** Whose keys they are: those of an access token, or of a contact under /public. */
 export type KeyHolder = { tokenId: number } | { accountId: number; contactId: number };
@@ -105,21 +106,41 @@ export async function keepAnswer(
   );
 }
 
-const batch = 1000;
+const pageSize = 1000;
 
-/** Deletes the answers whose time is over; answers how many. */
-export async function deleteOldIdempotencyKeys(database: Database): Promise<number> {
+interface OldKey {
+  holder: string;
+  key: string;
+  /** As text, in the database's precision. */
+  created_at: string;
+}
+
+/** Deletes the answers whose time is over; answers how many. One that cannot be deleted keeps back no other. */
+export function deleteOldIdempotencyKeys(database: Database): Promise<number> {
   const before = new Date(database.clock.now().getTime() - keptMs);
-  let deleted = 0;
-  for (;;) {
-    const rows = await sql(
-      database.em(),
-      `DELETE FROM idempotency_keys WHERE (holder, key) IN (
-         SELECT holder, key FROM idempotency_keys WHERE created_at <= $1 ORDER BY created_at LIMIT ${batch})
-       RETURNING key`,
-      [before],
-    );
-    deleted += rows.length;
-    if (rows.length < batch) return deleted;
-  }
+  return sweep<OldKey>(database, {
+    name: 'deleting old idempotency keys',
+    // The key itself is the caller's, and of no use to who reads the log.
+    nameOf: ({ holder, created_at: createdAt }) => `one of ${holder} of ${createdAt}`,
+    page: (after) =>
+      sql<OldKey>(
+        database.em(),
+        `SELECT holder, key, created_at FROM idempotency_keys
+         WHERE created_at <= $1 AND (created_at, holder, key) > ($2::timestamptz, $3, $4)
+         ORDER BY created_at, holder, key LIMIT ${pageSize}`,
+        [before, after?.created_at ?? '-infinity', after?.holder ?? '', after?.key ?? ''],
+      ),
+    pageSize,
+    atOnce: pageSize,
+    work: async (keys) => {
+      const deleted = await sql(
+        database.em(),
+        `DELETE FROM idempotency_keys USING unnest($2::text[], $3::text[]) AS old (holder, key)
+         WHERE idempotency_keys.holder = old.holder AND idempotency_keys.key = old.key AND created_at <= $1
+         RETURNING old.key`,
+        [before, keys.map(({ holder }) => holder), keys.map(({ key }) => key)],
+      );
+      return deleted.length;
+    },
+  });
 }

@@ -8,6 +8,7 @@ import { record } from '../events/outbox.ts';
 import { system, transact, type Transaction } from '../events/transaction.ts';
 import { sql } from '../lib/sql.ts';
 import { changeLabels } from './labels.ts';
+import { sweep } from './sweep.ts';
 
 /** The label of conversations in which a promise was not kept. */
 export const breachLabel = 'sla-breached';
@@ -109,19 +110,18 @@ interface Overdue {
   due_at: string;
 }
 
-const batch = 200;
-const first: Pick<Overdue, 'due_at' | 'id'> = { due_at: '-infinity', id: 0 };
+const pageSize = 200;
 
-// In the order of the index, whatever the planner believes of how many there are. One that another process is at is
-// locked, and none of our business.
-function findOverdue(database: Database, column: DueColumn, after: typeof first): Promise<Overdue[]> {
+// In the order of the index, whatever the planner believes of how many there are. Skip locked conversations: another
+// process is at them.
+function findOverdue(database: Database, column: DueColumn, after: Overdue | null): Promise<Overdue[]> {
   return sql<Overdue>(
     database.em(),
     `SELECT c.id, c.account_id, a.name AS account_name, c.${column} AS due_at
      FROM conversations c JOIN accounts a ON a.id = c.account_id
      WHERE c.${column} <= $1 AND (c.${column}, c.id) > ($2::timestamptz, $3::bigint)
-     ORDER BY c.${column}, c.id LIMIT ${batch} FOR UPDATE OF c SKIP LOCKED`,
-    [database.clock.now(), after.due_at, after.id],
+     ORDER BY c.${column}, c.id LIMIT ${pageSize} FOR UPDATE OF c SKIP LOCKED`,
+    [database.clock.now(), after?.due_at ?? '-infinity', after?.id ?? 0],
   );
 }
 
@@ -132,28 +132,19 @@ async function breachAll(database: Database, { id, account_id, account_name }: O
   return breaches;
 }
 
-async function checkColumn(database: Database, column: DueColumn, failures: unknown[]): Promise<number> {
-  let breaches = 0;
-  let after = first;
-  for (;;) {
-    const overdue = await findOverdue(database, column, after);
-    for (const conversation of overdue) {
-      try {
-        breaches += await breachAll(database, conversation);
-      } catch (error) {
-        failures.push(error);
-      }
-      after = conversation;
-    }
-    if (overdue.length < batch) return breaches;
-  }
+function checkColumn(database: Database, column: DueColumn): Promise<number> {
+  return sweep<Overdue>(database, {
+    name: `checking ${column}`,
+    nameOf: ({ id, account_id: accountId }) => `conversation ${id} of account ${accountId}`,
+    page: (after) => findOverdue(database, column, after),
+    pageSize,
+    atOnce: 1,
+    work: async ([overdue]) => (overdue ? breachAll(database, overdue) : 0),
+  });
 }
 
 /** Tells of every promise that is overdue; answers how many there were. One that fails does not keep back the others. */
 export async function checkSla(database: Database): Promise<number> {
-  const failures: unknown[] = [];
-  const firstResponses = await checkColumn(database, 'first_response_due_at', failures);
-  const resolutions = await checkColumn(database, 'resolution_due_at', failures);
-  if (failures.length > 0) throw failures[0];
-  return firstResponses + resolutions;
+  const firstResponses = await checkColumn(database, 'first_response_due_at');
+  return firstResponses + (await checkColumn(database, 'resolution_due_at'));
 }
