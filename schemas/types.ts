@@ -2011,6 +2011,23 @@ circuit: (Circuit | null)
  */
 system: boolean
 /**
+ * Set when a bot inside the service is not called because its runs failed again and again: its conversations go to people. With an `until` that is past it is on trial: the next good run ends the quarantine, the next failed one begins a longer one.
+ */
+quarantine: ({
+/**
+ * The outcome of the run that began it.
+ */
+reason: string
+/**
+ * Unix timestamp in seconds.
+ */
+since: number
+/**
+ * Unix timestamp in seconds, or null.
+ */
+until: (number | null)
+} | null)
+/**
  * Unix timestamp in seconds.
  */
 created_at: number
@@ -2078,6 +2095,23 @@ circuit: (Circuit | null)
  * Whether it is there for every account, and not for accounts to change.
  */
 system: boolean
+/**
+ * Set when a bot inside the service is not called because its runs failed again and again: its conversations go to people. With an `until` that is past it is on trial: the next good run ends the quarantine, the next failed one begins a longer one.
+ */
+quarantine: ({
+/**
+ * The outcome of the run that began it.
+ */
+reason: string
+/**
+ * Unix timestamp in seconds.
+ */
+since: number
+/**
+ * Unix timestamp in seconds, or null.
+ */
+until: (number | null)
+} | null)
 /**
  * Unix timestamp in seconds.
  */
@@ -2239,7 +2273,7 @@ answers: boolean
 /**
  * Why it will not; null when it will.
  */
-reason: ("no_bot" | "human_assigned" | "contact_blocked" | "handed_off" | "human_replied" | "human_opened" | "loop_suspected" | "bot_failed" | "plugin_missing" | null)
+reason: ("no_bot" | "human_assigned" | "contact_blocked" | "handed_off" | "human_replied" | "human_opened" | "loop_suspected" | "bot_failed" | "plugin_missing" | "bot_quarantined" | null)
 }
 /**
  * The titles of a conversation's labels, in their order.

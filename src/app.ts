@@ -138,7 +138,8 @@ export class App {
     const { config } = this.#options;
     const database = this.#engineDatabase;
     const [random, outbound, secretBox] = [this.#random, this.#outbound, this.#secretBox];
-    const botRunner = new BotRunner({ database, registry: this.registry, runner: this.#runner, clock, random });
+    const { registry, log } = this;
+    const botRunner = new BotRunner({ database, registry, runner: this.#runner, clock, random, log });
     return new Engine({
       database,
       random,

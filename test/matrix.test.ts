@@ -62,6 +62,7 @@ const table = `
   PATCH  agent_bots/:id                                           200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   agent_bots/:id/reset_access_token                        200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   agent_bots/:id/reset_secret                              200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agent_bots/:id/release                                   200  403 403  403 403 403   404  404  404   401  401  401 401
   DELETE agent_bots/:id                                           200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    labels                                                   200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   labels                                                   201  403 403  403 403 403   404  404  404   401  401  401 401
@@ -127,6 +128,7 @@ const table = `
   PATCH  /platform/api/v1/agent_bots/:id                          403  403 403  403 403 403   403  403  200   401  401  401 401
   POST   /platform/api/v1/agent_bots/:id/reset_access_token       403  403 403  403 403 403   403  403  200   401  401  401 401
   POST   /platform/api/v1/agent_bots/:id/reset_secret             403  403 403  403 403 403   403  403  200   401  401  401 401
+  POST   /platform/api/v1/agent_bots/:id/release                  403  403 403  403 403 403   403  403  200   401  401  401 401
   DELETE /platform/api/v1/agent_bots/:id                          403  403 403  403 403 403   403  403  200   401  401  401 401
 `;
 

@@ -4,12 +4,22 @@ import { ApiError, invalid } from '../errors.ts';
 import type { OutsideServices, Services } from '../http/route.ts';
 import { given } from '../lib/given.ts';
 import { newWebhookSecret } from '../lib/secret-box.ts';
-import { unixSeconds } from '../lib/unix-time.ts';
+import { unixSeconds, unixSecondsOrNull } from '../lib/unix-time.ts';
 import { hearingOf } from '../runtime/hearing.ts';
 import { validateConfig } from '../runtime/manifest.ts';
 import type { PluginPackage } from '../runtime/registry.ts';
 import type { Shape } from '../schemas.ts';
 import { presentCircuit } from './circuit.ts';
+
+/** What releasing a bot does, for accounts and for the platform. */
+export const releaseDescription =
+  'Ends a quarantine: the bot is called again, and what failed before counts no more. After 5 failed runs without a good one a bot inside the service is not called for 5 minutes, then for 30 minutes, then for 4 hours, then until it is released.';
+
+function presentQuarantine({ quarantinedAt, quarantinedUntil, quarantineReason }: AgentBot) {
+  if (!quarantinedAt) return null;
+  const until = unixSecondsOrNull(quarantinedUntil ?? null);
+  return { reason: quarantineReason ?? '', since: unixSeconds(quarantinedAt), until };
+}
 
 /** A bot as the REST API answers it to who owns it. */
 export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
@@ -27,6 +37,7 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
     disabled_reason: bot.disabledReason ?? null,
     circuit: bot.kind === 'webhook' ? presentCircuit(bot) : null,
     system: (bot.accountId ?? null) === null,
+    quarantine: presentQuarantine(bot),
     created_at: unixSeconds(bot.createdAt),
     updated_at: unixSeconds(bot.updatedAt),
   };

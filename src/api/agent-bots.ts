@@ -8,12 +8,13 @@ import {
   resetBotToken,
   updateAgentBot,
 } from '../domain/agent-bots.ts';
+import { releaseBot } from '../domain/bot-quarantine.ts';
 import { deleteAgentBot } from '../domain/bot-removal.ts';
 import { route } from '../http/route.ts';
 import { pageMeta } from '../lib/page.ts';
 import { newWebhookSecret } from '../lib/secret-box.ts';
 import { newToken } from '../lib/tokens.ts';
-import { checkOutgoingUrl, draftBot, presentAgentBot, readChanges } from './agent-bot-records.ts';
+import { checkOutgoingUrl, draftBot, presentAgentBot, readChanges, releaseDescription } from './agent-bot-records.ts';
 
 const base = '/api/v1/accounts/:account_id/agent_bots';
 
@@ -84,6 +85,11 @@ export const agentBotRoutes = [
       const bot = await transact((tx) => resetBotSecret(tx, ids.id ?? 0, services.secretBox.seal(secret)));
       return { ...presentAgentBot(bot), secret };
     },
+  ),
+  route(
+    ['POST', `${base}/:id/release`],
+    { reply: 'resources/agent-bot', role: 'administrator', description: releaseDescription },
+    async ({ ids, transact }) => presentAgentBot(await transact((tx) => releaseBot(tx, ids.id ?? 0))),
   ),
   route(['DELETE', `${base}/:id`], { reply: 'resources/empty', role: 'administrator' }, async ({ ids, transact }) => {
     await deleteAgentBot(transact, ids.id ?? 0);

@@ -9,12 +9,13 @@ import {
   updateAgentBot,
   type BotScope,
 } from '../domain/agent-bots.ts';
+import { releaseBot } from '../domain/bot-quarantine.ts';
 import { removeSystemBot } from '../domain/platform.ts';
 import { route } from '../http/route.ts';
 import { pageMeta } from '../lib/page.ts';
 import { newWebhookSecret } from '../lib/secret-box.ts';
 import { newToken } from '../lib/tokens.ts';
-import { checkOutgoingUrl, draftBot, presentOwnBot, readChanges } from './agent-bot-records.ts';
+import { checkOutgoingUrl, draftBot, presentOwnBot, readChanges, releaseDescription } from './agent-bot-records.ts';
 import { transactOutsideAccounts } from '../events/transaction.ts';
 
 const base = '/platform/api/v1/agent_bots';
@@ -95,6 +96,11 @@ export const platformBotRoutes = [
       const bot = await inSystem({ em, now }, (scope) => resetBotSecret(scope, ids.id ?? 0, sealed));
       return { ...presentOwnBot(bot), secret };
     },
+  ),
+  route(
+    ['POST', `${base}/:id/release`],
+    { reply: 'resources/agent-bot', role: 'platform', description: releaseDescription },
+    async ({ em, now, ids }) => presentOwnBot(await inSystem({ em, now }, (scope) => releaseBot(scope, ids.id ?? 0))),
   ),
   route(
     ['DELETE', `${base}/:id`],

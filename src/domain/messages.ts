@@ -12,6 +12,7 @@ import { system, type Transaction } from '../events/transaction.ts';
 import { lockConversation } from './access.ts';
 import { decide, refuseSilentBot } from './arbiter.ts';
 import { autoAssign } from './auto-assignment.ts';
+import { quarantineNote } from './bot-quarantine.ts';
 import { findGreeting } from './greetings.ts';
 import { settleFirstResponse } from './sla-promises.ts';
 import { undergo } from './status.ts';
@@ -40,10 +41,17 @@ function senderOf(tx: Transaction, conversation: Conversation, type: Message['ty
   return { kind, id, name, email, avatarUrl };
 }
 
+function awaitsQuarantined({ status, bot, contact }: Conversation): boolean {
+  return status === 'pending' && bot?.unfit === 'bot_quarantined' && !contact.blocked;
+}
+
 // What the customer's word does to the conversation before anybody is told of it.
 function hearCustomer(tx: Transaction, conversation: Conversation): void {
   conversation.unreadCount += 1;
   conversation.waitingSince ??= tx.now;
+  // Also when it is called again, the bot must not talk into what people have meanwhile.
+  if (awaitsQuarantined(conversation))
+    undergo(tx.as(system), conversation, { kind: 'bot_ended', reason: 'bot_failed' });
   undergo(tx, conversation, { kind: 'customer_spoke' });
 }
 
@@ -84,6 +92,7 @@ export async function sendInto(tx: Transaction, conversation: Conversation, inpu
   // Messages of a conversation never stand before older ones, whichever process's clock wrote them.
   const createdAt = tx.now > conversation.lastActivityAt ? tx.now : conversation.lastActivityAt;
   const before = conversation.status;
+  const leftBy = awaitsQuarantined(conversation) ? conversation.bot : null;
   await applyToConversation(tx, conversation, input);
   Object.assign(conversation, { lastActivityAt: createdAt, updatedAt: createdAt });
   const draft: Omit<Message, 'id'> = {
@@ -100,8 +109,10 @@ export async function sendInto(tx: Transaction, conversation: Conversation, inpu
   };
   const message: Message = { ...draft, id: await insertMessage(tx.em, tx.account.id, draft) };
   record(tx, 'message_created', { conversation, message }, decide('message_created', conversation, tx.actor, message));
-  if (message.type === 'incoming')
+  if (message.type === 'incoming') {
+    if (leftBy) await tell(tx, conversation, { content: quarantineNote(leftBy.name), private: true });
     await greet(tx, conversation, { messageId: message.id, reopened: before === 'resolved' });
+  }
   if (before !== 'open') await autoAssign(tx, conversation);
   return message;
 }
@@ -113,8 +124,15 @@ async function greet(
   occasion: { messageId: number; reopened: boolean },
 ): Promise<void> {
   const content = await findGreeting(tx, conversation, occasion);
-  if (content === null) return;
-  await sendInto(tx.as({ ...system, depth: tx.actor.depth }), conversation, { type: 'outgoing', content });
+  if (content !== null) await tell(tx, conversation, { content });
+}
+
+function tell(
+  tx: Transaction,
+  conversation: Conversation,
+  message: Pick<NewMessage, 'content' | 'private'>,
+): Promise<Message> {
+  return sendInto(tx.as({ ...system, depth: tx.actor.depth }), conversation, { ...message, type: 'outgoing' });
 }
 
 /**

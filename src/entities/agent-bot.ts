@@ -27,6 +27,12 @@ const AgentBotSchema = defineEntity({
     failingSince: p.datetime().nullable(),
     circuitTrips: p.integer().default(0),
     circuitProbeAt: p.datetime().nullable(),
+    failedRuns: p.integer().default(0),
+    failedAccountId: p.bigint('number').nullable(),
+    quarantines: p.integer().default(0),
+    quarantinedAt: p.datetime().nullable(),
+    quarantinedUntil: p.datetime().nullable(),
+    quarantineReason: p.text().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p.datetime().defaultRaw('now()'),
   },
@@ -35,7 +41,8 @@ const AgentBotSchema = defineEntity({
 /**
  * A bot that can serve conversations; without an account it is a system bot. `events` names what it is told of,
  * `hearsOwn` whether outgoing messages are among it, `hearsNotes` whether private notes are. `installed` is false as long
- * as its plugin is missing. Secrets are sealed by the secret box.
+ * as its plugin is missing. `failedRuns` counts failed runs since the last good one; domain/bot-quarantine.ts tells what
+ * follows. Secrets are sealed by the secret box.
  */
 export class AgentBot extends AgentBotSchema.class {}
 AgentBotSchema.setClass(AgentBot);

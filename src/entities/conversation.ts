@@ -8,7 +8,7 @@ export type BotSilence = 'handed_off' | 'loop_suspected' | 'bot_failed';
 /** How people took a conversation from its bot. */
 export type HumanSilence = 'human_replied' | 'human_opened';
 /** Why a bot cannot answer, whatever the conversation. */
-export type Unfitness = 'plugin_missing';
+export type Unfitness = 'plugin_missing' | 'bot_quarantined';
 
 export interface Named {
   id: number;
@@ -77,7 +77,9 @@ const columns = `
   ct.identifier AS contact_identifier, ct.avatar_url AS contact_avatar, ct.blocked AS contact_blocked,
   c.status, c.priority, c.assignee_id, u.name AS assignee_name, c.team_id, t.name AS team_name,
   b.id AS bot_id, b.name AS bot_name, b.kind AS bot_kind, b.events AS bot_events, b.hears_own, b.hears_notes,
-  b.installed AS bot_installed, c.agent_bot_id IS NOT NULL AS bot_overrides,
+  b.installed AS bot_installed,
+  b.quarantined_at IS NOT NULL AND (b.quarantined_until IS NULL OR b.quarantined_until > now()) AS bot_quarantined,
+  c.agent_bot_id IS NOT NULL AS bot_overrides,
   c.bot_silence, c.bot_silence_of, c.human_silence, c.bot_streak,
   ARRAY(SELECT l.title FROM conversation_labels cl JOIN labels l ON l.account_id = cl.account_id AND l.id = cl.label_id
         WHERE cl.account_id = c.account_id AND cl.conversation_id = c.id ORDER BY l.title) AS labels,
@@ -122,6 +124,7 @@ interface Row {
   hears_own: boolean | null;
   hears_notes: boolean | null;
   bot_installed: boolean | null;
+  bot_quarantined: boolean | null;
   bot_overrides: boolean;
   bot_silence: BotSilence | null;
   bot_silence_of: number | null;
@@ -147,6 +150,11 @@ function named(id: number | null, name: string | null): Named | null {
   return id === null ? null : { id, name: name ?? '' };
 }
 
+function unfitness(row: Row): Unfitness | null {
+  if (!row.bot_installed) return 'plugin_missing';
+  return row.bot_quarantined ? 'bot_quarantined' : null;
+}
+
 function servingBot(row: Row): ServingBot | null {
   if (row.bot_id === null || row.bot_kind === null) return null;
   return {
@@ -157,7 +165,7 @@ function servingBot(row: Row): ServingBot | null {
     events: row.bot_events ?? [],
     hearsOwn: row.hears_own ?? false,
     hearsNotes: row.hears_notes ?? false,
-    unfit: row.bot_installed ? null : 'plugin_missing',
+    unfit: unfitness(row),
   };
 }
 

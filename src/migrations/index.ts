@@ -9,6 +9,7 @@ import { BotSecrets } from './20261122-bot-secrets.ts';
 import { Claims } from './20261122-claims.ts';
 import { EndpointHealth } from './20261122-endpoint-health.ts';
 import { PluginClaims } from './20261122-plugin-claims.ts';
+import { BotQuarantine } from './20261122-bot-quarantine.ts';
 
 /** Every migration in order, under the name it is recorded by. */
 export const migrations = [
@@ -22,6 +23,7 @@ export const migrations = [
   { name: '20261122-contact-erasure', class: ContactErasure },
   { name: '20261122-endpoint-health', class: EndpointHealth },
   { name: '20261122-plugin-claims', class: PluginClaims },
+  { name: '20261122-bot-quarantine', class: BotQuarantine },
 ];
 
 /** Whether the database has them all; false while it has no table of migrations. */

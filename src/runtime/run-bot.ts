@@ -1,6 +1,7 @@
 import type { Database } from '../database.ts';
 import { isForSpeakers, silenceOfBot } from '../domain/arbiter.ts';
 import { suspendBot } from '../domain/bot-suspension.ts';
+import { countFailedRun, countGoodRun, quarantineNote, type Quarantine } from '../domain/bot-quarantine.ts';
 import { recordRun, type BotRun } from '../domain/bot-runs.ts';
 import { AgentBot } from '../entities/agent-bot.ts';
 import { findConversation, type Conversation } from '../entities/conversation.ts';
@@ -11,6 +12,7 @@ import { applyActions, isPublic } from './apply-actions.ts';
 import { validateConfig } from './manifest.ts';
 import type { PluginPackage, Registry } from './registry.ts';
 import type { RunResult, Runner } from './run-types.ts';
+import type { RunnerLog } from './runner.ts';
 
 /** One event to be handled by a bot that runs inside the service. */
 export interface BotEvent {
@@ -43,10 +45,14 @@ export interface BotRunnerOptions {
   runner: Runner;
   clock: Clock;
   random: Random;
+  /** Told of bots that are not called any more. */
+  log: RunnerLog;
 }
 
 // Not the bot's fault, or not surely: worth another try before a person is called.
 const transientOutcomes: ReadonlySet<string> = new Set(['crashed', 'queue_full']);
+// Says nothing about the bot: a full service, or a customer who made it talk too much.
+const blamelessOutcomes: ReadonlySet<string> = new Set(['queue_full', 'loop_suspected']);
 const maxTransientAttempts = 3;
 const transientDelayMs = 1000;
 
@@ -125,6 +131,7 @@ export class BotRunner {
     const silence = silenceOfBot(conversation, bot.id);
     const unheard = silence === 'not_serving' || (silence !== null && isForSpeakers(input.event.name));
     if (unheard) return this.#cancel(input, settle, silence);
+    if (conversation.bot?.unfit === 'bot_quarantined') return this.#passOver(input, bot, settle);
     const attempt = await this.#run(input, bot);
     try {
       await this.#settle(attempt, settle);
@@ -182,6 +189,7 @@ export class BotRunner {
       const superseded = silences(await lock(tx, conversationId), attempt);
       if (!superseded) await applyActions(tx, conversationId, result.actions);
       await recordRun(tx, runRecord(attempt, superseded ? 'superseded' : result.outcome));
+      await countGoodRun(tx, attempt.bot.id);
       return { state: 'delivered', delayMs: 0, errorCode: superseded ? 'superseded' : null };
     });
   }
@@ -196,16 +204,36 @@ export class BotRunner {
   }
 
   // The customer never waits for a bot that cannot answer: people get the conversation, with a note that says why.
-  #fail(attempt: Attempt, settle: Settle, { outcome, error }: { outcome: string; error: string }): Promise<void> {
+  async #fail(attempt: Attempt, settle: Settle, { outcome, error }: { outcome: string; error: string }): Promise<void> {
     const { input, bot } = attempt;
-    return this.#commit(attempt, system, settle, async (tx) => {
+    let quarantine: Quarantine | null = null;
+    await this.#commit(attempt, system, settle, async (tx) => {
       const { conversationId } = input.event;
       await lock(tx, conversationId);
       const silence = outcome === 'loop_suspected' ? 'loop_suspected' : 'bot_failed';
       const note = `The bot ${bot.name} could not answer (${outcome}). Please take over.`;
       await suspendBot(tx, conversationId, { botId: bot.id, silence, note });
       await recordRun(tx, runRecord(attempt, outcome, error));
+      quarantine = blamelessOutcomes.has(outcome) ? null : await countFailedRun(tx, bot.id, outcome);
       return { state: 'exhausted', delayMs: 0, errorCode: outcome, detail: error };
+    });
+    if (quarantine) this.#tellQuarantine(attempt, outcome, quarantine);
+  }
+
+  #tellQuarantine({ input, bot }: Attempt, outcome: string, { until }: Quarantine): void {
+    const fields = { account: input.account.id, bot: bot.id, outcome, until: until?.toISOString() ?? 'released' };
+    this.#options.log.warn(fields, 'this bot failed several times running and is not called for now');
+  }
+
+  // What waited for the bot since before its quarantine: people get the conversation at once.
+  #passOver(input: BotEvent, bot: AgentBot, settle: Settle): Promise<void> {
+    return this.#transact(input, system, async (tx) => {
+      const note = quarantineNote(bot.name);
+      await suspendBot(tx, input.event.conversationId, { botId: bot.id, silence: 'bot_failed', note });
+      const written = await settle(tx, { state: 'cancelled', delayMs: 0, errorCode: 'bot_quarantined', durationMs: 0 });
+      if (!written) throw new StaleDelivery();
+    }).catch((error: unknown) => {
+      if (!(error instanceof StaleDelivery)) throw error;
     });
   }
 

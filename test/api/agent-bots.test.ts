@@ -65,6 +65,7 @@ describe('agent bots', () => {
       config: {},
       events: allEvents,
       system: false,
+      quarantine: null,
       avatar_url: null,
     });
     expect(body.access_token).to.match(/^swb_/);

@@ -92,6 +92,7 @@ describe('a run that was overtaken', () => {
       registry: app.app.registry,
       clock: systemClock,
       random: systemRandom,
+      log: { warn: () => undefined },
       runner: {
         queued: 0,
         close: async () => undefined,

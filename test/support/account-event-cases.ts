@@ -77,6 +77,7 @@ export const accountEvents: Record<string, EventCase[]> = {
   'PATCH agent_bots/:id': always,
   'POST agent_bots/:id/reset_access_token': always,
   'POST agent_bots/:id/reset_secret': always,
+  'POST agent_bots/:id/release': always,
   'DELETE agent_bots/:id': [
     ...once,
     referred(async (home) => {

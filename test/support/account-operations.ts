@@ -46,6 +46,7 @@ export const accountOperations: Record<string, Prepare> = {
   'PATCH agent_bots/:id': on(newBot, renamed),
   'POST agent_bots/:id/reset_access_token': on(newBot),
   'POST agent_bots/:id/reset_secret': on(newBot),
+  'POST agent_bots/:id/release': on(newBot),
   'DELETE agent_bots/:id': on(newBot),
 
   'GET labels': nothing,

@@ -78,6 +78,7 @@ export const outerEvents: Record<string, EventCase[]> = {
   'PATCH /platform/api/v1/agent_bots/:id': always,
   'POST /platform/api/v1/agent_bots/:id/reset_access_token': always,
   'POST /platform/api/v1/agent_bots/:id/reset_secret': always,
+  'POST /platform/api/v1/agent_bots/:id/release': always,
   'DELETE /platform/api/v1/agent_bots/:id': [
     ...once,
     {

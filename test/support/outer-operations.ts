@@ -74,5 +74,6 @@ export const outerOperations: Record<string, Prepare> = {
   'PATCH /platform/api/v1/agent_bots/:id': onSystemBot({ name: 'Delta' }),
   'POST /platform/api/v1/agent_bots/:id/reset_access_token': onSystemBot(),
   'POST /platform/api/v1/agent_bots/:id/reset_secret': onSystemBot(),
+  'POST /platform/api/v1/agent_bots/:id/release': onSystemBot(),
   'DELETE /platform/api/v1/agent_bots/:id': onSystemBot(),
 };
