@@ -19,6 +19,7 @@ describe('requests made from the schemas', () => {
       expect(report.violations, `seed ${seed}`).to.deep.equal([]);
       expect(report.requests).to.be.at.least(requests);
       expect(report.comparedBatches).to.be.greaterThan(20);
+      expect(report.silentConversations).to.be.greaterThan(50);
       expect(report.statuses).to.include.keys('200', '201', '400', '404', '422');
     } finally {
       await app.stop();

@@ -1,5 +1,8 @@
 import { expect } from 'chai';
 import { routes } from '../src/api/index.ts';
+import { handOff } from '../src/domain/conversations.ts';
+import type { ApiError } from '../src/errors.ts';
+import { system, transact, type Actor } from '../src/events/transaction.ts';
 import { fillPath, nameOf, readName, type Request } from './support/operations.ts';
 import { silences, type Scene } from './support/silences.ts';
 import { World, type Reply } from './support/world.ts';
@@ -91,6 +94,26 @@ describe('a silenced bot', () => {
   it('is tried on every operation that a bot may call', () => {
     const open = routes.filter(({ contract }) => contract.role === 'bot').map(nameOf);
     expect(Object.keys(attempts).sort()).to.deep.equal(open.sort());
+  });
+
+  it('moves no status either by a verb that is called in its name', async () => {
+    const { app, home } = world;
+    const bot: Actor = { ...system, kind: 'agent_bot', id: home.bot.id, name: 'Bot' };
+    const scope = { account: { id: home.maker.accountId, name: 'Account' }, actor: bot };
+    for (const way of ['a person was assigned', 'a person replied and snoozed it']) {
+      const [, , make] = silences.find(([name]) => name === way)!;
+      const scene = await make(world);
+      const before = await standing(scene);
+      const given = transact(app.app.database, scope, (tx) =>
+        handOff(tx, scene.id, { silence: 'handed_off', note: 'Please' }),
+      );
+      const code = await given.then(
+        () => null,
+        (error: ApiError) => error.code,
+      );
+      expect(code, way).to.equal('bot_suppressed');
+      expect(await standing(scene)).to.deep.equal(before);
+    }
   });
 
   for (const [way, reason, make] of silences) {

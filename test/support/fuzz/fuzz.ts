@@ -15,12 +15,15 @@ export interface FuzzReport {
   violations: string[];
   /** Batches of refused requests after which the database was compared with before. */
   comparedBatches: number;
+  /** Conversations compared with before after a bot that is silent there was let loose. */
+  silentConversations: number;
 }
 
 const batchSize = 100;
 const connections = 8;
 const maxViolations = 20;
 const tokens = { administrator: 'fuzz-administrator', platform: 'fuzz-platform' };
+const botToken = 'fuzz-bot';
 const compared = /^(2\d\d|3\d\d)$/;
 
 // The fuzzer resets tokens, demotes and removes people; it must not lock itself out.
@@ -72,6 +75,40 @@ async function restoreRecords(app: TestApp): Promise<string> {
   return inbox?.identifier ?? 'none';
 }
 
+// A bot serves every inbox. In one conversation a person was assigned, in another one replied, and the bot gave away a third.
+async function restoreSilences(app: TestApp): Promise<void> {
+  await app.query(
+    `INSERT INTO agent_bots (id, account_id, name, kind, outgoing_url, secret, events)
+     VALUES (900001, 1, 'Fuzz bot', 'webhook', 'https://bot.example.com/', 'sealed', '{}') ON CONFLICT DO NOTHING`,
+  );
+  await app.query(
+    `INSERT INTO access_tokens (agent_bot_id, token_hash, last_four) VALUES (900001, $1, 'test') ON CONFLICT DO NOTHING`,
+    [hashToken(botToken)],
+  );
+  await app.query('UPDATE inboxes SET agent_bot_id = 900001 WHERE account_id = 1');
+  await app.query(
+    `UPDATE conversations SET agent_bot_id = NULL,
+       assignee_id = CASE WHEN id % 4 = 1 THEN 900001 END,
+       human_silence = CASE WHEN id % 4 = 2 THEN 'human_replied' END,
+       bot_silence = CASE WHEN id % 4 = 3 THEN 'handed_off' END,
+       bot_silence_of = CASE WHEN id % 4 = 3 THEN 900001 END
+     WHERE account_id = 1 AND id <= 12`,
+  );
+}
+
+/** What must stay as it is where a bot is silent, by conversation. */
+async function silentOnes(app: TestApp): Promise<Map<number, string>> {
+  const rows = await app.query<{ id: number; standing: string }>(
+    `SELECT c.id, to_jsonb((c.status, c.snoozed_until, c.assignee_id, c.team_id, c.human_silence, c.bot_silence,
+       (SELECT count(*) FROM messages m WHERE m.account_id = c.account_id AND m.conversation_id = c.id AND NOT m.private
+         AND m.sender_kind = 'agent_bot')))::text AS standing
+     FROM conversations c JOIN contacts ct ON ct.account_id = c.account_id AND ct.id = c.contact_id
+     WHERE c.account_id = 1
+       AND (c.assignee_id IS NOT NULL OR c.human_silence IS NOT NULL OR c.bot_silence IS NOT NULL OR ct.blocked)`,
+  );
+  return new Map(rows.map(({ id, standing }) => [id, standing]));
+}
+
 /** A number that changes when any row of any table does. */
 export async function digest(app: TestApp): Promise<string> {
   const tables = await app.query<{ name: string }>(
@@ -98,7 +135,13 @@ export class Fuzzer {
   readonly #app: TestApp;
   readonly #pool: Pool;
   readonly #seed: number;
-  readonly report: FuzzReport = { requests: 0, statuses: {}, violations: [], comparedBatches: 0 };
+  readonly report: FuzzReport = {
+    requests: 0,
+    statuses: {},
+    violations: [],
+    comparedBatches: 0,
+    silentConversations: 0,
+  };
 
   constructor(app: TestApp, seed: number) {
     this.#app = app;
@@ -116,10 +159,27 @@ export class Fuzzer {
       const arbitrary = requestsTo(route, { token: tokenFor(route), inbox, faulty });
       const before = faulty ? await digest(this.#app) : '';
       const statuses = await this.#send(fc.sample(arbitrary, { seed: this.#seed + batch, numRuns: batchSize }));
+      if (!faulty && route.contract.role === 'bot') await this.#sendAsBot(route, inbox, batch);
       if (faulty && !statuses.some((status) => compared.test(String(status)))) await this.#compare(before, route);
     }
     await this.#pool.close();
     return this.report;
+  }
+
+  // Whatever a bot asks for, where it is silent it neither speaks nor takes the conversation from people.
+  async #sendAsBot(route: Route, inbox: string, batch: number): Promise<void> {
+    await restoreSilences(this.#app);
+    const before = await silentOnes(this.#app);
+    const arbitrary = requestsTo(route, { token: botToken, inbox, faulty: false });
+    await this.#send(fc.sample(arbitrary, { seed: this.#seed + batch, numRuns: batchSize }));
+    const after = await silentOnes(this.#app);
+    for (const [id, standing] of before) {
+      this.report.silentConversations += 1;
+      if (after.get(id) === standing) continue;
+      this.report.violations.push(
+        `${route.method} ${route.path} by a silent bot: conversation ${id} was ${standing}, is ${after.get(id)}`,
+      );
+    }
   }
 
   async #send(batch: readonly FuzzRequest[]): Promise<number[]> {
