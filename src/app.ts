@@ -14,6 +14,7 @@ import { opensSecrets } from './domain/sealed-secrets.ts';
 import { createDeliverers } from './deliverers.ts';
 import { demoEndpoint } from './demo-endpoint.ts';
 import { Engine } from './engine/engine.ts';
+import { FeedPump } from './engine/feed-pump.ts';
 import { FairGate } from './http/fair-gate.ts';
 import { RateLimit } from './http/rate-limit.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
@@ -78,6 +79,7 @@ export class App {
   readonly #mailer: Mailer;
   readonly #runner: Runner;
   readonly #alarms: AlarmClock;
+  readonly #feed: FeedPump;
   readonly #http: HttpServer;
   #started = false;
   #accepting = true;
@@ -103,9 +105,11 @@ export class App {
     this.#runner = this.#createRunner();
     this.engine = this.#createEngine(clock);
     this.#alarms = this.#createAlarms(clock);
+    this.#feed = new FeedPump({ database: this.#engineDatabase, pollMs: config.enginePollMs, failed: this.#warn });
     this.#http = this.#createServer();
     this.server = this.#http.server;
     this.database.onAnnounced('deliveries', (touched) => this.#servesEngine && this.engine.poke(touched));
+    this.database.onAnnounced('deliveries', () => this.#servesEngine && this.#feed.poke());
     this.database.onAnnounced('snooze', (until) => void this.#alarms.ringAt('wake-snoozed', until).catch(this.#warn));
   }
 
@@ -225,6 +229,7 @@ export class App {
     await this.#whenDatabaseIsThere(() => warnOfStrandedBots(this.database, this.registry, this.log));
     if (this.#servesEngine) {
       this.engine.start();
+      this.#feed.start();
       await this.#whenDatabaseIsThere(() => this.#alarms.start());
     }
     if (!seeded) await this.#checkBootstrapToken();
@@ -269,7 +274,7 @@ export class App {
   /** Ends in order: no new requests, those under way answered, deliveries under way written, connections closed. */
   async stop(): Promise<void> {
     this.#accepting = false;
-    await Promise.all([this.#closeServer(), this.engine.stop()]);
+    await Promise.all([this.#closeServer(), this.engine.stop(), this.#feed.stop()]);
     await this.#alarms.stop();
     await this.#runner.close();
     await this.#outbound.close();

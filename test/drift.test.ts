@@ -188,6 +188,18 @@ const intrusions: readonly [title: string, own: string, other: string, statement
     `INSERT INTO events (account_id, contact_id, conversation_id, name) VALUES (1, $1, $2, 'x')`,
   ],
   [
+    'a place in the feed for its event',
+    'events',
+    'events',
+    'INSERT INTO event_feed (account_id, position, event_id) SELECT 1, 1000000, $2 WHERE $1 > 0',
+  ],
+  [
+    'an event to be placed',
+    'events',
+    'events',
+    'INSERT INTO unplaced_events (account_id, event_id) SELECT 1, $2 WHERE $1 > 0',
+  ],
+  [
     'a delivery of its event',
     'lanes',
     'events',

@@ -67,7 +67,7 @@ export function record(tx: Transaction, name: EventName, subject: Subject, bot: 
   });
 }
 
-// One statement: the events, a delivery for each of their subscribers, and the lanes those stand in, made due. Lanes
+// One statement: the events, which are to get their positions in the feed (feed.ts), a delivery for each of their subscribers, and the lanes those stand in, made due. Lanes
 // are taken in one fixed order, here and where deliveries finish, so that no two transactions can wait for each other.
 const writeOutbox = prepared(`
   WITH happened AS (
@@ -81,6 +81,8 @@ const writeOutbox = prepared(`
     SELECT e.id, $1, e.name, e.conversation_id, e.contact_id, e.inbox_id, e.sequence, e.depth, e.account_payload::json,
       e.bot_payload::json, e.bot_id, e.bot_chosen_by, e.bot_silence
     FROM happened e ORDER BY e.position
+  ), unplaced AS (
+    INSERT INTO unplaced_events (event_id, account_id) SELECT e.id, $1 FROM happened e
   ), subscribers AS (
     SELECT e.id AS event_id, 'webhook' AS endpoint_kind, w.id AS endpoint_id, e.lane_kind AS subject_kind,
       e.lane_id AS subject_id

@@ -10,6 +10,7 @@ import { Claims } from './20261122-claims.ts';
 import { EndpointHealth } from './20261122-endpoint-health.ts';
 import { PluginClaims } from './20261122-plugin-claims.ts';
 import { BotQuarantine } from './20261122-bot-quarantine.ts';
+import { EventFeed } from './20261122-event-feed.ts';
 
 /** Every migration in order, under the name it is recorded by. */
 export const migrations = [
@@ -24,6 +25,7 @@ export const migrations = [
   { name: '20261122-endpoint-health', class: EndpointHealth },
   { name: '20261122-plugin-claims', class: PluginClaims },
   { name: '20261122-bot-quarantine', class: BotQuarantine },
+  { name: '20261122-event-feed', class: EventFeed },
 ];
 
 /** Whether the database has them all; false while it has no table of migrations. */
