@@ -109,7 +109,7 @@ export class App {
     this.#http = this.#createServer();
     this.server = this.#http.server;
     this.database.onAnnounced('deliveries', (touched) => this.#servesEngine && this.engine.poke(touched));
-    this.database.onAnnounced('deliveries', () => this.#servesEngine && this.#feed.poke());
+    this.database.onAnnounced('events', () => this.#servesEngine && this.#feed.poke());
     this.database.onAnnounced('snooze', (until) => void this.#alarms.ringAt('wake-snoozed', until).catch(this.#warn));
   }
 

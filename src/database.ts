@@ -44,6 +44,8 @@ export interface TouchedEndpoint {
 }
 
 interface Announcements {
+  /** How many events were recorded. */
+  events: number;
   deliveries: readonly TouchedEndpoint[];
   snooze: Date;
 }
@@ -101,7 +103,7 @@ export class Database {
     return this.orm.em.fork();
   }
 
-  /** Tells the process that something was committed: deliveries to make, or a time to look at. */
+  /** Tells the process that something was committed: events, deliveries to make, or a time to look at. */
   announce<What extends keyof Announcements>(what: What, detail: Announcements[What]): void {
     this.#announcements.emit(what, detail);
   }

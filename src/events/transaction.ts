@@ -102,6 +102,8 @@ export class Transaction {
   async flush(): Promise<void> {
     await this.em.flush();
     const touched = await flushOutbox(this);
+    const { length: events } = this.recorded;
+    if (events > 0) this.afterCommit(() => this.#whole.database.announce('events', events));
     if (touched.length > 0) this.afterCommit(() => this.#whole.database.announce('deliveries', touched));
   }
 }
