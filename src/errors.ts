@@ -36,7 +36,7 @@ export function badRequest(code: string, message: string, details: ErrorDetail[]
 
 /** 401: no token, or one that is not valid. */
 export function unauthenticated(): ApiError {
-  return new ApiError(401, 'unauthenticated', 'Invalid or missing API access token', {
+  return new ApiError(401, 'unauthenticated', 'The API access token is missing or not valid', {
     headers: { 'www-authenticate': 'Bearer' },
   });
 }

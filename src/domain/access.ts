@@ -39,7 +39,7 @@ async function reachConversation(
   const conversation = await findConversation(executor, scope.accountId, id, { lock: scope.lock });
   if (!conversation) throw notFound('Conversation');
   if (!(await maySee(executor, scope.actor, conversation))) {
-    throw forbidden('This conversation belongs to an inbox that is not yours');
+    throw forbidden('You may not see this conversation: it belongs to none of your inboxes and teams');
   }
   return conversation;
 }

@@ -117,7 +117,8 @@ export async function readAgentBot(em: EntityManager, accountId: number | null, 
 /** A bot of the account itself, or without one a system bot. Errors: 404, 403 for a system bot to an account. */
 export async function readOwnAgentBot(em: EntityManager, accountId: number | null, id: number): Promise<AgentBot> {
   const bot = await readAgentBot(em, accountId, id);
-  if ((bot.accountId ?? null) !== accountId) throw forbidden('System bots are managed by the platform');
+  if ((bot.accountId ?? null) !== accountId)
+    throw forbidden('This is a system bot: only platform administrators may change it');
   return bot;
 }
 
@@ -139,10 +140,10 @@ export interface AgentBotChanges {
 
 function checkKind(bot: AgentBot, changes: AgentBotChanges): void {
   if (changes.outgoingUrl !== undefined && bot.kind !== 'webhook') {
-    throw invalid('/outgoing_url', 'kind', 'Only webhook bots have an outgoing_url');
+    throw invalid('/outgoing_url', 'kind', 'Only bots of the kind webhook have an outgoing_url');
   }
   if (changes.config !== undefined && bot.kind !== 'plugin') {
-    throw invalid('/config', 'kind', 'Only plugin bots have a config');
+    throw invalid('/config', 'kind', 'Only bots of the kind plugin have a config');
   }
 }
 
@@ -182,7 +183,7 @@ export async function resetBotToken(tx: BotScope, id: number, token: string): Pr
  */
 export async function resetBotSecret(tx: BotScope, id: number, sealedSecret: string): Promise<AgentBot> {
   const bot = await lockOwnBot(tx, id);
-  if (bot.kind !== 'webhook') throw invalid('', 'kind', 'Only webhook bots have a signing secret');
+  if (bot.kind !== 'webhook') throw invalid('', 'kind', 'Only bots of the kind webhook have a signing secret');
   Object.assign(bot, rotateSecret(bot, sealedSecret, tx.now));
   await tx.em.flush();
   return bot;

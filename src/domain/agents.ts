@@ -94,7 +94,7 @@ export interface NewAgent {
 /** Throws 422 when the account has as many agents as it may. The caller has locked the account. */
 export async function checkRoom(tx: Transaction): Promise<void> {
   if ((await tx.em.count(Agent, { accountId: tx.account.id })) < maxAgentsPerAccount) return;
-  throw invalid('', 'limit', `An account has at most ${maxAgentsPerAccount} agents`);
+  throw invalid('', 'limit', `An account can have at most ${maxAgentsPerAccount} agents`);
 }
 
 type Part = Pick<Agent, 'role' | 'availability'>;
@@ -127,7 +127,7 @@ export async function createAgent(tx: Transaction, input: NewAgent, token: strin
 export async function inviteAgain(tx: Transaction, userId: number, token: string): Promise<AgentProfile> {
   await lockAccount(tx);
   const agent = await readAgent(tx.em, tx.account.id, userId);
-  if (agent.confirmed) throw invalid('', 'confirmed', 'This agent has accepted already');
+  if (agent.confirmed) throw invalid('', 'confirmed', 'This agent has already accepted the invitation');
   await closeInvitations(tx, userId);
   await invite(tx, userId, token);
   return agent;
@@ -142,7 +142,7 @@ export interface AgentChanges {
 function checkRights(actor: Actor, userId: number, { name, role }: AgentChanges): void {
   if (actor.role === 'administrator') return;
   if (actor.id === userId && name === undefined && role === undefined) return;
-  throw forbidden('Only administrators may do this; everybody may change the own availability');
+  throw forbidden('Only administrators may do this; agents may change their own availability');
 }
 
 /**
@@ -159,7 +159,11 @@ export async function checkNotLastAdministrator(tx: Transaction, userId: number)
     [tx.account.id],
   );
   if (administrators.some((other) => other.user_id !== userId)) return;
-  throw invalid('/role', 'last_administrator', 'The last administrator of an account stays');
+  throw invalid(
+    '/role',
+    'last_administrator',
+    'This is the last administrator of the account: make another agent one first',
+  );
 }
 
 async function rename(tx: Transaction, userId: number, name: string): Promise<boolean> {

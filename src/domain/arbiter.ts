@@ -36,10 +36,20 @@ export function isForSpeakers(name: string): boolean {
   return name.startsWith('message_') || name === 'webwidget_triggered';
 }
 
+const reasons: Record<SilenceReason, string> = {
+  handed_off: 'it handed the conversation over to people',
+  loop_suspected: 'it wrote too much without a word from the customer',
+  bot_failed: 'it failed, and people have the conversation',
+  human_replied: 'a person has replied',
+  human_opened: 'a person has opened the conversation',
+  human_assigned: 'a person is assigned',
+  contact_blocked: 'the contact is blocked',
+};
+
 /** Refuses (403 `bot_suppressed`) what a bot may not do while it is silent: speak, assign, move the status. */
 export function refuseSilentBot(actor: Actor, conversation: Conversation): void {
   const silence = actor.kind === 'agent_bot' ? silenceOf(conversation) : null;
-  if (silence) throw forbidden(`The bot is silent in this conversation: ${silence}`, 'bot_suppressed');
+  if (silence) throw forbidden(`The bot must be silent in this conversation: ${reasons[silence]}`, 'bot_suppressed');
 }
 
 /**

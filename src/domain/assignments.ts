@@ -41,7 +41,7 @@ export async function readAssignment(
   if (assigneeId && !assignee) throw notFound('Agent');
   if (assignee) await sql(tx.em, holdMemberStatement, [tx.account.id, inboxId, assignee.id]);
   if (assignee && !(await mayServeInbox(tx.em, tx.account.id, assignee.id, inboxId))) {
-    throw invalid('/assignee_id', 'assignable', 'The assignee does not belong to this inbox');
+    throw invalid('/assignee_id', 'assignable', 'The assignee must be a member of the inbox or an administrator');
   }
   return { assignee, team };
 }

@@ -102,7 +102,7 @@ export async function readContact(
     `SELECT FROM conversations c WHERE c.account_id = $1 AND c.contact_id = $3 AND ${visibleConversations(actor)} LIMIT 1`,
     [accountId, actor.id, id],
   );
-  if (served.length === 0) throw forbidden('This bot serves no conversation of this contact');
+  if (served.length === 0) throw forbidden('This bot may not see the contact: it serves none of its conversations');
   return contact;
 }
 

@@ -45,7 +45,7 @@ async function checkSurroundings(tx: Transaction, input: NewConversation): Promi
   if (!found.contact_id) throw notFound('Contact');
   const { id, role } = tx.actor;
   if (role === 'agent' && !(await mayServeInbox(tx.em, tx.account.id, id ?? 0, input.inboxId))) {
-    throw forbidden('This inbox is not yours');
+    throw forbidden('You are not a member of this inbox');
   }
   await readAssignment(tx, input.inboxId, input);
 }

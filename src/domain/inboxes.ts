@@ -24,7 +24,7 @@ export async function listInboxes(em: EntityManager, accountId: number, actor: A
 export async function readInbox(em: EntityManager, accountId: number, actor: Actor, id: number): Promise<Inbox> {
   const inbox = await em.findOne(Inbox, { id, accountId });
   if (!inbox) throw notFound('Inbox');
-  if (!(await mayServeInbox(em, accountId, actor.id ?? 0, id))) throw forbidden('This inbox is not yours');
+  if (!(await mayServeInbox(em, accountId, actor.id ?? 0, id))) throw forbidden('You are not a member of this inbox');
   return inbox;
 }
 
@@ -56,7 +56,7 @@ export interface NewInbox {
 
 function checkWeek(week: readonly WorkingDay[]): void {
   if (new Set(week.map((day) => day.day_of_week)).size !== week.length) {
-    throw invalid('/working_hours', 'days', 'Every day of the week stands there once');
+    throw invalid('/working_hours', 'days', '`working_hours` must name every day of the week once');
   }
   for (const [index, day] of week.entries()) {
     const problem = findDayProblem(day);
@@ -66,13 +66,21 @@ function checkWeek(week: readonly WorkingDay[]): void {
 
 function checkSettings({ timezone, workingHours, allowedOrigins }: Partial<InboxSettings>): void {
   if (timezone !== undefined && !isTimezone(timezone)) {
-    throw invalid('/timezone', 'timezone', 'The timezone must be a name of the IANA database, like Europe/Berlin');
+    throw invalid(
+      '/timezone',
+      'timezone',
+      '`timezone` must be a name of the IANA time zone database, such as Europe/Berlin',
+    );
   }
   if (workingHours) checkWeek(workingHours);
   for (const [index, origin] of (allowedOrigins ?? []).entries()) {
     // A path, a slash at the end or a default port would never equal what a browser sends.
     if (URL.parse(origin)?.origin === origin && /^https?:/.test(origin)) continue;
-    throw invalid(`/allowed_origins/${index}`, 'origin', 'An origin is like https://www.example.com, without a path');
+    throw invalid(
+      `/allowed_origins/${index}`,
+      'origin',
+      'An origin must be like https://www.example.com: scheme and host, without a path',
+    );
   }
 }
 

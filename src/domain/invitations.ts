@@ -24,7 +24,7 @@ async function checkRate(tx: Transaction): Promise<void> {
   const oldest = recent.length < maxInvitationsPerHour ? undefined : recent.at(-1);
   if (!oldest) return;
   const seconds = Math.max(1, Math.ceil((oldest.createdAt.getTime() - hourAgo.getTime()) / 1000));
-  throw new ApiError(429, 'rate_limited', `An account sends at most ${maxInvitationsPerHour} invitations an hour`, {
+  throw new ApiError(429, 'rate_limited', `An account can send at most ${maxInvitationsPerHour} invitations an hour`, {
     headers: { 'retry-after': String(seconds) },
   });
 }

@@ -48,7 +48,7 @@ async function flushLabel(tx: Transaction): Promise<void> {
 export async function createLabel(tx: Transaction, input: NewLabel): Promise<Label> {
   const accountId = tx.account.id;
   if ((await tx.em.count(Label, { accountId })) >= maxLabelsPerAccount) {
-    throw invalid('', 'limit', `An account has at most ${maxLabelsPerAccount} labels`);
+    throw invalid('', 'limit', `An account can have at most ${maxLabelsPerAccount} labels`);
   }
   const label = tx.em.create(Label, { ...input, accountId, createdAt: tx.now, updatedAt: tx.now });
   await flushLabel(tx);
@@ -69,7 +69,7 @@ async function lockLabel(tx: Transaction, id: number): Promise<string> {
 async function lockCarriers(tx: Transaction, id: number): Promise<{ title: string; carrying: Conversation[] }> {
   const carrying = await lockReferring(tx, carriers, { id, limit: maxRenamed + 1 });
   if (carrying.length > maxRenamed) {
-    throw invalid('/title', 'limit', `A label that more than ${maxRenamed} conversations carry keeps its title`);
+    throw invalid('/title', 'limit', `A label that more than ${maxRenamed} conversations carry cannot be renamed`);
   }
   const title = await lockLabel(tx, id);
   const ids = carrying.map((conversation) => conversation.id);

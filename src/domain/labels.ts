@@ -27,15 +27,16 @@ async function writeLabels(tx: Transaction, conversation: Conversation, titles: 
        AND l.account_id = cl.account_id AND l.id = cl.label_id AND NOT (l.title = ANY ($3))`,
     scope,
   );
-  const known = await sql(
+  const known = await sql<{ title: string }>(
     tx.em,
-    `WITH wanted AS (SELECT id FROM labels WHERE account_id = $1 AND title = ANY ($3) ORDER BY id FOR KEY SHARE),
+    `WITH wanted AS (SELECT id, title FROM labels WHERE account_id = $1 AND title = ANY ($3) ORDER BY id FOR KEY SHARE),
      added AS (INSERT INTO conversation_labels (account_id, conversation_id, label_id)
        SELECT $1, $2, id FROM wanted ON CONFLICT DO NOTHING)
-     SELECT FROM wanted`,
+     SELECT title FROM wanted`,
     scope,
   );
-  if (known.length < titles.length) throw invalid('/labels', 'exists', 'A label of this account is meant');
+  const unknown = titles.find((title) => !known.some((label) => label.title === title));
+  if (unknown !== undefined) throw invalid('/labels', 'exists', `There is no label \`${unknown}\``);
 }
 
 async function relabel(tx: Transaction, conversation: Conversation, current: string[]): Promise<Conversation> {

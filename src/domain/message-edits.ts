@@ -36,7 +36,7 @@ function isDeleted(message: Message): boolean {
 function checkEdit(actor: Actor, message: Message): void {
   const isAuthor = message.sender.kind === actor.kind && message.sender.id === actor.id;
   if (!isAuthor && actor.role !== 'administrator') {
-    throw forbidden('Only its author or an administrator may edit a message');
+    throw forbidden('Only the author of a message or an administrator may edit it');
   }
   if (isDeleted(message)) throw invalid('/content', 'deleted', 'A deleted message cannot be edited');
 }

@@ -67,7 +67,10 @@ async function allowBot(tx: Transaction, conversation: Conversation): Promise<vo
   const minuteAgo = new Date(tx.now.getTime() - 60_000);
   const lastMinute = await countBotMessagesSince(tx.em, tx.account.id, conversation.id, minuteAgo);
   if (conversation.botStreak >= maxBotStreak || lastMinute >= maxBotMessagesPerMinute) {
-    throw forbidden('The bot talks too much in this conversation without a word of the customer', 'loop_suspected');
+    throw forbidden(
+      'The bot wrote too many messages without a word from the customer; people were asked to look',
+      'loop_suspected',
+    );
   }
   conversation.waitingSince = null;
   undergo(tx, conversation, { kind: 'spoke' });
@@ -87,7 +90,7 @@ async function applyToConversation(tx: Transaction, conversation: Conversation, 
  */
 export async function sendInto(tx: Transaction, conversation: Conversation, input: NewMessage): Promise<Message> {
   if (input.private && input.type === 'incoming') {
-    throw invalid('/private', 'outgoing', 'A private note is written by agents: its message_type is outgoing');
+    throw invalid('/private', 'outgoing', 'A private note must have the message_type outgoing: customers write none');
   }
   // Messages of a conversation never stand before older ones, whichever process's clock wrote them.
   const createdAt = tx.now > conversation.lastActivityAt ? tx.now : conversation.lastActivityAt;
@@ -148,7 +151,7 @@ export async function send(
 ): Promise<{ message: Message; conversation: Conversation }> {
   const conversation = await lockConversation(tx, conversationId);
   if (input.type === 'incoming' && tx.actor.kind === 'agent_bot') {
-    throw forbidden('A bot cannot speak in the name of the customer');
+    throw forbidden("A bot may not send incoming messages: those are the customer's");
   }
   const message = await sendInto(tx, conversation, input);
   await saveConversation(tx.em, conversation);

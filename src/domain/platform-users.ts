@@ -58,7 +58,7 @@ async function checkNotLastPlatformAdmin(em: EntityManager, id: number, pointer 
   );
   const left = admins.filter((admin) => admin.id !== id);
   if (left.length > 0 || admins.length === 0) return;
-  throw invalid(pointer, 'last_platform_admin', 'The last platform administrator stays');
+  throw invalid(pointer, 'last_platform_admin', 'This is the last platform administrator: make another user one first');
 }
 
 /** Changes a user. Errors: 404, 422 for an e-mail address in use and for the last platform administrator's role. */
@@ -95,7 +95,12 @@ async function checkNotLastAnywhere(em: EntityManager, id: number): Promise<void
      ORDER BY a.id LIMIT 1`,
     [id],
   );
-  if (account) throw invalid('', 'last_administrator', `This is the last administrator of ${account.name}`);
+  if (account)
+    throw invalid(
+      '',
+      'last_administrator',
+      `This is the last administrator of the account ${account.name}: make another agent one first`,
+    );
 }
 
 async function removeWhenFree(em: EntityManager, id: number): Promise<boolean> {
@@ -142,7 +147,7 @@ export async function joinAccount(
   if (found.length === 0) throw notFound('User');
   await lockAccount(tx);
   if (await findSeatOf(em, account.id, personId)) {
-    throw invalid('/user_id', 'unique', 'This user belongs to the account already');
+    throw invalid('/user_id', 'unique', 'This user is already a member of the account');
   }
   const waiting = await findWaitingSeat(em, account.id, personId);
   if (waiting) {

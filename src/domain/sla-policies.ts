@@ -35,7 +35,7 @@ type Promises = Partial<Pick<SlaPolicy, 'firstResponseSeconds' | 'resolutionSeco
 
 function checkPromises({ firstResponseSeconds, resolutionSeconds }: Promises): void {
   if (firstResponseSeconds || resolutionSeconds) return;
-  throw invalid('', 'promise', 'An SLA policy needs first_response_seconds, resolution_seconds or both');
+  throw invalid('', 'promise', 'An SLA policy must have first_response_seconds, resolution_seconds or both');
 }
 
 async function flushPolicy(tx: Transaction): Promise<void> {

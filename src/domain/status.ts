@@ -11,8 +11,8 @@ import { settleResolution } from './sla-promises.ts';
 /** Refuses (422) a snooze without a moment, or with one that is not in the future. */
 export function checkSnooze(tx: Transaction, status: ConversationStatus | null, until: Date | null): void {
   if (status !== 'snoozed') return;
-  if (!until) throw invalid('/snoozed_until', 'required', 'snoozed_until is required when status is snoozed');
-  if (until <= tx.now) throw invalid('/snoozed_until', 'future', 'snoozed_until must lie in the future');
+  if (!until) throw invalid('/snoozed_until', 'required', '`snoozed_until` is missing: a snooze needs its end');
+  if (until <= tx.now) throw invalid('/snoozed_until', 'future', '`snoozed_until` must lie in the future');
 }
 
 function changeStatus(

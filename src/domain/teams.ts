@@ -42,7 +42,7 @@ async function flushTeam(tx: Transaction): Promise<void> {
 export async function createTeam(tx: Transaction, input: NewTeam): Promise<Team> {
   const accountId = tx.account.id;
   if ((await tx.em.count(Team, { accountId })) >= maxTeamsPerAccount) {
-    throw invalid('', 'limit', `An account has at most ${maxTeamsPerAccount} teams`);
+    throw invalid('', 'limit', `An account can have at most ${maxTeamsPerAccount} teams`);
   }
   const team = tx.em.create(Team, { ...input, accountId, createdAt: tx.now, updatedAt: tx.now });
   await flushTeam(tx);

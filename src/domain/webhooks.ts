@@ -30,7 +30,7 @@ export async function createWebhook(tx: Transaction, input: NewWebhook): Promise
   const accountId = tx.account.id;
   if (input.inboxId !== null) await checkInbox(tx, input.inboxId);
   if ((await tx.em.count(Webhook, { accountId })) >= maxWebhooksPerAccount) {
-    throw invalid('', 'limit', `An account has at most ${maxWebhooksPerAccount} webhooks`);
+    throw invalid('', 'limit', `An account can have at most ${maxWebhooksPerAccount} webhooks`);
   }
   const { sealedSecret, ...rest } = input;
   const webhook = tx.em.create(Webhook, {

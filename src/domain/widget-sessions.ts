@@ -36,7 +36,7 @@ async function lockContact(tx: Transaction, inboxId: number, contactId: number |
      FOR NO KEY UPDATE`,
     [tx.account.id, inboxId, contactId],
   );
-  if (!token) throw new ApiError(401, 'unauthenticated', 'This contact is no more');
+  if (!token) throw new ApiError(401, 'unauthenticated', 'The contact of this token was deleted');
   return token.contact_id;
 }
 

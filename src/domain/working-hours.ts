@@ -38,12 +38,13 @@ function minuteOf(hour: number | null, minutes: number | null): number {
 
 /** What is wrong with one day, in a sentence; null when nothing is. */
 export function findDayProblem(day: WorkingDay): string | null {
-  if (day.closed_all_day && day.open_all_day) return 'A day is closed all day or open all day, not both';
+  if (day.closed_all_day && day.open_all_day) return 'A day must be closed all day or open all day, not both';
   if (day.closed_all_day || day.open_all_day) return null;
-  if (day.open_hour === null || day.close_hour === null) return 'A day needs open_hour and close_hour';
+  if (day.open_hour === null || day.close_hour === null)
+    return 'A day must have open_hour and close_hour, or be closed or open all day';
   const closes = minuteOf(day.close_hour, day.close_minutes);
-  if (closes > minutesPerDay) return 'A day closes at 24:00 at the latest';
-  return closes > minuteOf(day.open_hour, day.open_minutes) ? null : 'A day closes after it opens';
+  if (closes > minutesPerDay) return 'A day must close at 24:00 at the latest';
+  return closes > minuteOf(day.open_hour, day.open_minutes) ? null : 'A day must close after it opens';
 }
 
 /** Whether the week counts `now` among its hours, by the clocks of the time zone. */

@@ -49,7 +49,7 @@ async function identify(
   if (!visit) throw notFound('Inbox');
   if (visit.contact || (mayBeNew && !given)) return visit;
   await options.failures.consume(ctx, addressKey(ctx));
-  throw new ApiError(401, 'unauthenticated', 'Invalid or missing contact token');
+  throw new ApiError(401, 'unauthenticated', 'The contact token is missing or not valid');
 }
 
 /**

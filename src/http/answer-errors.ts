@@ -10,7 +10,7 @@ import type { Shape } from '../schemas.ts';
 const lingerMs = 2_000;
 
 function unavailable(): ApiError {
-  return new ApiError(503, 'unavailable', 'The service cannot answer at the moment', {
+  return new ApiError(503, 'unavailable', 'The service cannot answer at the moment: try again soon', {
     headers: { 'retry-after': '1' },
   });
 }
@@ -23,11 +23,16 @@ function asApiError(error: unknown, log: Logger): ApiError {
   }
   // Others are at the same rows, for too long or again and again.
   if (isLockTimeout(error) || isRetryable(error)) return busy();
-  if (isMalformedValue(error)) return new ApiError(422, 'validation_failed', 'A value cannot be stored');
+  if (isMalformedValue(error))
+    return new ApiError(422, 'validation_failed', 'The request holds a value that cannot be stored');
   const { status, expose, message } = error as { status?: number; expose?: boolean; message?: string };
   if (expose && status && status < 500) return new ApiError(status, 'bad_request', message ?? 'Bad request');
   log.error({ err: error }, 'request failed');
-  return new ApiError(500, 'internal', 'Something went wrong on our side');
+  return new ApiError(
+    500,
+    'internal',
+    'Something went wrong in the service; the request_id helps its operator to find out what',
+  );
 }
 
 /** A refusal as it goes out. */

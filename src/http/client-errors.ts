@@ -14,15 +14,16 @@ interface ClientError extends Error {
 const requestLine = /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
 function explain({ code, rawPacket }: ClientError): ApiError {
-  if (code === 'HPE_HEADER_OVERFLOW') return new ApiError(431, 'headers_too_large', 'The headers are too large');
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new ApiError(431, 'headers_too_large', 'The headers of the request are too large');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new ApiError(408, 'request_timeout', 'The request did not arrive in time');
+    return new ApiError(408, 'request_timeout', 'The request took too long to arrive');
   }
   // A request in all but its method, which the parser does not know.
   if (code === 'HPE_INVALID_METHOD' && requestLine.test(rawPacket?.toString('latin1') ?? '')) {
     return methodNotAllowed(allMethods);
   }
-  return new ApiError(400, 'bad_http', 'This is not a valid HTTP request');
+  return new ApiError(400, 'bad_http', 'The request is not valid HTTP');
 }
 
 function write(socket: Socket, error: ApiError, requestId: string): void {
@@ -63,6 +64,9 @@ export function answerClientErrors(server: Server, random: Random): void {
   });
   server.on('connect', (_, socket: Socket) => refuse(socket, methodNotAllowed(allMethods)));
   server.on('checkExpectation', ({ socket }: IncomingMessage) => {
-    refuse(socket, new ApiError(417, 'expectation_failed', 'This expectation cannot be met'));
+    refuse(
+      socket,
+      new ApiError(417, 'expectation_failed', 'The service knows no such expectation as the Expect header names'),
+    );
   });
 }

@@ -29,6 +29,6 @@ export function isUnchanged(ctx: Context, tag: string): boolean {
 export function checkIfMatch(header: string, tag: string | null): void {
   if (tag !== null && names(header, tag)) return;
   const message =
-    tag === null ? 'This has no version that If-Match could name' : 'The record has changed since it was read';
+    tag === null ? 'This has no version that If-Match could name' : 'The record has changed since you read it';
   throw new ApiError(412, 'precondition_failed', message, { headers: tag === null ? {} : { etag: tag } });
 }

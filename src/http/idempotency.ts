@@ -49,7 +49,10 @@ export function readKeyedRequest(ctx: Context, call: AnyCall): KeyedRequest | nu
   const { 'idempotency-key': key } = ctx.req.headers;
   if (ctx.method !== 'POST' || typeof key !== 'string') return null;
   if (key.length > maxKeyLength || !printable.test(key)) {
-    throw badRequest('bad_idempotency_key', `An Idempotency-Key is 1 to ${maxKeyLength} printable ASCII characters`);
+    throw badRequest(
+      'bad_idempotency_key',
+      `An Idempotency-Key must have 1 to ${maxKeyLength} printable ASCII characters`,
+    );
   }
   const holder = holderOf(call);
   return holder && { holder, key, fingerprint: fingerprintOf(ctx, call.body) };

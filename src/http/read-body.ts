@@ -20,7 +20,8 @@ function explain(error: unknown, limitBytes: number): unknown {
       },
     );
   }
-  if (type?.startsWith('request.')) return badRequest('incomplete_body', 'The body did not arrive whole');
+  if (type?.startsWith('request.'))
+    return badRequest('incomplete_body', 'The connection ended before the whole body had arrived');
   return error;
 }
 

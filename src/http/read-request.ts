@@ -17,7 +17,7 @@ function isText(value: string): boolean {
 }
 
 function readId(name: string, text: string): number {
-  if (!digits.test(text)) throw badRequest('bad_path', `${name} must be a number`);
+  if (!digits.test(text)) throw badRequest('bad_path', `\`${name}\` in the path must be a number`);
   const id = Number(text);
   // No record has it.
   if (!Number.isSafeInteger(id) || id === 0) throw notFound('Record');
@@ -34,7 +34,7 @@ export function readPath(parameters: Readonly<Record<string, string>>): {
   for (const [name, text] of Object.entries(parameters)) {
     if (isIdParameter(name)) ids[name] = readId(name, text);
     else if (isText(text)) names[name] = text;
-    else throw badRequest('bad_path', `${name} holds characters that are not text`);
+    else throw badRequest('bad_path', `\`${name}\` in the path holds a NUL character or half of a surrogate pair`);
   }
   return { ids, names };
 }
@@ -48,7 +48,7 @@ export function readQuery(querystring: string, schema: SchemaName): Record<strin
   // Koa's own `ctx.query` looks at all parameters once for each of them.
   for (const [spelling, text] of boundedParameters(querystring)) {
     const name = spelling.replace(/\[\]$/, '');
-    if (!isText(text)) throw badRequest('bad_query', 'The query holds characters that are not text');
+    if (!isText(text)) throw badRequest('bad_query', 'The query holds a NUL character or half of a surrogate pair');
     if (name !== '__proto__') values.set(name, (values.get(name) ?? []).concat(text));
   }
   const query = Object.fromEntries(

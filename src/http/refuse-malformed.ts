@@ -19,10 +19,10 @@ function decodes(text: string): boolean {
 export async function refuseMalformed(ctx: Context, next: Next): Promise<void> {
   const hosts = ctx.req.headersDistinct['host']?.length ?? 0;
   if (hosts > 1 || (hosts === 0 && ctx.req.httpVersion === '1.1')) {
-    throw badRequest('bad_host', 'A request has one Host header');
+    throw badRequest('bad_host', 'The request must have exactly one Host header');
   }
   if (!visible.test(ctx.url) || !decodes(ctx.path))
-    throw badRequest('bad_path', 'The path is not percent-encoded UTF-8');
-  if (!decodes(ctx.querystring)) throw badRequest('bad_query', 'The query is not percent-encoded UTF-8');
+    throw badRequest('bad_path', 'The path must be percent-encoded UTF-8');
+  if (!decodes(ctx.querystring)) throw badRequest('bad_query', 'The query must be percent-encoded UTF-8');
   await next();
 }

@@ -7,9 +7,14 @@ export const allMethods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST'];
 
 /** 405, with the methods that would do. */
 export function methodNotAllowed(allowed: readonly string[]): ApiError {
-  return new ApiError(405, 'method_not_allowed', 'This method is not allowed here', {
-    headers: { allow: allowed.join(', ') },
-  });
+  return new ApiError(
+    405,
+    'method_not_allowed',
+    'This path does not take this method; the Allow header lists those it takes',
+    {
+      headers: { allow: allowed.join(', ') },
+    },
+  );
 }
 
 function methodsAt(router: Router, ctx: Context): string[] {
@@ -26,7 +31,7 @@ export function refuseMethod(router: Router) {
     if (allowed.length === 0) {
       // There is no path on which anything answers these.
       if (!allMethods.includes(ctx.method)) throw methodNotAllowed(allMethods);
-      throw new ApiError(404, 'not_found', 'There is nothing here');
+      throw new ApiError(404, 'not_found', 'There is nothing at this path');
     }
     if (ctx.method !== 'OPTIONS') throw methodNotAllowed(allowed);
     ctx.status = 204;

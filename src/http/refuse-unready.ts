@@ -5,7 +5,7 @@ const health = new Set(['/healthz', '/readyz']);
 
 /** 503 for whoever asks before the service can answer truly, or once it no longer takes work. */
 export function notReady(): ApiError {
-  return new ApiError(503, 'not_ready', 'The service is not ready', { headers: { 'retry-after': '1' } });
+  return new ApiError(503, 'not_ready', 'The service is not ready yet', { headers: { 'retry-after': '1' } });
 }
 
 /**

@@ -12,7 +12,8 @@ export const MAX_URL_CHARS = 2_048;
 /** One message for literals and names alike: which private address a name has is nobody's business. */
 export const ADDRESS_PROBLEM: UrlProblem = {
   rule: 'address',
-  message: 'This host is not a public address. The operator can open private ranges with OUTBOUND_ALLOW_CIDRS.',
+  message:
+    'The host of the URL is not a public address. The operator can open private ranges with OUTBOUND_ALLOW_CIDRS.',
 };
 
 const CONTROL_OR_SPACE = /[\s\p{Cc}]/u;
@@ -22,16 +23,17 @@ const CONTROL_OR_SPACE = /[\s\p{Cc}]/u;
  * that needs no look at addresses: http or https, no user information, any port but 0.
  */
 export function readUrl(text: string, { httpsOnly }: { httpsOnly: boolean }): { url: URL } | { problem: UrlProblem } {
-  if (text.length > MAX_URL_CHARS) return refuse('length', `A URL may have ${MAX_URL_CHARS} characters.`);
+  if (text.length > MAX_URL_CHARS) return refuse('length', `The URL must have at most ${MAX_URL_CHARS} characters.`);
   // The WHATWG parser drops these silently, and what is stored should be what is called.
-  if (CONTROL_OR_SPACE.test(text)) return refuse('format', 'A URL may not contain spaces or control characters.');
+  if (CONTROL_OR_SPACE.test(text)) return refuse('format', 'The URL must not contain spaces or control characters.');
   const url = URL.parse(text);
-  if (url === null) return refuse('format', 'This is not an absolute URL.');
+  if (url === null) return refuse('format', 'The URL must be absolute, such as https://www.example.com/path.');
   if (url.protocol !== 'https:' && (httpsOnly || url.protocol !== 'http:')) {
     return refuse('scheme', `The URL must start with https://${httpsOnly ? '' : ' or http://'}.`);
   }
-  if (url.username !== '' || url.password !== '') return refuse('credentials', 'A URL may not contain credentials.');
-  if (url.port === '0') return refuse('port', 'Port 0 cannot be called.');
+  if (url.username !== '' || url.password !== '')
+    return refuse('credentials', 'The URL must not contain a user name or password.');
+  if (url.port === '0') return refuse('port', 'The URL must not name port 0.');
   return { url };
 }
 

@@ -47,6 +47,8 @@ describe('runtime: manifest', () => {
     const wrong = manifestOf({ id: 'X', version: '1', main: 'bot.sh', events: ['nothing'], surplus: 1 });
     const problems = await problemsOf(() => parseManifest(wrong));
     expect(problems).to.contain('plugin.json: `main` must name a .ts or .js file');
+    const typo = await problemsOf(() => parseManifest(manifestOf({ permision: {} })));
+    expect(typo).to.equal('plugin.json: unknown field `permision`; did you mean `permissions`?');
     for (const word of ['`id`', '`version`', '`main`', '`events[0]`', '`surplus`']) expect(problems).to.contain(word);
   });
 
