@@ -1,6 +1,7 @@
 import type { Database } from './database.ts';
 import { finishErasures } from './domain/contact-erasure.ts';
 import { deleteOldIdempotencyKeys } from './domain/idempotency-keys.ts';
+import { finishRenames } from './domain/label-renames.ts';
 import { deleteOldEvents } from './domain/retention.ts';
 import { checkSla } from './domain/sla.ts';
 import { wakeDueSnoozes } from './domain/snoozes.ts';
@@ -14,6 +15,7 @@ export function alarmsOf(database: Database, { retentionDays }: { retentionDays:
   return [
     { name: 'wake-snoozed', everyMs: sweepMs, ring: () => wakeDueSnoozes(database) },
     { name: 'finish-erasures', everyMs: sweepMs, ring: () => finishErasures(database) },
+    { name: 'finish-label-renames', everyMs: sweepMs, ring: () => finishRenames(database) },
     { name: 'check-sla', everyMs: sweepMs, ring: () => checkSla(database) },
     { name: 'delete-old-events', everyMs: pruneMs, ring: () => deleteOldEvents(database, retentionDays) },
     { name: 'delete-old-idempotency-keys', everyMs: pruneMs, ring: () => deleteOldIdempotencyKeys(database) },

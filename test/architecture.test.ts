@@ -29,6 +29,7 @@ const longFiles: Readonly<Record<string, string>> = {
 const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/contact-erasure.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/idempotency-keys.ts': 'a sweep: each batch of old answers goes in a transaction of its own',
+  'src/domain/label-renames.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/retention.ts': 'a sweep: each batch of old events goes in a transaction of its own',
   'src/domain/sla.ts': 'a sweep: each conversation is a transaction of its own',
   'src/domain/snoozes.ts': 'a sweep: each conversation is a transaction of its own',

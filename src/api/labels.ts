@@ -49,7 +49,7 @@ export const labelRoutes = [
     async ({ ids, body, transact }) => {
       const { title, description, color, show_on_sidebar: showOnSidebar } = body;
       const changes = given({ title, description, color, showOnSidebar });
-      return presentLabel(await transact((tx) => updateLabel(tx, ids.id ?? 0, changes)));
+      return presentLabel(await updateLabel(transact, ids.id ?? 0, changes));
     },
   ),
   route(['DELETE', `${base}/:id`], { reply: 'resources/empty', role: 'administrator' }, async ({ ids, transact }) => {

@@ -1,20 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Conversation } from '../entities/conversation.ts';
 import { Label } from '../entities/label.ts';
 import { invalid, notFound } from '../errors.ts';
-import { flushOutbox } from '../events/outbox.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { differs } from '../lib/differs.ts';
 import { sql } from '../lib/sql.ts';
 import { brokenUniqueConstraint } from '../lib/sql-errors.ts';
-import {
-  detachAndRemove,
-  lockConversations,
-  lockReferring,
-  updateConversations,
-  type Change,
-  type Transact,
-} from './detach.ts';
+import { detachAndRemove, lockReferring, type Transact } from './detach.ts';
+import { noteRename, tellRename, tellRest } from './label-renames.ts';
 import { maxLabelsPerAccount } from './labels.ts';
 
 export interface NewLabel {
@@ -25,8 +17,7 @@ export interface NewLabel {
   showOnSidebar: boolean;
 }
 
-// A rename locks every conversation that carries the label, and they all wait until it commits.
-const maxRenamed = 5000;
+// Conversations that a rename locks in its own transaction.
 const renameBatch = 200;
 const carriers = 'SELECT conversation_id FROM conversation_labels WHERE account_id = $1 AND label_id = $2';
 
@@ -65,42 +56,19 @@ async function lockLabel(tx: Transaction, id: number): Promise<string> {
   return row.title;
 }
 
-// Conversations before the label, as those who label a conversation do; it may have come to more of them meanwhile.
-async function lockCarriers(tx: Transaction, id: number): Promise<{ title: string; carrying: Conversation[] }> {
-  const carrying = await lockReferring(tx, carriers, { id, limit: maxRenamed + 1 });
-  if (carrying.length > maxRenamed) {
-    throw invalid('/title', 'limit', `A label that more than ${maxRenamed} conversations carry cannot be renamed`);
-  }
-  const title = await lockLabel(tx, id);
-  const ids = carrying.map((conversation) => conversation.id);
-  const late = await lockConversations(tx, `${carriers} AND NOT (conversation_id = ANY ($3))`, [id, ids]);
-  return { title, carrying: [...carrying, ...late] };
-}
-
+// With few carriers all is one transaction; the rest of many follows in others.
 async function renameLabel(tx: Transaction, label: Label, title: string): Promise<void> {
-  const { title: previousTitle, carrying } = await lockCarriers(tx, label.id);
+  // Conversations before the label, as those who label a conversation do.
+  await lockReferring(tx, `${carriers} ORDER BY conversation_id`, { id: label.id, limit: renameBatch });
+  const previousTitle = await lockLabel(tx, label.id);
   label.title = title;
   await flushLabel(tx);
   if (title === previousTitle) return;
-  const changes = carrying.map((conversation): Change => {
-    const previous = conversation.labels;
-    const current = previous.map((carried) => (carried === previousTitle ? title : carried)).sort();
-    conversation.labels = current;
-    return { conversation, changed: { labels: { previous, current } } };
-  });
-  for (let start = 0; start < changes.length; start += renameBatch) {
-    // One statement for thousands of events and all their deliveries would run too long.
-    await flushOutbox(tx);
-    tx.recorded.length = 0;
-    await updateConversations(tx, changes.slice(start, start + renameBatch));
-  }
+  await noteRename(tx, label.id, previousTitle);
+  await tellRename(tx, label.id);
 }
 
-/**
- * Changes a label. A new title shows on the conversations that carry it: says conversation_updated for each. Errors: 404;
- * 422 for a title that another label has, and for one on more than 5,000 conversations.
- */
-export async function updateLabel(tx: Transaction, id: number, input: Partial<NewLabel>): Promise<Label> {
+async function changeLabel(tx: Transaction, id: number, input: Partial<NewLabel>): Promise<Label> {
   const label = await tx.em.findOne(Label, { id, accountId: tx.account.id });
   if (!label) throw notFound('Label');
   if (!differs(label, input)) return label;
@@ -108,6 +76,17 @@ export async function updateLabel(tx: Transaction, id: number, input: Partial<Ne
   if (title !== undefined) await renameLabel(tx, label, title);
   Object.assign(label, { ...rest, updatedAt: tx.now });
   await tx.em.flush();
+  return label;
+}
+
+/**
+ * Changes a label. A new title shows on the conversations that carry it: says conversation_updated for each, a batch to a
+ * transaction; after a crash in between, the service goes on by itself. Errors: 404; 422 for a title that another label
+ * has.
+ */
+export async function updateLabel(transact: Transact, id: number, input: Partial<NewLabel>): Promise<Label> {
+  const label = await transact((tx) => changeLabel(tx, id, input));
+  if (input.title !== undefined) await tellRest(transact, id);
   return label;
 }
 

@@ -11,6 +11,7 @@ import { EndpointHealth } from './20261122-endpoint-health.ts';
 import { PluginClaims } from './20261122-plugin-claims.ts';
 import { BotQuarantine } from './20261122-bot-quarantine.ts';
 import { EventFeed } from './20261122-event-feed.ts';
+import { LabelRenames } from './20261122-label-renames.ts';
 
 /** Every migration in order, under the name it is recorded by. */
 export const migrations = [
@@ -26,6 +27,7 @@ export const migrations = [
   { name: '20261122-plugin-claims', class: PluginClaims },
   { name: '20261122-bot-quarantine', class: BotQuarantine },
   { name: '20261122-event-feed', class: EventFeed },
+  { name: '20261122-label-renames', class: LabelRenames },
 ];
 
 /** Whether the database has them all; false while it has no table of migrations. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { finishRenames } from '../../src/domain/label-renames.ts';
 import { TestApp } from '../support/app.ts';
 import { addAccount, addPerson, botHeaders, type User } from '../support/people.ts';
 import { statuses } from '../support/statuses.ts';
@@ -162,16 +163,30 @@ describe('labels', () => {
     expect((await app.get(`conversations/${carrier!.id}`)).body.labels).to.deep.equal([chain.at(-1)]);
   });
 
-  it('a label on more conversations than one transaction may hold keeps its title', async () => {
+  it('a rename of a label on many conversations goes in batches, and goes on after a crash: each says it once', async () => {
     const { body: label } = await app.post('labels', { title: 'everywhere' });
-    await createCarriers(app, 5001, [label.id]);
-    const { status, body } = await app.patch(`labels/${label.id}`, { title: 'nowhere' });
-    expect(status).to.equal(422);
-    expect(body.details[0]).to.include({ path: '/title', rule: 'limit' });
-    await app.query(
-      'DELETE FROM conversations WHERE id IN (SELECT conversation_id FROM conversation_labels WHERE label_id = $1)',
-      [label.id],
-    );
+    const carriers = await createCarriers(app, 450, [label.id]);
+    // The last moment before the second batch commits.
+    await app.query(`CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF (SELECT count(*) FROM label_renames) BETWEEN 1 AND 100 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+      RETURN NULL; END $$`);
+    await app.query('CREATE TRIGGER cut AFTER DELETE ON label_renames FOR EACH STATEMENT EXECUTE FUNCTION cut()');
+    expect((await app.patch(`labels/${label.id}`, { title: 'somewhere' })).status).to.equal(503);
+    await app.query('DROP TRIGGER cut ON label_renames');
+    expect(await app.eventNames()).to.have.lengthOf(200);
+    // Of the rest, one has left the label, and one is told the newest title only.
+    await app.post(`conversations/${carriers[440]!.id}/labels`, { labels: [] });
+    await app.events();
+    await app.query(`UPDATE labels SET title = 'nowhere' WHERE id = $1`, [label.id]);
+    expect(await finishRenames(app.app.database)).to.equal(1);
+    const told = await app.events();
+    expect(told).to.have.lengthOf(249);
+    for (const { account_payload: payload } of told) {
+      expect(payload!['changed_attributes']).to.deep.equal({
+        labels: { previous: ['everywhere'], current: ['nowhere'] },
+      });
+    }
+    expect(await finishRenames(app.app.database)).to.equal(0);
     expect(await app.eventNames()).to.deep.equal([]);
   });
 
