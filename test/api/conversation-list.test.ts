@@ -108,6 +108,33 @@ describe('the conversation list', () => {
     expect((await list('labels=blue')).meta).to.include({ all_count: 0, count: 0, total_pages: 1 });
   });
 
+  it('puts ties in the order of their ids over all pages, whatever plan finds them', async () => {
+    await app.query(`INSERT INTO labels (account_id, title) VALUES (1, 'tied')`);
+    // They lie in the table in an order of their own.
+    const made = await app.query<{ id: number }>(
+      `INSERT INTO conversations (id, account_id, inbox_id, contact_id, status, created_at, updated_at, last_activity_at)
+       SELECT 700000 + n, 1, $1, $2, 'open', moment, moment, moment
+       FROM (SELECT g * 37 % 60 AS n, now() - interval '1 year' AS moment FROM generate_series(1, 60) g) tied RETURNING id`,
+      [inbox, await addContact(app, { name: 'Tied Person' })],
+    );
+    await app.query(
+      `INSERT INTO conversation_labels SELECT 1, c, l.id FROM unnest($1::bigint[]) c, labels l WHERE l.title = 'tied'`,
+      [idsOf(made)],
+    );
+    const ascending = idsOf(made).toSorted((one, next) => one - next);
+    const pages = (sort: string, more: string) =>
+      Promise.all([1, 2, 3].map(async (page) => (await list(`sort=${sort}&page=${page}${more}`)).ids));
+    for (const sort of ['created_at', 'updated_at', 'last_activity_at']) {
+      // By a text they are found in no order at all, and then sorted.
+      for (const more of ['&labels=tied', '&q=tied%20person']) {
+        expect((await pages(sort, more)).flat(), sort + more).to.deep.equal(ascending.toReversed());
+        expect((await pages(`-${sort}`, more)).flat(), `-${sort}${more}`).to.deep.equal(ascending);
+      }
+    }
+    await app.query(`DELETE FROM conversations WHERE id = ANY ($1)`, [ascending]);
+    await app.query(`DELETE FROM labels WHERE title = 'tied'`);
+  });
+
   it('shows agents what stands in their inboxes and teams, bots what they serve', async () => {
     const elsewhere = ids.filter((_, index) => (index + 1) % 10 === 0);
     expect((await list('', member)).meta.all_count).to.equal(54);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { TestApp } from '../support/app.ts';
+import { adminToken, TestApp } from '../support/app.ts';
 import { addAccount, addPerson, botHeaders } from '../support/people.ts';
 import { Platform } from '../support/platform.ts';
 import { statuses } from '../support/statuses.ts';
@@ -15,6 +15,26 @@ describe('profile', () => {
   after(() => app.stop());
 
   const reset = '/api/v1/profile/reset_access_token';
+
+  it('takes the token in each spelling that clients and proxies leave of it', async () => {
+    const token = adminToken;
+    const spellings: Record<string, string>[] = [
+      { api_access_token: token },
+      { 'api-access-token': token },
+      { API_ACCESS_TOKEN: token },
+      { authorization: `Bearer ${token}` },
+      { authorization: `bearer ${token}` },
+      { authorization: `BEARER  ${token}` },
+    ];
+    for (const headers of spellings) {
+      const answer = await fetch(`${app.url}/api/v1/profile`, { headers });
+      expect([headers, answer.status]).to.deep.equal([headers, 200]);
+    }
+    for (const authorization of [token, `Basic ${token}`, 'Bearer', `Bearer ${token} more`, `Bearer x${token}`]) {
+      const answer = await fetch(`${app.url}/api/v1/profile`, { headers: { authorization } });
+      expect([authorization, answer.status]).to.deep.equal([authorization, 401]);
+    }
+  });
 
   it('tells who the token belongs to, in every account', async () => {
     const person = await addPerson(app, { name: 'Ada' });

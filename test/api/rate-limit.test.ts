@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { TestApp } from '../support/app.ts';
+import { adminToken, TestApp } from '../support/app.ts';
+import { Maker } from '../support/maker.ts';
 
 const perMinute = 100;
 
@@ -38,6 +39,22 @@ describe('rate limits', () => {
     expect((await guess('2001:db8:0:8::1')).status).to.equal(401);
     expect((await guess('::ffff:203.0.113.7')).status).to.equal(429);
     expect((await guess('::ffff:203.0.113.70')).status).to.equal(401);
+  });
+
+  it('who guessed 60 contact tokens cannot try a right one: 429, from that address alone', async () => {
+    const maker = new Maker(app, 1, {
+      mark: 'Limits',
+      administrator: { id: 1, headers: { api_access_token: adminToken } },
+    });
+    const id = await maker.inbox({ channel_type: 'Channel::WebWidget' });
+    const { identifier } = await maker.call('GET', `inboxes/${id}`);
+    const { headers } = await maker.visitor(id);
+    const from = (address: string, token: Record<string, string>) =>
+      app.get(`/public/api/v1/inboxes/${identifier}/messages`, { ...token, 'x-forwarded-for': address });
+    for (let count = 0; count < 60; count++)
+      expect((await from('198.51.100.7', { 'x-contact-token': `wrong ${count}` })).status).to.equal(401);
+    expect((await from('198.51.100.7', headers)).status).to.equal(429);
+    expect((await from('198.51.100.8', headers)).status).to.equal(200);
   });
 
   it('a token has so many requests a minute, and is told what is left', async () => {
