@@ -80,13 +80,18 @@ const status: Rule<'status'> = (state, actor, { to }) => {
   return { status: to, ...(opens ? opened(state, actor) : {}) };
 };
 
+// In the queue of a bot that will not answer: nobody would see what the customer writes.
+function isStranded({ status: present, bot, byBot, byPeople }: SilenceState): boolean {
+  if (present !== 'pending' || bot === null) return false;
+  return bot === 'unable' || byBot !== null || byPeople !== null;
+}
+
 const customerSpoke: Rule<'customer_spoke'> = (state) => {
   if (state.blocked) return { streak: 0 };
   if (state.status === 'resolved') {
     return { ...given, status: state.bot === 'able' && !state.assigned ? 'pending' : 'open' };
   }
-  const isStranded = state.status === 'pending' && state.bot === 'unable';
-  return state.status === 'snoozed' || isStranded ? { streak: 0, status: 'open' } : { streak: 0 };
+  return state.status === 'snoozed' || isStranded(state) ? { streak: 0, status: 'open' } : { streak: 0 };
 };
 
 const spoke: Rule<'spoke'> = (state, actor) => {

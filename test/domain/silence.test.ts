@@ -94,6 +94,10 @@ const table: readonly Row[] = [
   ['contact', { status: 'snoozed', blocked: true }, { kind: 'customer_spoke' }, { streak: 0 }],
   ['contact', { bot: 'unable' }, { kind: 'customer_spoke' }, { status: 'open', streak: 0 }],
   ['contact', { bot: null }, { kind: 'customer_spoke' }, { streak: 0 }],
+  ['contact', { bot: null, byPeople: 'human_replied' }, { kind: 'customer_spoke' }, { streak: 0 }],
+  ['contact', { byPeople: 'human_replied' }, { kind: 'customer_spoke' }, { status: 'open', streak: 0 }],
+  ['contact', { byBot: 'bot_failed' }, { kind: 'customer_spoke' }, { status: 'open', streak: 0 }],
+  ['contact', { assigned: true }, { kind: 'customer_spoke' }, { streak: 0 }],
 
   // What people and the service say.
   ['user', {}, { kind: 'spoke' }, { status: 'open', byPeople: 'human_replied' }],
