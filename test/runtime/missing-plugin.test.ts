@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { App } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { messagesOf, openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
+import { warnOfStrandedBots } from '../../src/stranded-bots.ts';
 import { TestApp } from '../support/app.ts';
 
 type Line = Record<string, unknown>;
@@ -134,7 +135,10 @@ describe('a bot whose plugin is not installed', function () {
       `INSERT INTO agent_bots (account_id, name, kind, plugin_id, events, hears_own, hears_notes)
        SELECT 1, 'Many', 'plugin', 'never-there', '{message_created}', false, false FROM generate_series(1, 130)`,
     );
-    expect(await startBeside(both.path)).to.have.lengthOf(100);
-    await app.query(`DELETE FROM agent_bots WHERE plugin_id = 'never-there'`);
+    const lines: Line[] = [];
+    const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line) as Line) });
+    await warnOfStrandedBots(app.app.database, app.app.registry, log);
+    expect(lines.filter(({ plugin }) => plugin === 'never-there')).to.have.lengthOf(100);
+    expect(lines.slice(100).map(({ level, bots }) => [level, bots])).to.deep.equal([[40, 30]]);
   });
 });
