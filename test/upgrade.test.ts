@@ -16,6 +16,7 @@ const helped = 6;
 const joined = 7;
 const withdrawn = 8;
 const moved = 9;
+const noter = 10;
 
 const invitation = () => newToken('invitation', systemRandom);
 const links = {
@@ -34,7 +35,8 @@ const rows = `
     ('Invited', 'Invited@example.com', NULL, false, false), ('Returning', 'returning@example.com', NULL, true, false),
     ('Author', 'author@example.com', NULL, true, false), ('Helped', 'helped@example.com', NULL, false, false),
     ('Joined', 'joined@example.com', NULL, true, false), ('Withdrawn', 'withdrawn@example.com', NULL, false, false),
-    ('Moved', 'moved@example.com', NULL, false, false);
+    ('Moved', 'moved@example.com', NULL, false, false),
+    ('Noter', 'noter@example.com', NULL, true, false);
   INSERT INTO agents (account_id, user_id, role, availability) VALUES (1, 1, 'administrator', 'online'),
     (1, 2, 'agent', 'busy'), (2, 2, 'administrator', 'online'), (1, 3, 'agent', 'online'), (2, 3, 'agent', 'online'),
     (1, 4, 'agent', 'online'), (1, 6, 'agent', 'online'), (1, 7, 'agent', 'online'),
@@ -44,7 +46,7 @@ const rows = `
   INSERT INTO inboxes (account_id, name, channel_type, identifier) VALUES (1, 'Desk', 'Channel::Api', 'desk');
   INSERT INTO inbox_members (account_id, inbox_id, user_id) VALUES (1, 1, 2), (1, 1, 3);
   INSERT INTO contacts (account_id, name) VALUES (1, 'Customer');
-  INSERT INTO contact_notes (account_id, contact_id, user_id, content) VALUES (1, 1, 2, 'a'), (1, 1, 5, 'b'), (1, 1, NULL, 'c');
+  INSERT INTO contact_notes (account_id, contact_id, user_id, content) VALUES (1, 1, 2, 'a'), (1, 1, 10, 'b'), (1, 1, NULL, 'c');
   INSERT INTO conversations (account_id, inbox_id, contact_id, status, assignee_id) VALUES (1, 1, 1, 'open', 3);
   INSERT INTO messages (account_id, conversation_id, message_type, content, sender_kind, sender_id) VALUES
     (1, 1, 'incoming', 'Hello', 'contact', 1), (1, 1, 'outgoing', 'Hi', 'user', 2), (1, 1, 'outgoing', 'Bye', 'user', 5),
@@ -144,7 +146,7 @@ describe('people of 0.1.0, after an upgrade', () => {
     const { body: notes } = await app.get('contacts/1/notes');
     expect(notes.payload.map((one: { user: unknown }) => one.user)).to.deep.equal([
       null,
-      { id: author, name: 'Author' },
+      { id: noter, name: 'Noter' },
       { id: both, name: 'Both' },
     ]);
     expect((await app.get('conversations/1')).body.meta.assignee).to.deep.equal({ id: invited, name: 'Invited' });
@@ -199,7 +201,7 @@ describe('people of 0.1.0, after an upgrade', () => {
 
   it('are followed by agents with ids that nobody had', async () => {
     const { body } = await app.post('agents', { name: 'New', email: 'author@example.com', role: 'agent' });
-    expect(body.id).to.be.above(moved);
+    expect(body.id).to.be.above(noter);
     const again = await app.post('agents', { name: 'New', email: 'withdrawn@example.com', role: 'agent' });
     expect([again.status, again.body.confirmed]).to.deep.equal([201, false]);
   });

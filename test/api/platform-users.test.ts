@@ -205,6 +205,21 @@ describe('users of the platform', () => {
       expect((await app.get(`${platformBase}/accounts/999999/account_users`)).status).to.equal(404);
     });
 
+    it('keep the token of a platform administrator who leaves the last account', async () => {
+      const boss = await platform.newUser();
+      const headers = { api_access_token: boss.access_token };
+      const accounts = `${platformBase}/accounts`;
+      await app.patch(`${platformBase}/users/${boss.id}`, { platform_admin: true });
+      await platform.join(1, boss.id);
+      expect((await platform.leave(1, boss.id)).status).to.equal(200);
+      expect((await app.get(accounts, headers)).status).to.equal(200);
+      const account = await platform.create('accounts', { name: 'Short' });
+      await platform.join(account.id, boss.id, 'administrator');
+      expect((await app.delete(`${accounts}/${account.id}`)).status).to.equal(200);
+      expect((await app.get(accounts, headers)).status).to.equal(200);
+      await app.patch(`${platformBase}/users/${boss.id}`, { platform_admin: false });
+    });
+
     it('give back their conversations when they leave', async () => {
       const user = await platform.newUser();
       await platform.join(1, user.id, 'administrator');
