@@ -28,8 +28,20 @@ export function readSources(root: string, folders: readonly string[]): Sources {
 const token =
   /\/\/[^\n]*|\/\*[^]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`|(?<=(?:^|[=(,:;!&|?{}[]|=>|return)\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/;
 
+// Planted violations stand among the same files again and again.
+const codes = new Map<string, string>();
+const imports = new Map<string, { text: string; found: Import[] }>();
+
 /** The text without comments, regular expressions and the contents of strings; what stands in a template's `${}` stays. */
 export function codeOf(text: string): string {
+  const known = codes.get(text);
+  if (known !== undefined) return known;
+  const code = readCode(text);
+  codes.set(text, code);
+  return code;
+}
+
+function readCode(text: string): string {
   let code = '';
   let rest = text;
   for (;;) {
@@ -55,7 +67,7 @@ function readTemplate(text: string): { code: string; length: number } {
     else if (text[at] === '`') return { code, length: at + 1 };
     else if (text.startsWith('${', at)) {
       const end = endOfSubstitution(text, at + 2);
-      code += ` \${${codeOf(text.slice(at + 2, end))}} `;
+      code += ` \${${readCode(text.slice(at + 2, end))}} `;
       at = end;
     }
   }
@@ -78,6 +90,14 @@ const call = /\b(?:import|require)\s*\(\s*['"]([^'"\n]+)['"]/g;
 
 /** What a file imports, in whatever way. */
 export function importsOf(path: string, text: string): Import[] {
+  const known = imports.get(path);
+  if (known?.text === text) return known.found;
+  const found = readImports(path, text);
+  imports.set(path, { text, found });
+  return found;
+}
+
+function readImports(path: string, text: string): Import[] {
   const bare = text.replaceAll(/\/\*[^]*?\*\//g, '').replaceAll(/^\s*\/\/[^\n]*$/gm, '');
   const found = [
     ...[...bare.matchAll(statement)].map(([, type, target]) => ({
