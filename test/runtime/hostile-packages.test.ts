@@ -42,13 +42,25 @@ function readers(): string[] {
   );
 }
 
+/** The text of a file; null when it is refused. */
+function readOrRefuse(files: PackageFiles, path: string): string | null {
+  try {
+    return files.read(path);
+  } catch (error) {
+    if (error instanceof FileProblem) return null;
+    throw error;
+  }
+}
+
 describe('runtime: hostile packages', function () {
-  this.timeout(120_000);
+  // As many processes as packages: a machine that is busy takes its time.
+  this.timeout(300_000);
   let root: { path: string; remove: () => void };
   let registry: Registry;
 
   before(async () => {
-    root = directoryOf({ ...goodPackage, '.data/secret.json': JSON.stringify({ secret }) });
+    const file = JSON.stringify({ secret });
+    root = directoryOf({ ...goodPackage, '.data/secret.json': file, 'bots/.data/secret.json': file });
     for (const pack of packages) writePackage(join(root.path, 'bots'), pack);
     registry = await readRegistry(root.path);
   });
@@ -57,7 +69,7 @@ describe('runtime: hostile packages', function () {
   for (const { name, title, begins, refusal } of attempts) {
     it(`refuses ${title}`, () => {
       const broken = registry.broken.find(({ directory }) => directory === `bots/${name}`);
-      const told = broken?.problems.filter((problem) => problem.startsWith(begins)).join('\n');
+      const told = broken?.problems.filter((problem) => begins.some((begin) => problem.startsWith(begin))).join('\n');
       expect(told).to.contain(refusal);
       expect(told).not.to.contain(secret).and.not.contain(root.path);
       expect(registry.get(name)).to.equal(undefined);
@@ -84,25 +96,29 @@ describe('runtime: hostile packages', function () {
       expect(report.join('\n')).to.contain(refusal);
     }
   });
+});
 
+describe('runtime: files of a package', () => {
   it('reads no file that was exchanged for a link while it was looked at', async () => {
     const { path, remove } = directoryOf({ 'package/lib/x.json': '"own"', 'outside/x.json': JSON.stringify(secret) });
     symlinkSync('../outside', join(path, 'package/link'));
     const swapper = spawn(process.execPath, ['-e', swapping, join(path, 'package')], { stdio: 'ignore' });
     const read = { own: 0, refused: 0 };
-    const end = performance.now() + 10_000;
-    while (read.own + read.refused < 20_000 && performance.now() < end) {
-      try {
-        expect(new PackageFiles(join(path, 'package')).read('lib/x.json')).to.equal('"own"');
-        read.own += 1;
-      } catch (error) {
-        if (!(error instanceof FileProblem)) throw error;
-        read.refused += 1;
+    const end = performance.now() + 15_000;
+    try {
+      while (Math.min(read.own, read.refused) < 5_000 && performance.now() < end) {
+        const text = readOrRefuse(new PackageFiles(join(path, 'package')), 'lib/x.json');
+        if (text === null) read.refused += 1;
+        else {
+          expect(text).to.equal('"own"');
+          read.own += 1;
+        }
       }
+    } finally {
+      swapper.kill('SIGKILL');
+      await once(swapper, 'exit');
+      remove();
     }
-    swapper.kill('SIGKILL');
-    await once(swapper, 'exit');
-    remove();
     expect(read.own).to.be.above(0);
     expect(read.refused).to.be.above(0);
   });

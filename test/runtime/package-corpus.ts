@@ -6,9 +6,10 @@ import { manifestOf } from './helpers.ts';
 /** What a hostile package tries, and what must be said about it. */
 export interface Attempt {
   title: string;
-  /** The name of its package, and where the sentence begins: with the file at fault, when the package tries several things. */
+  /** The name of its package. */
   name: string;
-  begins: string;
+  /** How the sentence may begin: with the file at fault, where the package tries several things. */
+  begins: readonly string[];
   /** Part of the sentence. */
   refusal: string;
 }
@@ -21,7 +22,7 @@ export interface HostilePackage {
   make?: (folder: string) => void;
 }
 
-/** What no package may learn: it stands in `.data/secret.json` beside the folders of packages. */
+/** What no package may learn: it stands in `.data/secret.json`, beside `bots` and in it. */
 export const secret = 'the-secret-beside-the-packages';
 
 const patterns = 'patterns are not expanded';
@@ -148,7 +149,7 @@ const rows: [title: string, files: Record<string, string>, refusal: string, make
   ['a name in capitals', code('import "./BOT.ts"'), 'There is no file'],
   ['a folder by its name', { ...code('import "./lib"'), 'lib/index.js': '' }, kinds],
   ['a folder that is named like a file', { ...code('import "./index.js"'), 'index.js/index.js': '' }, irregular],
-  ['the folder of the package', code('import "./"'), outside],
+  ['the folder of the package', code('import "../"'), outside],
   ['a style sheet', { ...code('import "./x.css"'), 'x.css': '@import url(../../.data/secret.json)' }, kinds],
   ['WebAssembly', { ...code('import "./x.wasm"'), 'x.wasm': '' }, kinds],
   ['a native addon', { ...code('import "./x.node"'), 'x.node': '' }, kinds],
@@ -277,36 +278,46 @@ const rows: [title: string, files: Record<string, string>, refusal: string, make
   ['escape sequences in a name', code('import "./\\u001b[2J\\u202e.js"'), '\\u{1b}[2J\\u{202e}'],
 ];
 
-// What is one short text is tried together with others, each in a file of its own: a process for each would take long.
-const snippetChars = 300;
-const snippetsPerPackage = 15;
+// What is small is tried together with others, each in a folder of its own: a process for each would take long.
+const smallChars = 1000;
+const smallFiles = 5;
+const rowsPerPackage = 15;
 
 type Row = (typeof rows)[number];
 
-function isSnippet([title, files, , make]: Row): boolean {
-  const isShort = Object.keys(files).length === 1 && (files['bot.ts']?.length ?? snippetChars) < snippetChars;
-  return isShort && !make && title !== endless;
+function isSmall([title, files]: Row): boolean {
+  const texts = Object.values(files);
+  const isPackages = title === endless || /plugin\.json|main file/.test(title) || files['plugin.json'] !== undefined;
+  return !isPackages && texts.length < smallFiles && texts.join('').length < smallChars;
 }
 
-function pack(snippets: readonly Row[], index: number): { package: HostilePackage; attempts: Attempt[] } {
-  const name = `snippets-${index}`;
-  const main = snippets.map((_, number) => `import './s${number}.ts';`).join('\n');
-  const texts = snippets.map(([, files], number) => [`s${number}.ts`, files['bot.ts'] ?? ''] as const);
+function pack(small: readonly Row[], index: number): { package: HostilePackage; attempts: Attempt[] } {
+  const name = `together-${index}`;
+  const main = small.map((_, number) => `import './r${number}/bot.ts';`).join('\n');
+  const texts = small.flatMap(([, files], number) =>
+    Object.entries(files).map(([path, text]) => [`r${number}/${path}`, text]),
+  );
+  const make = (folder: string): void => {
+    for (const [number, [, , , makeOne]] of small.entries()) makeOne?.(join(folder, `r${number}`));
+  };
   return {
-    package: { name, files: { 'bot.ts': main, ...Object.fromEntries(texts) } },
-    attempts: snippets.map(([title, , refusal], number) => ({ title, name, begins: `s${number}.ts:`, refusal })),
+    package: { name, files: { 'bot.ts': main, ...(Object.fromEntries(texts) as Record<string, string>) }, make },
+    // What is wrong with the file itself is told of the line that imports it.
+    attempts: small.map(([title, , refusal], number) => {
+      return { title, name, begins: [`r${number}/`, `bot.ts:${number + 1}: `], refusal };
+    }),
   };
 }
 
-const snippets = rows.filter(isSnippet);
-const packed = Array.from({ length: Math.ceil(snippets.length / snippetsPerPackage) }, (_, index) =>
-  pack(snippets.slice(index * snippetsPerPackage, (index + 1) * snippetsPerPackage), index),
+const small = rows.filter(isSmall);
+const packed = Array.from({ length: Math.ceil(small.length / rowsPerPackage) }, (_, index) =>
+  pack(small.slice(index * rowsPerPackage, (index + 1) * rowsPerPackage), index),
 );
 const alone = rows
-  .filter((row) => !isSnippet(row))
+  .filter((row) => !isSmall(row))
   .map(([title, files, refusal, make], index) => {
     const name = `alone-${index}`;
-    return { package: { name, files, ...(make ? { make } : {}) }, attempts: [{ title, name, begins: '', refusal }] };
+    return { package: { name, files, ...(make ? { make } : {}) }, attempts: [{ title, name, begins: [''], refusal }] };
   });
 
 /** Every package of the corpus. */
