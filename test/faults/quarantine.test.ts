@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { countFailedRun } from '../../src/domain/bot-quarantine.ts';
+import { system, transact } from '../../src/events/transaction.ts';
 import { TestApp } from '../support/app.ts';
 import { Platform } from '../support/platform.ts';
 import { eventually } from './helpers.ts';
@@ -126,6 +128,18 @@ describe('quarantine of bots that fail again and again', function () {
     expect(released.body).to.include({ id: botId, quarantine: null });
     expect(await health()).to.deep.equal({ failures: 0, quarantines: 0, seconds: null });
     expect(await runsOf(await run('well'))).to.deep.equal(['ok']);
+  });
+
+  it('is not prolonged by runs that were under way when it began', async () => {
+    const scope = { account: { id: 1, name: 'Account' }, actor: system };
+    const begun: unknown[] = [];
+    for (let count = 0; count < 12; count += 1) {
+      begun.push(await transact(app.app.database, scope, (tx) => countFailedRun(tx, botId, 'threw')));
+    }
+    expect(begun.filter((one) => one !== null)).to.have.length(1);
+    expect(begun[4]).not.to.equal(null);
+    expect(await health()).to.deep.equal({ failures: 12, quarantines: 1, seconds: 300 });
+    await app.post(`agent_bots/${botId}/release`);
   });
 
   it('ends with a good run once its time is over', async () => {
