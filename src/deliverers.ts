@@ -1,6 +1,7 @@
 import type { Database } from './database.ts';
 import { isForSpeakers, silenceOfBot } from './domain/arbiter.ts';
 import { suspendBot } from './domain/bot-suspension.ts';
+import { findAddress } from './domain/waiting-lanes.ts';
 import { disableWebhook } from './domain/webhooks.ts';
 import type { Claimed, EndpointKind } from './engine/claim.ts';
 import { defect, isDefective, isHopeless, maxClaims } from './engine/defect.ts';
@@ -36,13 +37,32 @@ class StaleDelivery extends Error {}
 function toWebhook(options: DelivererOptions): Attempt {
   return async (claimed) => {
     const { finished, outcome, step, detail } = await deliverByHttp(claimed, options);
-    if (step?.step !== 'disable') return { finished, outcome, verdict: finished, detail };
-    await transact(options.database, { account: claimed.account, actor: system }, async (tx) => {
-      await finishDeliveries(tx.em, [finished], options.holdAttempts);
-      await disableWebhook(tx, claimed.endpoint.id, 'The receiver answered 410 Gone');
+    if (step?.step !== 'disable') {
+      const next = await heedMove(options, claimed, finished);
+      return { finished: next, outcome, verdict: next, detail };
+    }
+    // The webhook before the lane, as in all that changes a webhook and what waits for it.
+    const ending = await transact(options.database, { account: claimed.account, actor: system }, async (tx) => {
+      const isGone = await disableWebhook(tx, claimed.endpoint, 'The receiver answered 410 Gone');
+      const result: Finished = isGone ? finished : { ...finished, state: 'pending', delayMs: 0 };
+      await finishDeliveries(tx.em, [result], options.holdAttempts);
+      return result;
     });
-    return { finished: null, outcome, verdict: finished, detail };
+    return { finished: null, outcome, verdict: ending, detail };
   };
+}
+
+// What failed at an address that is not the endpoint's any more is tried at once at the new one; without one it ends.
+async function heedMove(
+  { database }: DelivererOptions,
+  { account, endpoint }: Claimed,
+  finished: Finished,
+): Promise<Finished> {
+  if (finished.state === 'delivered' || finished.state === 'cancelled') return finished;
+  // A look that fails must not cost the result.
+  const address = await findAddress(database.em(), account.id, endpoint).catch(() => endpoint.url);
+  if (address === endpoint.url) return finished;
+  return address === null ? { ...finished, delayMs: 0 } : { ...finished, state: 'pending', delayMs: 0 };
 }
 
 // Somebody may have taken the conversation over since the event was written, or while a retry waited.
@@ -103,7 +123,8 @@ function toBotServer(options: DelivererOptions): Attempt {
       const isOurs = await giveToPeople(options, { claimed, finished, note: refusal.note });
       return { finished: null, outcome: 'skipped', verdict: isOurs ? finished : null, detail: null };
     }
-    const { finished, outcome, detail } = await deliverByHttp(claimed, options);
+    const { finished: made, outcome, detail } = await deliverByHttp(claimed, options);
+    const finished = await heedMove(options, claimed, made);
     if (finished.state !== 'exhausted') return { finished, outcome, verdict: finished, detail };
     const note = `The bot could not be reached (${finished.errorCode ?? finished.status}). Please take over.`;
     const isOurs = await giveToPeople(options, { claimed, finished, note });

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from './database.ts';
-import { recordAttempt, wakeLanes, type AttemptOnEndpoint } from './domain/endpoint-health.ts';
+import { recordAttempt, type AttemptOnEndpoint } from './domain/endpoint-health.ts';
+import { wakeLanes } from './domain/waiting-lanes.ts';
 import type { Claimed } from './engine/claim.ts';
 import type { Deliver } from './engine/engine.ts';
 import { system, transact } from './events/transaction.ts';
@@ -32,7 +33,7 @@ async function learn(
   const fields = { account: account.id, [endpoint.kind]: endpoint.id };
   if (change !== 'closed') return log.warn(fields, messages[change]);
   log.info(fields, messages.closed);
-  while (await transact(database, scope, (tx) => wakeLanes(tx, endpoint)));
+  while (await transact(database, scope, (tx) => wakeLanes(tx.em, endpoint)));
   database.announce('deliveries', [{ kind: endpoint.kind, id: endpoint.id, accountId: account.id }]);
 }
 

@@ -35,7 +35,7 @@ async function detachInboxes(tx: Transaction, id: number): Promise<void> {
   await sql(tx.em, 'UPDATE inboxes SET agent_bot_id = NULL WHERE account_id = $1 AND agent_bot_id = $2', scope);
   await sql(
     tx.em,
-    `UPDATE deliveries SET state = 'cancelled', finished_at = now()
+    `UPDATE deliveries SET state = 'cancelled', last_error = 'endpoint_gone', finished_at = now()
      WHERE account_id = $1 AND endpoint_kind = 'bot' AND endpoint_id = $2 AND state = 'pending'`,
     scope,
   );

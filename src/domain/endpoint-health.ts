@@ -57,8 +57,8 @@ async function lockHealth(
   return { health, now: moment(row.now) };
 }
 
-async function switchOff(tx: Transaction, { kind, id }: AttemptOnEndpoint['endpoint']): Promise<void> {
-  if (kind === 'webhook') return disableWebhook(tx, id, webhookExpired);
+async function switchOff(tx: Transaction, { kind, id, url }: AttemptOnEndpoint['endpoint']): Promise<void> {
+  if (kind === 'webhook') return void (await disableWebhook(tx, { id, url }, webhookExpired));
   await sql(tx.em, 'UPDATE agent_bots SET disabled_reason = $2, updated_at = now() WHERE id = $1', [id, botExpired]);
 }
 
@@ -83,26 +83,4 @@ export async function recordAttempt(tx: Transaction, attempt: AttemptOnEndpoint)
   ]);
   if (change === 'expired') await switchOff(tx, attempt.endpoint);
   return change;
-}
-
-const batch = 1000;
-
-// Lanes that others are changing are passed by: they look at what is due themselves.
-const wakeStatement = prepared(`
-  WITH waiting AS (
-    SELECT id FROM lanes WHERE endpoint_kind = $1 AND endpoint_id = $2 AND due_at > now() AND lease_token IS NULL
-    ORDER BY subject_kind, subject_id LIMIT ${batch} FOR UPDATE SKIP LOCKED
-  ), moved AS (
-    UPDATE deliveries d SET next_attempt_at = now() FROM waiting w
-    WHERE d.lane_id = w.id AND d.state = 'pending' AND d.next_attempt_at > now()
-  )
-  UPDATE lanes l SET due_at = now() FROM waiting w WHERE l.id = w.id RETURNING l.id`);
-
-/** Makes due what waits for the endpoint's next attempt, one batch of it; answers whether there may be more. */
-export async function wakeLanes(
-  { em }: Transaction,
-  { kind, id }: { kind: 'webhook' | 'bot'; id: number },
-): Promise<boolean> {
-  const woken = await sql(em, wakeStatement, [kind, id]);
-  return woken.length === batch;
 }

@@ -4,8 +4,9 @@ import { Webhook } from '../entities/webhook.ts';
 import { invalid, notFound } from '../errors.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { differs } from '../lib/differs.ts';
-import { sql, type Executor } from '../lib/sql.ts';
+import { sql } from '../lib/sql.ts';
 import { rotateSecret } from './signing-secrets.ts';
+import { wakeAllLanes } from './waiting-lanes.ts';
 import { unknownHealth } from './circuit.ts';
 
 export interface NewWebhook {
@@ -20,6 +21,9 @@ export interface NewWebhook {
 
 // Every event fans out to all of them inside the request that caused it.
 const maxWebhooksPerAccount = 100;
+
+/** Why deliveries were cancelled: the webhook is switched off, or no more. */
+type CancelReason = 'endpoint_disabled' | 'endpoint_gone';
 
 async function checkInbox(tx: Transaction, id: number): Promise<void> {
   if (!(await tx.em.count(Inbox, { id, accountId: tx.account.id }))) throw notFound('Inbox');
@@ -44,15 +48,15 @@ export async function createWebhook(tx: Transaction, input: NewWebhook): Promise
   return webhook;
 }
 
-// What it still had to deliver is not delivered any more; the record of that stays. What the engine has in its hands it
-// ends itself: waiting for it here could be waiting in a circle.
-async function cancelDeliveries(executor: Executor, accountId: number, endpointId: number): Promise<void> {
+// The rows stay, with the reason: what was cancelled because the webhook was switched off can be told from all else, and
+// be sent after all. Skip leased deliveries: the engine ends them, and waiting for its lock could deadlock.
+async function cancelDeliveries(tx: Transaction, webhookId: number, reason: CancelReason): Promise<void> {
   await sql(
-    executor,
-    `UPDATE deliveries SET state = 'cancelled', finished_at = now() WHERE id IN (
+    tx.em,
+    `UPDATE deliveries SET state = 'cancelled', last_error = $3, finished_at = now() WHERE id IN (
        SELECT id FROM deliveries WHERE account_id = $1 AND endpoint_kind = 'webhook' AND endpoint_id = $2
          AND state = 'pending' AND lease_token IS NULL ORDER BY id FOR UPDATE SKIP LOCKED)`,
-    [accountId, endpointId],
+    [tx.account.id, webhookId, reason],
   );
 }
 
@@ -72,7 +76,7 @@ async function lockWebhook(tx: Transaction, id: number): Promise<Webhook> {
 
 /**
  * Changes a webhook. Switched on again, it loses the reason it was switched off for; switched off, what it has not been
- * sent yet is cancelled. Errors: 404, for another account's inbox too.
+ * sent yet is cancelled; given another address, that is tried at once with what waits. Errors: 404, for another account's inbox too.
  */
 export async function updateWebhook(
   tx: Transaction,
@@ -89,7 +93,8 @@ export async function updateWebhook(
   // Another address, or a new beginning: what is known of the endpoint does not hold any more.
   if (switched || hasMoved) Object.assign(webhook, unknownHealth);
   await tx.em.flush();
-  if (switched && !webhook.active) await cancelDeliveries(tx.em, tx.account.id, id);
+  if (hasMoved) await wakeAllLanes(tx.em, { kind: 'webhook', id });
+  if (switched && !webhook.active) await cancelDeliveries(tx, id, 'endpoint_disabled');
   return webhook;
 }
 
@@ -107,15 +112,24 @@ export async function deleteWebhook(tx: Transaction, id: number): Promise<void> 
   if (!webhook) throw notFound('Webhook');
   tx.em.remove(webhook);
   await tx.em.flush();
-  await cancelDeliveries(tx.em, tx.account.id, id);
+  await cancelDeliveries(tx, id, 'endpoint_gone');
 }
 
-/** Switches a webhook off because its receiver asked for it; pending deliveries are cancelled. */
-export async function disableWebhook(tx: Transaction, id: number, reason: string): Promise<void> {
-  await tx.em.nativeUpdate(
+/**
+ * Switches a webhook off because of what its receiver answered; pending deliveries are cancelled. False, and nothing
+ * happens, when the webhook has another address by now than the one that was called, or is off already.
+ */
+export async function disableWebhook(
+  tx: Transaction,
+  { id, url }: { id: number; url: string | null },
+  reason: string,
+): Promise<boolean> {
+  const switchedOff = await tx.em.nativeUpdate(
     Webhook,
-    { id, accountId: tx.account.id },
+    { id, accountId: tx.account.id, url, active: true },
     { active: false, disabledReason: reason, updatedAt: tx.now },
   );
-  await cancelDeliveries(tx.em, tx.account.id, id);
+  if (switchedOff === 0) return false;
+  await cancelDeliveries(tx, id, 'endpoint_disabled');
+  return true;
 }

@@ -8,7 +8,7 @@ export interface FailureLog {
 
 const maxDetailChars = 500;
 // A bot's own words must not move the cursor of a terminal, nor begin lines of their own.
-const controls = /\p{Cc}+/gu;
+const controls = /[\p{Cc}\s]+/gu;
 
 /**
  * Leaves one line for an attempt that failed: whose, for which endpoint and conversation, how it ended, and what follows
