@@ -269,4 +269,22 @@ describe('plans', function () {
       }
     });
   }
+
+  // The last: what it changes is not visible to all, as the lists above need it.
+  it('what is sorted after it was found comes in the order of its ids where times are equal', async () => {
+    const { conversations: own } = await listConversations(em, 1, administrator, { ...everything, contactId: 7 });
+    const ids = own.map(({ id }) => id).toSorted((one, other) => one - other);
+    expect(ids).to.have.lengthOf(5);
+    // Written in this order, they lie in the table in this order.
+    for (const index of [2, 4, 0, 3, 1])
+      await sql(em, `UPDATE conversations SET last_activity_at = '2020-01-01' WHERE id = $1`, [ids[index]]);
+    for (const ascending of [true, false]) {
+      const plans = await plansOf(em, async () => {
+        const filter = { ...everything, contactId: 7, ascending };
+        const { conversations: listed } = await listConversations(em, 1, administrator, filter);
+        expect(listed.map(({ id }) => id)).to.deep.equal(ascending ? ids : ids.toReversed());
+      });
+      expect(plans[1]!.steps.map((step) => step['Node Type'])).to.include('Sort');
+    }
+  });
 });
