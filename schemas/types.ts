@@ -2273,7 +2273,7 @@ answers: boolean
 /**
  * Why it will not; null when it will.
  */
-reason: ("no_bot" | "human_assigned" | "contact_blocked" | "handed_off" | "human_replied" | "human_opened" | "loop_suspected" | "bot_failed" | "plugin_missing" | "bot_quarantined" | null)
+reason: ("no_bot" | "human_assigned" | "contact_blocked" | "handed_off" | "human_replied" | "human_opened" | "loop_suspected" | "bot_failed" | "plugin_missing" | "bot_quarantined" | "bot_disabled" | null)
 }
 /**
  * The titles of a conversation's labels, in their order.

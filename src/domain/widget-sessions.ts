@@ -88,8 +88,8 @@ async function isAwaited(tx: Transaction, { inbox }: Visit): Promise<boolean> {
   const listening = await sql(
     tx.em,
     `SELECT FROM inboxes i JOIN agent_bots b ON b.id = i.agent_bot_id
-     WHERE i.account_id = $1 AND i.id = $2 AND b.installed AND 'webwidget_triggered' = ANY (b.events)
-       AND (b.quarantined_at IS NULL OR b.quarantined_until <= now())`,
+     WHERE i.account_id = $1 AND i.id = $2 AND b.installed AND b.disabled_reason IS NULL
+       AND (b.quarantined_at IS NULL OR b.quarantined_until <= now()) AND 'webwidget_triggered' = ANY (b.events)`,
     [tx.account.id, inbox.id],
   );
   return listening.length > 0;

@@ -8,7 +8,7 @@ export type BotSilence = 'handed_off' | 'loop_suspected' | 'bot_failed';
 /** How people took a conversation from its bot. */
 export type HumanSilence = 'human_replied' | 'human_opened';
 /** Why a bot cannot answer, whatever the conversation. */
-export type Unfitness = 'plugin_missing' | 'bot_quarantined';
+export type Unfitness = 'plugin_missing' | 'bot_quarantined' | 'bot_disabled';
 
 export interface Named {
   id: number;
@@ -77,7 +77,7 @@ const columns = `
   ct.identifier AS contact_identifier, ct.avatar_url AS contact_avatar, ct.blocked AS contact_blocked,
   c.status, c.priority, c.assignee_id, u.name AS assignee_name, c.team_id, t.name AS team_name,
   b.id AS bot_id, b.name AS bot_name, b.kind AS bot_kind, b.events AS bot_events, b.hears_own, b.hears_notes,
-  b.installed AS bot_installed,
+  b.installed AS bot_installed, b.disabled_reason IS NOT NULL AS bot_disabled,
   b.quarantined_at IS NOT NULL AND (b.quarantined_until IS NULL OR b.quarantined_until > now()) AS bot_quarantined,
   c.agent_bot_id IS NOT NULL AS bot_overrides,
   c.bot_silence, c.bot_silence_of, c.human_silence, c.bot_streak,
@@ -124,6 +124,7 @@ interface Row {
   hears_own: boolean | null;
   hears_notes: boolean | null;
   bot_installed: boolean | null;
+  bot_disabled: boolean | null;
   bot_quarantined: boolean | null;
   bot_overrides: boolean;
   bot_silence: BotSilence | null;
@@ -152,6 +153,7 @@ function named(id: number | null, name: string | null): Named | null {
 
 function unfitness(row: Row): Unfitness | null {
   if (!row.bot_installed) return 'plugin_missing';
+  if (row.bot_disabled) return 'bot_disabled';
   return row.bot_quarantined ? 'bot_quarantined' : null;
 }
 

@@ -143,7 +143,9 @@ describe('six hundred receivers that hang, of six tenants', function () {
 
     await app.query(`UPDATE lanes SET due_at = NULL WHERE account_id > 1 AND lease_token IS NULL`);
     const after = await medianOfDeliveries();
-    console.log(`      median: ${[before, beside, after].map((ms) => ms.toFixed(1)).join(', ')} ms in calm, beside, after`);
+    console.log(
+      `      median: ${[before, beside, after].map((ms) => ms.toFixed(1)).join(', ')} ms in calm, beside, after`,
+    );
     expect(beside / Math.max(before, after)).to.be.at.most(2);
   });
 });
