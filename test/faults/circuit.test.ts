@@ -171,8 +171,8 @@ describe('an endpoint that does not answer', function () {
       true,
     );
     const posts = moody.posts;
-    await letTry(app);
     await app.eventually(async () => {
+      await letTry(app);
       const states = await app.query<{ state: string }>('SELECT state FROM deliveries WHERE endpoint_id = $1', [id]);
       return states.length === 4 && states.every(({ state }) => state === 'cancelled');
     });
