@@ -9,7 +9,7 @@ const lastAccount = 65_519;
 const processesOfOwnAccount = 64 + 4 * availableParallelism();
 // Whatever else runs under the account of the service counts too.
 const processesOfSharedAccount = 8192;
-// V8 and the C library reserve addresses that they never use: about 7 GiB on two processors, more with each further thread.
+// V8 and the C library reserve addresses that they never use: about 11 GiB on two processors, more with each further thread.
 const reservedMb = 16_384 + 256 * availableParallelism();
 
 function idsOf(file: string): Set<number> {

@@ -69,8 +69,6 @@ export function sandboxCommand(maxRssMb: number, nodeFlags: readonly string[] = 
     ...readablePaths.map((path) => `--allow-fs-read=${path}`),
     '--disable-sigusr1',
     '--no-node-snapshot',
-    // The types of our own code are taken off by WebAssembly, whose guard pages would not fit into the limit on addresses.
-    '--disable-wasm-trap-handler',
     `--max-old-space-size=${childHeapMb}`,
     '--no-warnings',
     ...nodeFlags,
