@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, readlinkSync, realpathSync } from 'node:fs';
 import { extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
 /** Why a file of a package is not read, in a sentence that never repeats what the file holds. */
@@ -21,6 +21,8 @@ export const extensions = ['.ts', '.js', '.json'] as const;
 
 // Without NONBLOCK, opening a FIFO waits for somebody who writes to it.
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** What must be readable besides the package: where Linux tells the path of an open file. */
+export const descriptors = '/proc/self/fd';
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 function isInside(directory: string, path: string): boolean {
@@ -48,6 +50,11 @@ function attempt<Result>(path: string, call: () => Result): Result {
       cause: error,
     });
   }
+}
+
+/** Where the file that is open stands, as the kernel knows it; null on systems that do not tell. */
+function pathOf(descriptor: number): string | null {
+  return process.platform === 'linux' ? readlinkSync(`${descriptors}/${descriptor}`) : null;
 }
 
 function readAtMost(descriptor: number, maxBytes: number): Buffer {
@@ -105,15 +112,12 @@ export class PackageFiles {
     throw new FileProblem(`${quoted(path)} must name a .ts, .js or .json file`);
   }
 
-  // Between the look at the path and its opening, a folder on the way may have been exchanged for a link. What counts is
-  // the file that is open: it must be regular, and the very one that stands at a real path inside.
+  // Between the look at the path and its opening, a folder on the way may have been exchanged for a link, and back again
+  // after it: what counts is where the file that is open stands.
   #checkOpened(path: string, real: string, descriptor: number): void {
-    const opened = fstatSync(descriptor, { bigint: true });
-    if (!opened.isFile()) throw new FileProblem(`${quoted(path)} is not a regular file`);
-    const present = attempt(path, () => lstatSync(realpathSync(real), { bigint: true }));
-    const isStill = this.locate(path) === relative(this.#directory, real);
-    if (isStill && present.dev === opened.dev && present.ino === opened.ino) return;
-    throw new FileProblem(`${quoted(path)} was exchanged while it was read`);
+    if (!fstatSync(descriptor).isFile()) throw new FileProblem(`${quoted(path)} is not a regular file`);
+    const opened = attempt(path, () => pathOf(descriptor) ?? realpathSync(real));
+    if (!isInside(this.#directory, opened)) throw new FileProblem(`${quoted(path)} was exchanged while it was read`);
   }
 
   #textOf(path: string, bytes: Buffer, maxBytes: number): string {

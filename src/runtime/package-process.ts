@@ -9,6 +9,7 @@ import { limitedCommand } from './child-limits.ts';
 import { packagePaths, residentMb } from './child-process.ts';
 import { maxAnswerBytes, readPackageAnswer } from './package-answer.ts';
 import type { PackageAnswer } from './package-answer.ts';
+import { descriptors } from './package-files.ts';
 import { PluginError } from './plugin-error.ts';
 import { LineReader } from './wire.ts';
 
@@ -42,7 +43,7 @@ type ReadingProcess = ChildProcessByStdio<Writable, Readable, null>;
 /** Starts a process that can read the package's folder and its own code, starts no other, and opens no debugger. */
 function startProcess(directory: string): ReadingProcess {
   const own = [...codeFiles.map((file) => join(folder, file)), join(folder, '..', '..', 'package.json')];
-  const readable = [...own, ...packagePaths('esbuild-wasm', folder), directory];
+  const readable = [...own, ...packagePaths('esbuild-wasm', folder), descriptors, directory];
   const flags = [
     '--permission',
     ...readable.map((path) => `--allow-fs-read=${path}`),
