@@ -1,6 +1,5 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { alarmsOf } from './alarms.ts';
@@ -17,6 +16,7 @@ import { Engine } from './engine/engine.ts';
 import { FeedPump } from './engine/feed-pump.ts';
 import { FairGate } from './http/fair-gate.ts';
 import { RateLimit } from './http/rate-limit.ts';
+import { closeServer } from './http/close-server.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { AlarmClock } from './jobs/alarm-clock.ts';
 import { whenDatabaseAnswers } from './lib/await-database.ts';
@@ -25,8 +25,9 @@ import { createLog } from './lib/log.ts';
 import { Mailer } from './lib/mail.ts';
 import { OperatorError } from './lib/operator-error.ts';
 import { createOutboundHttp, type OutboundHttp } from './lib/outbound-http.ts';
-import { systemClock, systemRandom, type Clock, type Random } from './lib/ports.ts';
+import { systemRandom, type Clock, type Random } from './lib/ports.ts';
 import { createSecretBox, type SecretBox } from './lib/secret-box.ts';
+import { SharedClock } from './lib/shared-clock.ts';
 import { isOutage } from './lib/sql-errors.ts';
 import { hashToken } from './lib/tokens.ts';
 import { migrate } from './migrate.ts';
@@ -42,7 +43,10 @@ export interface AppOptions {
   config: Config;
   databaseUrl: string;
   log?: Logger;
+  /** Stands in for the time that all processes share: the database's. */
   clock?: Clock;
+  /** This machine's own clock, which is put right by the database's. */
+  machineClock?: Clock;
   random?: Random;
   /** Folder that holds plugins/ and bots/. */
   pluginRoot?: string;
@@ -56,9 +60,6 @@ const maxResponseBytes = 16 * 1024;
 const connectionsPerOrigin = 64;
 const authFailuresPerMinute = 60;
 const contactWritesPerMinute = 60;
-const idleCheckMs = 50;
-// Of the event loop: to accept a connection, and to read what came on it.
-const arrivalTurns = 3;
 /** The folder that holds plugins/ and bots/. */
 export const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 
@@ -80,12 +81,15 @@ export class App {
   readonly #runner: Runner;
   readonly #alarms: AlarmClock;
   readonly #feed: FeedPump;
+  readonly #sharedClock: SharedClock;
   readonly #http: HttpServer;
   #started = false;
   #accepting = true;
 
   private constructor(options: AppOptions, registry: Registry) {
-    const { config, databaseUrl, clock = systemClock, random = systemRandom } = options;
+    const { config, databaseUrl, random = systemRandom } = options;
+    this.#sharedClock = new SharedClock(options.machineClock);
+    const clock = options.clock ?? this.#sharedClock;
     this.#options = options;
     this.#random = random;
     this.registry = registry;
@@ -223,6 +227,7 @@ export class App {
   async start(): Promise<Seeded | null> {
     const seeded = await this.#whenDatabaseIsThere(async () => {
       await migrate(this.#options.databaseUrl);
+      await this.#sharedClock.follow(() => this.database.time(), this.#warn);
       await this.#checkSecretKey();
       return this.#seed();
     });
@@ -274,26 +279,16 @@ export class App {
   /** Ends in order: no new requests, those under way answered, deliveries under way written, connections closed. */
   async stop(): Promise<void> {
     this.#accepting = false;
-    await Promise.all([this.#closeServer(), this.engine.stop(), this.#feed.stop()]);
+    this.#sharedClock.stop();
+    await Promise.all([
+      closeServer(this.server, this.#options.config.shutdownTimeoutMs / 2),
+      this.engine.stop(),
+      this.#feed.stop(),
+    ]);
     await this.#alarms.stop();
     await this.#runner.close();
     await this.#outbound.close();
     await this.#mailer.close();
     await Promise.all([this.database.close(), this.#engineDatabase.close()]);
-  }
-
-  // A kept connection ends with its present answer, and one that does not get to its end in time is cut: it must not
-  // keep the rest of the service from ending in order.
-  async #closeServer(): Promise<void> {
-    const { promise: closed, resolve } = Promise.withResolvers<void>();
-    this.server.prependListener('request', (_, response) => response.setHeader('connection', 'close'));
-    // Closing ends connections without a request; one may have arrived that was not read yet.
-    for (let turn = 0; turn < arrivalTurns; turn += 1) await nextTurn();
-    this.server.close(() => resolve());
-    const idle = setInterval(() => this.server.closeIdleConnections(), idleCheckMs);
-    const cut = setTimeout(() => this.server.closeAllConnections(), this.#options.config.shutdownTimeoutMs / 2);
-    await closed;
-    clearInterval(idle);
-    clearTimeout(cut);
   }
 }

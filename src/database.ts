@@ -15,7 +15,7 @@ import { Webhook } from './entities/webhook.ts';
 import { takeBackBroken } from './lib/broken-connections.ts';
 import type { Clock } from './lib/ports.ts';
 import { PreparingClient } from './lib/prepared.ts';
-import { sql } from './lib/sql.ts';
+import { moment, sql } from './lib/sql.ts';
 
 export interface DatabaseOptions {
   url: string;
@@ -111,6 +111,12 @@ export class Database {
   /** Calls back on each announcement of the kind. */
   onAnnounced<What extends keyof Announcements>(what: What, listener: (detail: Announcements[What]) => void): void {
     this.#announcements.on(what, listener);
+  }
+
+  /** The database's own time. */
+  async time(): Promise<Date> {
+    const [row] = await sql<{ now: string }>(this.em(), 'SELECT clock_timestamp() AS now');
+    return moment(row?.now ?? '');
   }
 
   /** Throws unless the database answers. */

@@ -5,7 +5,7 @@ import type { Database } from '../database.ts';
 import { startEmbeddedPostgres } from '../lib/embedded-postgres.ts';
 import { runningPostgresUrl } from '../lib/embedded-postgres/running.ts';
 import { createLog } from '../lib/log.ts';
-import { systemClock } from '../lib/ports.ts';
+import { SharedClock } from '../lib/shared-clock.ts';
 
 /** What a command works with: the settings, the URL of the configured or embedded database, and a log. */
 export interface CommandContext {
@@ -40,8 +40,10 @@ export async function openDatabase(
   { config, databaseUrl, log }: CommandContext,
   work: (database: Database) => Promise<void>,
 ): Promise<void> {
-  const { requests: database } = openDatabases({ config, url: databaseUrl, clock: systemClock, log });
+  const clock = new SharedClock();
+  const { requests: database } = openDatabases({ config, url: databaseUrl, clock, log });
   try {
+    await clock.measure(() => database.time());
     await work(database);
   } finally {
     await database.close();

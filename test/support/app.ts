@@ -37,6 +37,8 @@ export interface EventRow {
 export interface TestAppOptions {
   config?: Partial<Config>;
   clock?: Clock;
+  /** The machine's own clock, which the service puts right by the database's. */
+  machineClock?: Clock;
   /** False leaves the engine and the alarms off: events and deliveries stay as they were written. */
   engine?: boolean;
   /** Folder that holds plugins/ and bots/; this repository unless given. */
@@ -88,6 +90,7 @@ export class TestApp {
       log: options.log ?? pino({ level: config.logLevel }),
       checkReplies: true,
       ...(options.clock ? { clock: options.clock } : {}),
+      ...(options.machineClock ? { machineClock: options.machineClock } : {}),
       registry: await (options.pluginRoot ? readRegistry(options.pluginRoot) : ownPackages()),
     });
     const { port } = await app.listen();
