@@ -18,6 +18,7 @@ describe('a bot whose plugin is not installed', function () {
   let inboxes: Map<string, number>;
   let waiting: number;
   let pending: number;
+  let warned: Line[];
 
   // Another process of the same installation: what it finds out about plugins is known to all.
   async function startBeside(
@@ -51,6 +52,9 @@ describe('a bot whose plugin is not installed', function () {
     await ask(waiting);
     pending = await openConversation(app, inboxes.get('gone'));
     expect(await stateOf(pending)).to.deep.equal(['pending', true, null]);
+    warned = await startBeside(one.path, async () => {
+      await app.eventually(async () => (await app.get(`conversations/${waiting}`)).body.status === 'open');
+    });
   });
 
   after(async () => {
@@ -69,9 +73,6 @@ describe('a bot whose plugin is not installed', function () {
     (await app.get(`conversations/${id}/agent_bot`)).body.agent_bot.id;
 
   it('is warned of at the start, once, and gives people what it had to answer', async () => {
-    const warned = await startBeside(one.path, async () => {
-      await app.eventually(async () => (await app.get(`conversations/${waiting}`)).body.status === 'open');
-    });
     expect(warned.map(({ level, account, bot, plugin }) => [level, account, bot, plugin])).to.deep.equal([
       [40, 1, await botOf(waiting), 'gone'],
     ]);
@@ -116,6 +117,27 @@ describe('a bot whose plugin is not installed', function () {
     const id = await openConversation(app, inboxId);
     expect((await app.get(`conversations/${id}`)).body.meta.assignee.id).to.equal(1);
     await app.patch(`inboxes/${inboxId}`, { enable_auto_assignment: false });
+  });
+
+  it('begins no conversation with a visitor of a web page, where one whose plugin is there does', async () => {
+    for (const [plugin, begins] of [
+      ['kept', true],
+      ['gone', false],
+    ] as const) {
+      await app.query(`UPDATE agent_bots SET events = '{message_created,webwidget_triggered}' WHERE plugin_id = $1`, [
+        plugin,
+      ]);
+      const { body: inbox } = await app.post('inboxes', { name: plugin, channel_type: 'Channel::WebWidget' });
+      const [bot] = await app.query<{ id: number }>('SELECT id FROM agent_bots WHERE plugin_id = $1', [plugin]);
+      await app.post(`inboxes/${inbox.id}/set_agent_bot`, { agent_bot: bot!.id });
+      const opened = await app.post(`/public/api/v1/inboxes/${inbox.identifier}/sessions`, {});
+      expect(opened.status).to.equal(201);
+      const [begun] = await app.query<{ count: number }>(
+        'SELECT count(*) AS count FROM conversations WHERE inbox_id = $1',
+        [inbox.id],
+      );
+      expect(begun!.count, plugin).to.equal(begins ? 1 : 0);
+    }
   });
 
   it('may be put in charge by a person all the same, who is told that it does not answer', async () => {
