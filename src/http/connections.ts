@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { callerNetwork } from '../lib/addresses.ts';
 
 export interface ConnectionBounds {
   /** Connections at once. */
@@ -44,7 +45,7 @@ export class Connections {
   }
 
   #admit(socket: Socket): void {
-    const address = socket.remoteAddress ?? '';
+    const address = callerNetwork(socket.remoteAddress ?? '');
     const isCrowd = (this.#byAddress.get(address) ?? 0) >= this.#bounds.perAddress;
     const isFull = this.#open.size >= this.#bounds.total;
     if ((isCrowd || isFull) && !this.#makeRoom(isCrowd ? address : null)) {

@@ -86,7 +86,7 @@ function write(reply: unknown, { cacheable }: Contract): string {
 
 function partiesOf(ctx: Context, { account, principal, visit }: AnyCall, gate: FairGate): Party[] {
   if (account) return gate.ofAccount(account.id, { visitor: visit !== undefined });
-  return gate.ofCaller(principal ? `token ${principal.tokenId}` : `address ${ctx.ip}`);
+  return gate.ofCaller(principal ? `token ${principal.tokenId}` : `address ${addressKey(ctx)}`);
 }
 
 async function prepare(call: AnyCall, { route, options }: Served): Promise<unknown> {

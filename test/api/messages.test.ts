@@ -79,6 +79,8 @@ describe('messages', () => {
         payload!.private,
       ]);
       expect(told).to.deep.equal([
+        // The person's word takes the conversation out of the bot's queue.
+        ['conversation_status_changed', conversation, undefined],
         ['message_created', String(sent.body.id), false],
         ['message_created', String(word.body.id), false],
         ['message_created', String(note.body.id), true],
