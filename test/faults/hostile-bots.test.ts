@@ -32,9 +32,9 @@ const attacks: Readonly<Record<string, readonly [string, readonly string[]]>> = 
   'throwing-getter': [`throw { get stack() { throw { get stack() { throw 1 } } } }`, ['threw']],
   'looping-getter': [`ctx.reply({ get content() { for (;;); } })`, ['timeout']],
   process: [`ctx.reply(Object.keys(process.env).join())`, ['threw']],
-  // Named in the open, the module would already be refused when the plugin is read.
-  require: [`const name = 'node:fs'; ctx.reply(require(name).readFileSync('/etc/passwd', 'utf8'))`, ['threw']],
-  import: [`const name = 'node:fs'; ctx.reply(await import(name).then(() => 'free'))`, ['threw']],
+  // Where the bundler sees them, they are already refused when the plugin is read.
+  require: [`ctx.reply(globalThis['req' + 'uire']('node:fs').readFileSync('/etc/passwd', 'utf8'))`, ['threw']],
+  import: [`ctx.reply(await (0, eval)("imp" + "ort('node:fs')").then(() => 'free'))`, ['threw']],
   'function-constructor': [
     `const escaped = ctx.reply.constructor.constructor('return typeof process')(); if (escaped === 'undefined') throw 1; ctx.reply(escaped)`,
     ['threw'],
