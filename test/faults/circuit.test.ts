@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { giveBackProbes, takeProbes } from '../../src/engine/lease.ts';
 import { TestApp } from '../support/app.ts';
 import { Receiver } from '../support/receiver.ts';
 import { killServices, ServiceProcess } from '../support/service.ts';
 import { eventually } from './helpers.ts';
+import { Bench } from './lease-bench.ts';
 
 // Above the shortest that is allowed, and far below the first distance of a probe.
 const timeoutMs = 300;
@@ -224,6 +226,26 @@ describe('an endpoint that does not answer', function () {
 
 describe('an open circuit', function () {
   this.timeout(90_000);
+
+  it('gives the right to its probe to one of those that ask at once, until the lease of that is over', async () => {
+    const bench = await Bench.start();
+    try {
+      const id = await bench.webhook();
+      const ask = async (): Promise<number[]> => [
+        ...(await takeProbes(bench.em, { kind: 'webhook', endpointIds: [id], seconds: 30 })),
+      ];
+      expect(await ask()).to.deep.equal([]);
+      for (let round = 0; round < 5; round += 1) {
+        await bench.rows('UPDATE webhooks SET circuit_probe_at = now()');
+        const taken = await Promise.all(Array.from({ length: 6 }, ask));
+        expect(taken.flat()).to.deep.equal([id]);
+      }
+      await giveBackProbes(bench.em, 'webhook', [id]);
+      expect(await ask()).to.deep.equal([id]);
+    } finally {
+      await bench.app.stop();
+    }
+  });
 
   it('survives the restart of the process, and of two processes one makes the probe', async () => {
     const app = await TestApp.start({ engine: false });
