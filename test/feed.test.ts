@@ -9,7 +9,7 @@ import { hold } from './support/lock.ts';
 import { addAccount } from './support/people.ts';
 import { dropDatabase } from './support/postgres.ts';
 import { addContact, addConversation, addInbox } from './support/records.ts';
-import { createReleasedDatabase } from './support/released.ts';
+import { createDatabaseOf010 } from './support/release.ts';
 import { rowsOf } from './faults/helpers.ts';
 
 const never = (error: unknown): never => {
@@ -163,7 +163,7 @@ describe('the feed of events', () => {
   });
 
   it('has the events that release 0.1.0 recorded, in order', async () => {
-    const url = await createReleasedDatabase();
+    const url = await createDatabaseOf010();
     try {
       await rowsOf(url, `INSERT INTO accounts (id, name) VALUES (1, 'One'), (2, 'Two')`);
       await rowsOf(
