@@ -127,7 +127,8 @@ describe('webhooks', () => {
       [created.id],
     );
     expect(row!.text).not.to.include(created.secret).and.not.to.include(body.secret);
-    expect(row!.hours).to.be.within(23.9, 24);
+    // By the clock of this process, which keeps to the database's to within milliseconds.
+    expect(row!.hours).to.be.within(23.9, 24.001);
     expect(await app.eventNames()).to.deep.equal([]);
   });
 });
