@@ -130,6 +130,19 @@ describe('the silence of a bot, act after act,', () => {
       expect(await speakSlowly(id, usual, 20)).to.deep.equal(Array(20).fill(201));
     });
 
+    it('comes with the eleventh message within a minute, be they seconds apart; notes do not count', async () => {
+      const id = await open();
+      const write = async (fields: object) => {
+        clock.advance(5_000);
+        const message = { content: 'On and on', message_type: 'outgoing', ...fields };
+        return (await app.post(`conversations/${id}/messages`, message, usual.headers)).status;
+      };
+      for (let note = 0; note < 12; note += 1) expect(await write({ private: true })).to.equal(201);
+      for (let said = 0; said < 10; said += 1) expect(await write({}), `message ${said}`).to.equal(201);
+      expect(await write({})).to.equal(403);
+      expect(await explain(id)).to.deep.equal([usual.id, 'loop_suspected']);
+    });
+
     it('never comes while the customer goes on: 25 questions, 25 answers', async () => {
       const id = await open();
       for (let turn = 0; turn < 25; turn += 1) {

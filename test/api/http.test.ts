@@ -314,6 +314,29 @@ describe('what HTTP lets through', () => {
     });
   });
 
+  describe('a request that fails in the service', () => {
+    before(() =>
+      app.query(`
+        CREATE FUNCTION break_labels() RETURNS trigger LANGUAGE plpgsql AS $$
+          BEGIN RAISE EXCEPTION 'the title % breaks the table labels', NEW.title; END $$`),
+    );
+
+    it('is told nothing but the id by which its operator finds out', async () => {
+      await app.query(
+        'CREATE TRIGGER break_labels BEFORE INSERT ON labels FOR EACH ROW EXECUTE FUNCTION break_labels()',
+      );
+      const { status, headers, body } = await app.post('labels', { title: 'vip' });
+      await app.query('DROP TRIGGER break_labels ON labels');
+      expect(status).to.equal(500);
+      expect(body).to.deep.equal({
+        error: 'Something went wrong in the service; the request_id helps its operator to find out what',
+        code: 'internal',
+        request_id: headers.get('x-request-id'),
+      });
+      expect((await app.post('labels', { title: 'vip' })).status).to.equal(201);
+    });
+  });
+
   describe('the headers of every answer', () => {
     it('carry an id, the caller’s own where it is harmless', async () => {
       expect((await app.get('contacts', { 'x-request-id': 'trace:1.2-3_4' })).headers.get('x-request-id')).to.equal(

@@ -83,6 +83,19 @@ describe('inboxes', () => {
     ]);
   });
 
+  it('a day that is open or closed all day has no hours, whatever stood beside it', async () => {
+    const hours = { open_hour: 8, open_minutes: 30, close_hour: 18, close_minutes: 0 };
+    const none = { open_hour: null, open_minutes: null, close_hour: null, close_minutes: null };
+    const days = week.map((day) => ({ ...day, ...hours, closed_all_day: false, open_all_day: false }));
+    days[2]!.open_all_day = true;
+    days[4]!.closed_all_day = true;
+    const { status, body } = await app.post('inboxes', { name: 'Hours', working_hours: days });
+    expect(status).to.equal(201);
+    expect(body.working_hours[1]).to.include(hours);
+    expect(body.working_hours[2]).to.include({ open_all_day: true, closed_all_day: false, ...none });
+    expect(body.working_hours[4]).to.include({ open_all_day: false, closed_all_day: true, ...none });
+  });
+
   it('settings are changed one by one, and null clears', async () => {
     const id = await create({ greeting_message: 'Hello!', avatar_url: 'https://example.com/a.png' });
     const { status, body } = await app.patch(`inboxes/${id}`, { greeting_message: null, timezone: 'Asia/Kolkata' });
@@ -214,6 +227,23 @@ describe('inboxes', () => {
     });
     expect((await app.get(`conversations/${ids[0]}`)).body.meta.assignee).to.equal(null);
     expect((await app.get(`conversations/${ids[1]}`)).body.meta.assignee.id).to.equal(1);
+  });
+
+  it('who leaves one inbox keeps the conversations of the others', async () => {
+    const [left, kept] = [await create(), await create()];
+    const dan = await addPerson(app, { name: 'Dan' });
+    const { body: contact } = await app.post('contacts', { name: 'Carl' });
+    const ids: number[] = [];
+    for (const inboxId of [left, kept]) {
+      await app.post(`inboxes/${inboxId}/members`, { user_ids: [dan.id] });
+      const opened = { inbox_id: inboxId, contact_id: contact.id, assignee_id: dan.id };
+      ids.push((await app.post('conversations', opened)).body.id);
+    }
+    await app.events();
+    expect((await app.call('DELETE', `inboxes/${left}/members`, { user_ids: [dan.id] })).status).to.equal(200);
+    expect((await app.events()).map(({ conversation_id: of }) => of)).to.deep.equal([ids[0]]);
+    expect((await app.get(`conversations/${ids[0]}`)).body.meta.assignee).to.equal(null);
+    expect((await app.get(`conversations/${ids[1]}`)).body.meta.assignee.id).to.equal(dan.id);
   });
 
   it('who is assigned while leaving an inbox keeps no conversation of it', async () => {

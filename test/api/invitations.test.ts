@@ -224,4 +224,14 @@ describe('invitations by mail', () => {
     await app.eventually(async () => lines.find(({ to, link }) => to === 'cleo@example.com' && link));
     server = await MailServer.start();
   });
+
+  it('a service that stops sends first what it has promised', async () => {
+    server.greetingMs = 500;
+    const config = { smtpUrl: server.url, mailFrom: 'support@example.com' };
+    const stopping = await TestApp.start({ engine: false, config });
+    const invited = await stopping.post('agents', { name: 'Dora', email: 'dora@example.com', role: 'agent' });
+    expect(invited.status).to.equal(201);
+    await stopping.stop();
+    expect(server.received.map(({ to }) => to)).to.deep.equal([['TO:<dora@example.com>']]);
+  });
 });

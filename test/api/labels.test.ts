@@ -190,6 +190,25 @@ describe('labels', () => {
     expect(await app.eventNames()).to.deep.equal([]);
   });
 
+  it('a rename that follows one that a crash cut short tells each conversation of the title that it said last', async () => {
+    const { body: label } = await app.post('labels', { title: 'b' });
+    const [told, untold] = await createCarriers(app, 2, [label.id]);
+    // As a crash in the midst of the rename from `a` to `b` leaves it.
+    await app.query(
+      `INSERT INTO label_renames (account_id, label_id, conversation_id, previous_title) VALUES (1, $1, $2, 'a')`,
+      [label.id, untold!.id],
+    );
+    expect((await app.patch(`labels/${label.id}`, { title: 'c' })).status).to.equal(200);
+    const changes = (await app.events()).map(({ conversation_id: id, account_payload: payload }) => [
+      id,
+      payload!['changed_attributes'],
+    ]);
+    expect(changes).to.deep.equal([
+      [told!.id, { labels: { previous: ['b'], current: ['c'] } }],
+      [untold!.id, { labels: { previous: ['a'], current: ['c'] } }],
+    ]);
+  });
+
   it('a deleted label leaves every conversation, each of which says so once', async () => {
     const { body: label } = await app.post('labels', { title: 'gone' });
     const { body: kept } = await app.post('labels', { title: 'kept' });

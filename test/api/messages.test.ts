@@ -132,6 +132,19 @@ describe('messages', () => {
       expect(event!.bot_payload).to.deep.include({ id, content: 'Hello' });
     });
 
+    it('lets nobody edit what a contact or a bot of the same number wrote', async () => {
+      const [word, answer] = [await send('Customer', { message_type: 'incoming' }), await send('Bot')];
+      const numbered = `INSERT INTO contacts (id, account_id, name) OVERRIDING SYSTEM VALUE VALUES ($1, 1, 'Namesake')`;
+      await app.query(`${numbered} ON CONFLICT DO NOTHING`, [author.id]);
+      await app.query(`SELECT setval(pg_get_serial_sequence('contacts', 'id'), (SELECT max(id) FROM contacts))`);
+      await app.query('UPDATE messages SET sender_id = $2 WHERE id = $1', [word, author.id]);
+      await app.query(`UPDATE messages SET sender_kind = 'agent_bot', sender_id = $2 WHERE id = $1`, [answer, bot.id]);
+      expect((await read(word)).sender).to.include({ id: author.id, type: 'Contact' });
+      expect((await app.patch(path(word), { content: 'Taken' }, author.headers)).status).to.equal(403);
+      expect((await app.patch(path(answer), { content: 'Taken' }, author.headers)).status).to.equal(403);
+      expect([(await read(word)).content, (await read(answer)).content]).to.deep.equal(['Customer', 'Bot']);
+    });
+
     it('lets an administrator edit, and nobody else', async () => {
       const id = await send('Mine');
       expect((await app.patch(path(id), { content: 'Moderated' })).body.content).to.equal('Moderated');

@@ -178,6 +178,21 @@ describe('users of the platform', () => {
       expect(await app.eventNames()).to.deep.equal([]);
     });
 
+    it('leave the seat that they took, whatever its number is', async () => {
+      const account = await platform.create('accounts', { name: 'Seats' });
+      const boss = await platform.newUser({ name: 'Boss' });
+      await platform.join(account.id, boss.id, 'administrator');
+      const user = await platform.newUser({ name: 'Guest' });
+      const agents = `/api/v1/accounts/${account.id}/agents`;
+      const headers = { api_access_token: boss.access_token };
+      const invited = await app.post(agents, { name: 'Guest', email: user.email, role: 'agent' }, headers);
+      expect((await platform.join(account.id, user.id)).body).to.include({ user_id: user.id });
+      expect(invited.body.id).not.to.equal(user.id);
+      expect((await platform.leave(account.id, user.id)).status).to.equal(200);
+      const left = (await app.get(agents, headers)).body.map(({ id }: { id: number }) => id);
+      expect(left).to.deep.equal([boss.id]);
+    });
+
     it('join once for one Idempotency-Key', async () => {
       const account = await platform.create('accounts', { name: 'Club' });
       const user = await platform.newUser();

@@ -30,8 +30,8 @@ describe('SLA policies', () => {
 
   const create = (body: object) => app.post('sla_policies', { name: `Policy ${++names}`, ...body });
 
-  async function createConversation(policy?: object): Promise<{ id: number; policyId: number }> {
-    const { body } = await app.post('conversations', { inbox_id: inboxId, contact_id: contactId });
+  async function createConversation(policy?: object, inbox = inboxId): Promise<{ id: number; policyId: number }> {
+    const { body } = await app.post('conversations', { inbox_id: inbox, contact_id: contactId });
     const policyId = policy ? (await create(policy)).body.id : 0;
     if (policyId) await app.patch(`conversations/${body.id}`, { sla_policy_id: policyId });
     await app.events();
@@ -138,6 +138,26 @@ describe('SLA policies', () => {
     expect((await due(id)).first).to.equal(60);
     await reply(id);
     expect(await due(id)).to.deep.equal({ first: null, resolution: 600 });
+  });
+
+  it('the inbox’s own greeting settles nothing, be the policy given before it or after', async () => {
+    const greeting = { name: 'Greets', greeting_enabled: true, greeting_message: 'Hello, we will answer soon' };
+    const { body: inbox } = await app.post('inboxes', greeting);
+    const { id, policyId } = await createConversation({ first_response_seconds: 60 }, inbox.id);
+    await reply(id, { message_type: 'incoming' });
+    expect((await app.get(`conversations/${id}/messages`)).body.payload).to.have.lengthOf(2);
+    expect((await due(id)).first).to.equal(60);
+    await app.patch(`conversations/${id}`, { sla_policy_id: null });
+    await app.patch(`conversations/${id}`, { sla_policy_id: policyId });
+    expect((await due(id)).first).to.equal(60);
+  });
+
+  it('a note written before the policy came settles nothing', async () => {
+    const { id } = await createConversation();
+    await reply(id, { private: true });
+    const { body: policy } = await create({ first_response_seconds: 60 });
+    await app.patch(`conversations/${id}`, { sla_policy_id: policy.id });
+    expect((await due(id)).first).to.equal(60);
   });
 
   it('the reply of a bot settles the first response too', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Client } from 'pg';
 import { TestApp } from '../support/app.ts';
 import { addAccount, addPerson, botHeaders, type User } from '../support/people.ts';
 import { statuses } from '../support/statuses.ts';
@@ -143,6 +144,30 @@ describe('teams', () => {
     expect(removed.status).to.equal(200);
     for (const { status } of created) expect(status).to.be.oneOf([201, 404]);
     expect(await app.query('SELECT FROM conversations WHERE team_id = $1', [team.id])).to.deep.equal([]);
+  });
+
+  it('a team that is deleted while a message is sent leaves what the message changed', async () => {
+    const { body: team } = await app.post('teams', { name: 'busy' });
+    const opened = { inbox_id: inboxId, contact_id: contactId, team_id: team.id };
+    const { id } = (await app.post('conversations', opened)).body;
+    await app.events();
+    // As a transaction that answers the customer has it, between its writing and its commit.
+    const answer = `UPDATE conversations SET event_sequence = event_sequence + 1, human_silence = 'human_replied' WHERE id = $1`;
+    const writer = new Client({ connectionString: app.databaseUrl });
+    await writer.connect();
+    await writer.query('BEGIN');
+    await writer.query(answer, [id]);
+    const deleting = app.delete(`teams/${team.id}`);
+    await app.eventually(async () => {
+      const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+      return (await app.query(waiting)).length > 0;
+    });
+    await writer.query('COMMIT');
+    await writer.end();
+    expect((await deleting).status).to.equal(200);
+    expect((await app.events()).map(({ sequence }) => sequence)).to.deep.equal([3]);
+    const [row] = await app.query('SELECT event_sequence, human_silence FROM conversations WHERE id = $1', [id]);
+    expect(row).to.deep.equal({ event_sequence: 3, human_silence: 'human_replied' });
   });
 
   it('an account has at most 500 teams', async () => {

@@ -113,6 +113,26 @@ describe('webhooks', () => {
     expect(await states(body.id)).to.deep.equal([{ state: 'cancelled' }, { state: 'pending' }]);
   });
 
+  it('switched off or deleted it takes nothing from the bot that has the same number', async () => {
+    const server = { name: 'Server', kind: 'webhook', outgoing_url: 'https://127.0.0.1:9/bot' };
+    const { body: bot } = await app.post('agent_bots', server);
+    await app.query(`SELECT setval('webhooks_id_seq', $1, false)`, [Math.max(bot.id, 1)]);
+    await app.query('DELETE FROM webhooks WHERE id >= $1', [bot.id]);
+    const { body: webhook } = await create();
+    expect(webhook.id).to.equal(bot.id);
+    const { body: inbox } = await app.post('inboxes', { name: 'Served' });
+    await app.post(`inboxes/${inbox.id}/set_agent_bot`, { agent_bot: bot.id });
+    const { body: contact } = await app.post('contacts', { name: 'Customer' });
+    const { body: conversation } = await app.post('conversations', { inbox_id: inbox.id, contact_id: contact.id });
+    await app.post(`conversations/${conversation.id}/messages`, { content: 'Hello', message_type: 'incoming' });
+    const ofBot = `SELECT state FROM deliveries WHERE endpoint_kind = 'bot' AND endpoint_id = $1`;
+    expect(await app.query(ofBot, [bot.id])).to.deep.equal([{ state: 'pending' }]);
+    await app.patch(`webhooks/${webhook.id}`, { active: false });
+    await app.delete(`webhooks/${webhook.id}`);
+    expect(await app.query(ofBot, [bot.id])).to.deep.equal([{ state: 'pending' }]);
+    await app.query(`SELECT setval('webhooks_id_seq', (SELECT max(id) FROM webhooks) + 1000)`);
+  });
+
   it('a rotation answers the new secret once, and keeps both sealed', async () => {
     const { body: created } = await create();
     const { status, body } = await app.post(`webhooks/${created.id}/rotate_secret`);

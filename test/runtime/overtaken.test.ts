@@ -11,6 +11,7 @@ type Doing = (app: TestApp, conversationId: number) => Promise<unknown>;
 const note: Action = { type: 'note', content: 'A note of the bot' };
 const handoff: Action = { type: 'handoff', reason: 'too hard', note: 'Somebody please' };
 const ended: RunResult = { outcome: 'ok', actions: [], logs: [], wallMs: 1 };
+const nothing: Doing = async () => undefined;
 const threw: RunResult = { ...ended, outcome: 'threw', error: 'Error: no' };
 
 /** What a person may do while a bot computes, and the reason for the bot's silence then, null when it does not serve. */
@@ -78,7 +79,11 @@ describe('a run that was overtaken', () => {
   }
 
   /** Lets a bot compute on the customer's word, does something meanwhile, and then lets the run end with `result`. */
-  async function play(result: RunResult, meanwhile: Doing, settling: Doing = async () => undefined): Promise<Played> {
+  async function play(
+    result: RunResult,
+    meanwhile: Doing,
+    { settling = nothing, failures = 0 }: { settling?: Doing; failures?: number } = {},
+  ): Promise<Played> {
     const id = await openConversation(app, inboxId);
     await app.post(`conversations/${id}/messages`, { content: `Hello ${made}`, message_type: 'incoming' });
     const [event] = await app.query<{ id: number; bot_id: number; bot_payload: unknown }>(
@@ -111,8 +116,8 @@ describe('a run that was overtaken', () => {
         botId: event!.bot_id,
         event: { id: event!.id, name: 'message_created', conversationId: id, depth: 0 },
         body: JSON.stringify(event!.bot_payload),
-        attempt: 1,
-        failures: 0,
+        attempt: failures + 1,
+        failures,
       },
       async (_, verdict) => verdicts.push(verdict) > 0,
     );
@@ -132,11 +137,11 @@ describe('a run that was overtaken', () => {
   }
 
   it('is heeded as long as nobody overtakes it', async () => {
-    const failed = await play(threw, async () => undefined);
+    const failed = await play(threw, nothing);
     expect(failed.written).to.have.lengthOf(1);
     expect(failed.explained).to.include({ answers: false, reason: 'bot_failed' });
     expect(failed.status).to.deep.equal(['pending', 'open']);
-    const gave = await play({ ...ended, actions: [handoff] }, async () => undefined);
+    const gave = await play({ ...ended, actions: [handoff] }, nothing);
     expect(gave.explained).to.include({ answers: false, reason: 'handed_off' });
     expect([gave.outcome, gave.status]).to.deep.equal(['ok', ['pending', 'open']]);
   });
@@ -171,6 +176,37 @@ describe('a run that was overtaken', () => {
     });
   }
 
+  it('by a person who resolved the conversation and throws, leaves nobody waiting there', async () => {
+    const played = await play(threw, (_, id) => app.post(`conversations/${id}/toggle_status`, { status: 'resolved' }));
+    expect([played.verdict.state, played.outcome]).to.deep.equal(['exhausted', 'threw']);
+    expect(played.written).to.deep.equal([]);
+    expect([played.status, played.events]).to.deep.equal([['resolved', 'resolved'], []]);
+    expect((await app.get(`conversations/${played.id}`)).body.waiting_since).to.equal(null);
+  });
+
+  it('by a crash of its process is tried again, three times in all, before people are called', async () => {
+    const crashed: RunResult = { ...ended, outcome: 'crashed', error: 'The sandbox process died' };
+    for (const failures of [0, 1]) {
+      const { verdict, written, status } = await play(crashed, nothing, { failures });
+      expect([verdict.state, verdict.errorCode, written.length]).to.deep.equal(['pending', 'crashed', 0]);
+      expect(status).to.deep.equal(['pending', 'pending']);
+    }
+    const last = await play(crashed, nothing, { failures: 2 });
+    expect([last.verdict.state, last.written.length]).to.deep.equal(['exhausted', 1]);
+    expect(last.status).to.deep.equal(['pending', 'open']);
+  });
+
+  it('by a full queue is no failure of its bot, however often', async () => {
+    const refused: RunResult = { ...ended, outcome: 'queue_full', error: '200 runs are waiting already' };
+    for (let run = 0; run < 6; run += 1) {
+      const { verdict, status } = await play(refused, nothing, { failures: 2 });
+      expect([verdict.state, status[1]]).to.deep.equal(['exhausted', 'open']);
+    }
+    const { inbox_id: served } = (await app.get(`conversations/${(await play(ended, nothing)).id}`)).body;
+    const { agent_bot: bot } = (await app.get(`inboxes/${served}/agent_bot`)).body;
+    expect(bot).to.include({ plugin_id: 'thinker', quarantine: null });
+  });
+
   it('in the moment in which it settles, waits for the one who overtakes, and then does nothing', async () => {
     const person = new Client({ connectionString: app.databaseUrl });
     await person.connect();
@@ -181,15 +217,17 @@ describe('a run that was overtaken', () => {
           await person.query('BEGIN');
           await person.query('SELECT FROM conversations WHERE id = $1 FOR UPDATE', [id]);
         },
-        async (_, id) => {
-          await app.eventually(async () => {
-            const waiting = await app.query(
-              `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-            );
-            return waiting.length > 0;
-          });
-          await person.query(`UPDATE conversations SET assignee_id = 1 WHERE id = $1`, [id]);
-          await person.query('COMMIT');
+        {
+          settling: async (_, id) => {
+            await app.eventually(async () => {
+              const waiting = await app.query(
+                `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+              );
+              return waiting.length > 0;
+            });
+            await person.query(`UPDATE conversations SET assignee_id = 1 WHERE id = $1`, [id]);
+            await person.query('COMMIT');
+          },
         },
       );
       expect([played.verdict.errorCode, played.outcome]).to.deep.equal(['superseded', 'superseded']);

@@ -11,6 +11,8 @@ export interface ReceivedMail {
 export class MailServer {
   readonly received: ReceivedMail[] = [];
   refusing = false;
+  /** How long it lets a client wait for its first word. */
+  greetingMs = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
@@ -66,7 +68,7 @@ export class MailServer {
       } else if (command === 'QUIT') socket.end('221 bye\r\n');
       else say('250 ok');
     };
-    say('220 test');
+    setTimeout(() => say('220 test'), this.greetingMs);
     socket.on('data', (chunk) => {
       const lines = (pending + chunk.toString()).split('\r\n');
       pending = lines.pop() ?? '';
