@@ -30,6 +30,8 @@ export class FinishBatch {
   // Results whose lanes somebody else had locked.
   #locked: Waiting[] = [];
   #timer: NodeJS.Timeout | null = null;
+  // How long results wait for the next write: longer while the database is away.
+  #waitMs = maxWaitMs;
   #lockedTimer: NodeJS.Timeout | null = null;
 
   constructor(options: FinishBatchOptions) {
@@ -40,15 +42,22 @@ export class FinishBatch {
   add(finished: Finished): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ finished, written: resolve, lockedTries: 0 });
-    if (this.#waiting.length >= maxBatch) void this.#writeWaiting();
-    else this.#timer ??= setTimeout(() => void this.#writeWaiting(), maxWaitMs);
+    if (this.#waiting.length >= maxBatch && this.#waitMs === maxWaitMs) void this.#writeWaiting();
+    else this.#schedule();
     return promise;
+  }
+
+  // While any result waits there is a timer: no further result need come for it to be written.
+  #schedule(): void {
+    if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => void this.#writeWaiting(), this.#waitMs);
   }
 
   async #writeWaiting(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
-    await this.#write(this.#waiting.splice(0, maxBatch));
+    const batch = this.#waiting.splice(0, maxBatch);
+    this.#schedule();
+    await this.#write(batch);
   }
 
   async #write(batch: readonly Waiting[]): Promise<void> {
@@ -58,6 +67,7 @@ export class FinishBatch {
     try {
       const em = database.em();
       const skipped = new Set(await em.transactional((inner) => finishFreeDeliveries(inner, results, holdAttempts)));
+      this.#waitMs = maxWaitMs;
       for (const entry of batch) {
         if (skipped.has(entry.finished)) this.#waitForLock(entry);
         else entry.written();
@@ -73,8 +83,8 @@ export class FinishBatch {
   async #tryAgain(batch: readonly Waiting[], error: unknown): Promise<void> {
     if (isOutage(error) || isRetryable(error)) {
       this.#waiting.unshift(...batch);
-      this.#timer ??= setTimeout(() => void this.#writeWaiting(), retryMs);
-      return;
+      this.#waitMs = retryMs;
+      return this.#schedule();
     }
     if (batch.length > 1) {
       for (const entry of batch) await this.#write([entry]);
