@@ -1,0 +1,45 @@
+// `npm test`: the whole suite as two mocha processes side by side, each with a PostgreSQL of its own. Much of the suite waits,
+// for retries, restarts and processes, so the second core and the waiting of the other half are there to be used. What is
+// given behind `--` goes to both. The last line is the sum.
+import { spawn } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const mocha = fileURLToPath(new URL('../node_modules/mocha/bin/mocha.js', import.meta.url));
+/** Where tests start, kill and stall processes, and wait for them. */
+const patient = /^test\/(?:faults|boot|runtime|jobs)\//;
+const result = /^(\d+) passed, (\d+) failed$/m;
+
+interface Outcome {
+  code: number;
+  passed: number;
+  failed: number;
+  output: string;
+}
+
+/** Runs test files in one process; shows what it prints as it comes, or keeps it. */
+function run(files: readonly string[], { show }: { show: boolean }): Promise<Outcome> {
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const stdio = ['ignore', 'pipe', 'pipe'] as const;
+  const child = spawn(process.execPath, [mocha, ...process.argv.slice(2), ...files], { cwd: root, stdio: [...stdio] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      if (show) process.stdout.write(chunk);
+    });
+  }
+  child.once('close', (code) => {
+    const [, passed = '0', failed = '0'] = result.exec(output) ?? [];
+    resolve({ code: code ?? 1, passed: Number(passed), failed: Number(failed), output });
+  });
+  return promise;
+}
+
+const files = globSync('test/**/*.test.ts', { cwd: root }).sort();
+const halves = [files.filter((file) => patient.test(file)), files.filter((file) => !patient.test(file))] as const;
+const [first, second] = await Promise.all([run(halves[0], { show: true }), run(halves[1], { show: false })]);
+process.stdout.write(second.output);
+console.log(`\n${first.passed + second.passed} passed, ${first.failed + second.failed} failed`);
+process.exitCode = first.code === 0 && second.code === 0 ? 0 : 1;
