@@ -91,8 +91,12 @@ export const agentBotRoutes = [
     { reply: 'resources/agent-bot', role: 'administrator', description: releaseDescription },
     async ({ ids, transact }) => presentAgentBot(await transact((tx) => releaseBot(tx, ids.id ?? 0))),
   ),
-  route(['DELETE', `${base}/:id`], { reply: 'resources/empty', role: 'administrator' }, async ({ ids, transact }) => {
-    await deleteAgentBot(transact, ids.id ?? 0);
-    return {};
-  }),
+  route(
+    ['DELETE', `${base}/:id`],
+    { reply: 'resources/empty', role: 'administrator', inBatches: true },
+    async ({ ids, transact }) => {
+      await deleteAgentBot(transact, ids.id ?? 0);
+      return {};
+    },
+  ),
 ];

@@ -94,8 +94,12 @@ export const agentRoutes = [
     async ({ ids, body: { name, role, availability }, transact }) =>
       presentAgent(await transact((tx) => updateAgent(tx, ids.id ?? 0, given({ name, role, availability })))),
   ),
-  route(['DELETE', `${base}/:id`], { reply: 'resources/empty', role: 'administrator' }, async ({ ids, transact }) => {
-    await deleteAgent(transact, ids.id ?? 0);
-    return {};
-  }),
+  route(
+    ['DELETE', `${base}/:id`],
+    { reply: 'resources/empty', role: 'administrator', inBatches: true },
+    async ({ ids, transact }) => {
+      await deleteAgent(transact, ids.id ?? 0);
+      return {};
+    },
+  ),
 ];

@@ -156,10 +156,14 @@ export const contactRoutes = [
     },
   ),
   updateRoute,
-  route(['DELETE', `${base}/:id`], { reply: 'resources/empty', role: 'administrator' }, async ({ ids, transact }) => {
-    await deleteContact(transact, ids.id ?? 0);
-    return {};
-  }),
+  route(
+    ['DELETE', `${base}/:id`],
+    { reply: 'resources/empty', role: 'administrator', inBatches: true },
+    async ({ ids, transact }) => {
+      await deleteContact(transact, ids.id ?? 0);
+      return {};
+    },
+  ),
   conversationsRoute,
   ...noteRoutes,
 ];

@@ -163,10 +163,14 @@ export const inboxRoutes = [
       return { ...presentInbox(inbox), identity_secret: secret };
     },
   ),
-  route(['DELETE', `${base}/:id`], { reply: 'resources/empty', role: 'administrator' }, async ({ ids, transact }) => {
-    await deleteInbox(transact, ids.id ?? 0);
-    return {};
-  }),
+  route(
+    ['DELETE', `${base}/:id`],
+    { reply: 'resources/empty', role: 'administrator', inBatches: true },
+    async ({ ids, transact }) => {
+      await deleteInbox(transact, ids.id ?? 0);
+      return {};
+    },
+  ),
   route(
     ['GET', `${base}/:id/assignable_agents`],
     { reply: 'resources/inbox-agents', role: 'agent' },

@@ -45,15 +45,19 @@ export const labelRoutes = [
   ),
   route(
     ['PATCH', `${base}/:id`],
-    { body: 'requests/label.update', reply: 'resources/label', role: 'administrator' },
+    { body: 'requests/label.update', reply: 'resources/label', role: 'administrator', inBatches: true },
     async ({ ids, body, transact }) => {
       const { title, description, color, show_on_sidebar: showOnSidebar } = body;
       const changes = given({ title, description, color, showOnSidebar });
       return presentLabel(await updateLabel(transact, ids.id ?? 0, changes));
     },
   ),
-  route(['DELETE', `${base}/:id`], { reply: 'resources/empty', role: 'administrator' }, async ({ ids, transact }) => {
-    await deleteLabel(transact, ids.id ?? 0);
-    return {};
-  }),
+  route(
+    ['DELETE', `${base}/:id`],
+    { reply: 'resources/empty', role: 'administrator', inBatches: true },
+    async ({ ids, transact }) => {
+      await deleteLabel(transact, ids.id ?? 0);
+      return {};
+    },
+  ),
 ];

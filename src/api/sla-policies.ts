@@ -62,8 +62,12 @@ export const slaPolicyRoutes = [
       return presentPolicy(await transact((tx) => updateSlaPolicy(tx, ids.id ?? 0, changes)));
     },
   ),
-  route(['DELETE', `${base}/:id`], { reply: 'resources/empty', role: 'administrator' }, async ({ ids, transact }) => {
-    await deleteSlaPolicy(transact, ids.id ?? 0);
-    return {};
-  }),
+  route(
+    ['DELETE', `${base}/:id`],
+    { reply: 'resources/empty', role: 'administrator', inBatches: true },
+    async ({ ids, transact }) => {
+      await deleteSlaPolicy(transact, ids.id ?? 0);
+      return {};
+    },
+  ),
 ];

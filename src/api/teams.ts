@@ -66,10 +66,14 @@ export const teamRoutes = [
       return presentTeam(await transact((tx) => updateTeam(tx, ids.id ?? 0, changes)));
     },
   ),
-  route(['DELETE', `${base}/:id`], { reply: 'resources/empty', role: 'administrator' }, async ({ ids, transact }) => {
-    await deleteTeam(transact, ids.id ?? 0);
-    return {};
-  }),
+  route(
+    ['DELETE', `${base}/:id`],
+    { reply: 'resources/empty', role: 'administrator', inBatches: true },
+    async ({ ids, transact }) => {
+      await deleteTeam(transact, ids.id ?? 0);
+      return {};
+    },
+  ),
   route(['GET', members], { reply: 'resources/agent-list', role: 'agent' }, ({ em, account, ids }) =>
     presentMembers(em, account.id, ids.id ?? 0),
   ),

@@ -13,14 +13,8 @@ import { sweep } from './sweep.ts';
 const batch = 200;
 const ofContact = `SELECT id FROM conversations WHERE account_id = $1 AND contact_id = $2 ORDER BY id LIMIT ${batch}`;
 
-async function lockContact(tx: Transaction, id: number): Promise<Contact> {
-  const contact = await tx.em.findOne(
-    Contact,
-    { id, accountId: tx.account.id },
-    { lockMode: LockMode.PESSIMISTIC_WRITE },
-  );
-  if (!contact) throw notFound('Contact');
-  return contact;
+function lockContact(tx: Transaction, id: number): Promise<Contact | null> {
+  return tx.em.findOne(Contact, { id, accountId: tx.account.id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
 // From now on nobody begins a conversation with the contact, so that the erasure comes to an end.
@@ -30,21 +24,23 @@ async function requestErasure(tx: Transaction, contact: Contact): Promise<void> 
   await sql(tx.em, 'DELETE FROM contact_tokens WHERE account_id = $1 AND contact_id = $2', [tx.account.id, contact.id]);
 }
 
-/** Erases some of a contact's conversations, and the contact with the last of them: true then. Errors: 404. */
-async function eraseSome(tx: Transaction, id: number): Promise<boolean> {
-  // Conversations before their contact, as those who send messages do; one may have begun meanwhile.
-  await lockConversations(tx, ofContact, [id]);
+/** Erases some of a contact's conversations, and the contact with the last of them. `gone`: there is no such contact. */
+async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased' | 'gone'> {
+  // Conversations before their contact, as those who send messages do.
+  const some = await lockConversations(tx, ofContact, [id]);
   const contact = await lockContact(tx, id);
-  const conversations = await lockConversations(tx, ofContact, [id]);
-  await eraseConversations(tx, conversations);
-  if (conversations.length === batch) {
+  if (!contact) return 'gone';
+  if (some.length === batch) {
+    await eraseConversations(tx, some);
     await requestErasure(tx, contact);
-    return false;
+    return 'more';
   }
+  // One may have begun before the contact was locked.
+  await eraseConversations(tx, await lockConversations(tx, ofContact, [id]));
   record(tx, 'contact_deleted', { contact, account: tx.account });
   await deleteLanes(tx, 'contact', [id]);
   await sql(tx.em, 'DELETE FROM contacts WHERE account_id = $1 AND id = $2', [tx.account.id, id]);
-  return true;
+  return 'erased';
 }
 
 /**
@@ -54,7 +50,10 @@ async function eraseSome(tx: Transaction, id: number): Promise<boolean> {
  * which stay. Errors: 404.
  */
 export async function deleteContact(transactHere: Transact, id: number): Promise<void> {
-  while (!(await transactHere((tx) => eraseSome(tx, id))));
+  let step = await transactHere((tx) => eraseSome(tx, id));
+  if (step === 'gone') throw notFound('Contact');
+  // Somebody else may be at it too, and be through first.
+  while (step === 'more') step = await transactHere((tx) => eraseSome(tx, id));
 }
 
 interface Unfinished {
@@ -82,8 +81,10 @@ function findUnfinished(database: Database, after: Unfinished | null): Promise<U
 
 async function finishErasure(database: Database, { id, account_id, account_name }: Unfinished): Promise<number> {
   const account = { id: account_id, name: account_name };
-  await deleteContact((work) => transact(database, { account, actor: system }, work), id);
-  return 1;
+  let step: Awaited<ReturnType<typeof eraseSome>>;
+  do step = await transact(database, { account, actor: system }, (tx) => eraseSome(tx, id));
+  while (step === 'more');
+  return step === 'erased' ? 1 : 0;
 }
 
 /**

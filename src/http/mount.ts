@@ -106,6 +106,22 @@ async function handle(
   return { status: route.contract.status ?? 200, body: write(reply, route.contract), replayed: false };
 }
 
+// The condition holds for the first batch; what the others do follows from it.
+function checkedFirst(ifMatch: string, call: AnyCall, { options, traits }: Served): AnyCall {
+  let isChecked = false;
+  const transact: AnyCall['transact'] = async (work) => {
+    if (isChecked) return call.transact(work);
+    const result = await inOneTransaction(options.database, call, async (held, em) => {
+      await freezeView(em);
+      await requireMatch(ifMatch, held, traits.record);
+      return held.transact(work);
+    });
+    isChecked = true;
+    return result;
+  };
+  return { ...call, transact };
+}
+
 // With a key or a condition, what the handler reads and writes is one transaction: the key's row commits with what was
 // made, and the condition holds until then.
 async function perform(ctx: Context, call: AnyCall, prepared: unknown, served: Served): Promise<Answer> {
@@ -113,6 +129,9 @@ async function perform(ctx: Context, call: AnyCall, prepared: unknown, served: S
   const ifMatch = readIfMatch(ctx);
   const request = readKeyedRequest(ctx, call);
   if (ifMatch === null && !request) return handle(ctx, { call, prepared }, served);
+  if (ifMatch !== null && !request && served.route.contract.inBatches) {
+    return handle(ctx, { call: checkedFirst(ifMatch, call, served), prepared }, served);
+  }
   return inOneTransaction(database, call, async (held, em) => {
     if (ifMatch !== null) await freezeView(em);
     const run = async () => {

@@ -28,6 +28,11 @@ export interface Contract {
    * message's text or with attributes.
    */
   largeBody?: true;
+  /**
+   * The handler works in batches, each in a `transact` of its own, since one transaction for all could become too large:
+   * an `If-Match` is checked in the first of them instead of holding all together.
+   */
+  inBatches?: true;
   role: Role;
   /** 200 unless said otherwise. */
   status?: 200 | 201;

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Client } from 'pg';
 import { pino } from 'pino';
 import { system, transact } from '../../src/events/transaction.ts';
 import { deleteContact, finishErasures } from '../../src/domain/contact-erasure.ts';
@@ -59,6 +60,16 @@ describe('a contact with very many conversations', () => {
     expect(traces).to.deep.equal([]);
   }
 
+  async function holdLast(contact: number): Promise<Client> {
+    const client = new Client({ connectionString: app.databaseUrl });
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query('SELECT FROM conversations WHERE contact_id = $1 ORDER BY id DESC LIMIT 1 FOR UPDATE', [
+      contact,
+    ]);
+    return client;
+  }
+
   /** The first so many batches of a deletion, and then the process dies. */
   async function deleteAndDie(contact: number, batches: number): Promise<void> {
     const { database } = app.app;
@@ -100,6 +111,38 @@ describe('a contact with very many conversations', () => {
       contact,
     ]);
     expect(await finishErasures(app.app.database)).to.equal(1);
+    await expectErased(contact, many);
+  });
+
+  it('is deleted once by all who are at it: requests and the service', async () => {
+    const { contact } = await populate(many);
+    await deleteAndDie(contact, 1);
+    await app.query(`UPDATE contacts SET deletion_requested_at = now() - interval '2 minutes' WHERE id = $1`, [
+      contact,
+    ]);
+    const [swept, ...stati] = await Promise.all([
+      Promise.all([finishErasures(app.app.database), finishErasures(app.app.database)]),
+      ...[1, 2].map(async () => (await app.delete(`contacts/${contact}`)).status),
+    ]);
+    expect(swept.reduce((sum, count) => sum + count, 0)).to.be.at.most(1);
+    for (const status of stati) expect(status).to.be.oneOf([200, 404]);
+    await expectErased(contact, many);
+  });
+
+  it('is deleted under If-Match in batches too: the condition is that of the first', async () => {
+    const { contact } = await populate(many);
+    const stale = (await app.get(`contacts/${contact}`)).headers.get('etag') ?? '';
+    await app.patch(`contacts/${contact}`, { name: 'Renamed' });
+    expect((await app.delete(`contacts/${contact}`, { 'if-match': stale })).status).to.equal(412);
+    expect(await left(contact)).to.equal(many);
+    const fresh = (await app.get(`contacts/${contact}`)).headers.get('etag') ?? '';
+    // The third batch waits, and gives up: the two before it are done.
+    const held = await holdLast(contact);
+    expect((await app.delete(`contacts/${contact}`, { 'if-match': fresh })).status).to.equal(503);
+    await held.end();
+    expect(await left(contact)).to.equal(many - 400);
+    expect((await app.delete(`contacts/${contact}`)).status).to.equal(200);
+    await app.query(`DELETE FROM events WHERE name = 'contact_updated'`);
     await expectErased(contact, many);
   });
 
