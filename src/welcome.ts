@@ -9,10 +9,10 @@ export function serviceUrl({ address, port }: AddressInfo): string {
   return `http://${host}:${port}`;
 }
 
-/** The command that plays the demo against a service that keeps its data in this folder. */
-export function demoCommand(dataDir: string): string {
+/** A command as it is called for a service that keeps its data in this folder. */
+export function commandFor(dataDir: string, command: string): string {
   const quoted = /^[\w./-]+$/.test(dataDir) ? dataDir : `'${dataDir.replaceAll("'", `'\\''`)}'`;
-  return dataDir === defaultDataDir ? 'npm run demo' : `DATA_DIR=${quoted} npm run demo`;
+  return dataDir === defaultDataDir ? command : `DATA_DIR=${quoted} ${command}`;
 }
 
 /** What a start tells the person who started it: where the service listens, the new token, and a first command. */
@@ -24,11 +24,12 @@ export function welcome({ config, url, seeded }: { config: Config; url: string; 
     lines.push('', 'Try it:', `  curl -H 'api_access_token: ${token}' ${url}/api/v1/profile`);
   } else {
     lines.push('', 'Try it:', `  curl ${url}/readyz`);
-    lines.push('', `Lost the administrator's access token? This makes another: npx switchboard token`);
+    const command = commandFor(config.dataDir, 'npx switchboard token');
+    lines.push('', `Lost the administrator's access token? With this service's settings, ${command} makes another.`);
   }
   if (config.demo) {
     lines.push('', 'See a customer, a bot and a webhook at work, in another terminal:');
-    lines.push(`  ${demoCommand(config.dataDir)}`);
+    lines.push(`  ${commandFor(config.dataDir, 'npm run demo')}`);
   }
   return `${lines.join('\n')}\n\n`;
 }

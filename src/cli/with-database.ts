@@ -3,8 +3,9 @@ import { loadConfig, type Config } from '../config.ts';
 import { openDatabases } from '../connections.ts';
 import type { Database } from '../database.ts';
 import { startEmbeddedPostgres } from '../lib/embedded-postgres.ts';
-import { runningPostgresUrl } from '../lib/embedded-postgres/running.ts';
+import { hasDatabase, runningPostgresUrl } from '../lib/embedded-postgres/running.ts';
 import { createLog } from '../lib/log.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 import { SharedClock } from '../lib/shared-clock.ts';
 
 /** What a command works with: the settings, the URL of the configured or embedded database, and a log. */
@@ -15,8 +16,9 @@ export interface CommandContext {
 }
 
 /**
- * Does the work on the configured database. The embedded one runs as long as that takes; `besideService` lets the
- * command share it with a service that is running on it, which is otherwise an error.
+ * Does the work on the configured database. The embedded one runs as long as that takes; `besideService` is for
+ * what only makes sense with a service's own database: it may be running on it, which is otherwise an error, and none is
+ * made. Throws OperatorError.
  */
 export async function withDatabase(
   work: (context: CommandContext) => Promise<void>,
@@ -27,6 +29,11 @@ export async function withDatabase(
   const { dataDir, databaseStartTimeoutMs: timeoutMs } = config;
   const url = config.databaseUrl ?? (besideService ? runningPostgresUrl(dataDir) : null);
   if (url !== null) return work({ config, databaseUrl: url, log });
+  if (besideService && !hasDatabase(dataDir)) {
+    throw new OperatorError(
+      `There is no database in ${dataDir}: call this with the DATA_DIR, or the DATABASE_URL, of the service.`,
+    );
+  }
   const embedded = await startEmbeddedPostgres({ dataDir, timeoutMs, log });
   try {
     await work({ config, databaseUrl: embedded.url, log });

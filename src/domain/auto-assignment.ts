@@ -34,7 +34,8 @@ async function takeTurn(tx: Transaction, { inbox, team }: Conversation): Promise
 /**
  * Gives a locked conversation that has just become open, and that neither a person nor a bot has, to the online member
  * of its inbox (and of its team, if that allows it) whose last turn is longest ago; says conversation_updated. Nothing
- * happens where the inbox does not assign, or nobody is there; who has not accepted the invitation yet gets nothing unasked. The caller saves the conversation.
+ * happens where the inbox does not assign, or nobody is there; who has not accepted the invitation yet gets nothing
+ * unasked. The caller saves the conversation.
  */
 export async function autoAssign(tx: Transaction, conversation: Conversation): Promise<void> {
   const { inbox, status, assignee: present } = conversation;

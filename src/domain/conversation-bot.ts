@@ -48,7 +48,8 @@ export async function setInboxBot(tx: Transaction, inboxId: number, botId: numbe
 
 /**
  * Makes a bot serve one conversation instead of its inbox's bot; null gives it back to that one. Who serves then has a
- * new start there, unless a person is assigned. Says conversation_updated. Errors: 404, 403 for a conversation that the actor may not see.
+ * new start there, unless a person is assigned. Says conversation_updated. Errors: 404, 403 for a conversation that the
+ * actor may not see.
  */
 export async function setConversationBot(tx: Transaction, id: number, botId: number | null): Promise<Conversation> {
   const conversation = await lockConversation(tx, id);

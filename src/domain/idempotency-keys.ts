@@ -68,7 +68,7 @@ export async function claimKey(executor: Executor, request: KeyedRequest, now: D
   return findKept(executor, request, now);
 }
 
-// Who is gone by the end of the request, perhaps by the request itself, cannot ask again.
+// If the token or the contact was deleted meanwhile, perhaps by the request itself, no answer is kept.
 const lockedHolder = {
   token: `SELECT id AS token_id, NULL::bigint AS account_id, NULL::bigint AS contact_id
     FROM access_tokens WHERE id = $7 AND $8::bigint IS NULL FOR KEY SHARE`,

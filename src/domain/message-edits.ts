@@ -83,8 +83,9 @@ export async function updateMessage(
 }
 
 /**
- * Takes the content off a message, structured content included, and out of its recorded events, and marks it deleted. Says message_updated, with null
- * for what the content was, and message_deleted; nothing for one that is deleted already. Errors: 404, 403.
+ * Takes the content off a message, structured content included, and out of its recorded events, and marks it deleted.
+ * Says message_updated, with null for what the content was, and message_deleted; nothing for one that is deleted
+ * already. Errors: 404, 403.
  */
 export async function deleteMessage(tx: Transaction, place: Place): Promise<void> {
   const reached = await reach(tx, place);

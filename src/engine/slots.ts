@@ -87,8 +87,9 @@ interface Queue {
 
 /**
  * How many deliveries may be under way at once, and whose are next. Pure. An endpoint has one until it has succeeded; then
- * it gets one more with each success up to the bound, and falls back to one with a failure. Those that have not proven themselves have a quarter of
- * all slots between them, so that a crowd that hangs leaves the others theirs; the accounts take turns in either part.
+ * it gets one more with each success up to the bound, and falls back to one with a failure. Those that have not proven
+ * themselves have a quarter of all slots between them, so that a crowd that hangs leaves the others theirs; the accounts
+ * take turns in either part.
  */
 export class Slots {
   readonly #total: number;

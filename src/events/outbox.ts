@@ -36,7 +36,7 @@ function snapshot(name: EventName, audience: Audience, subject: Subject, sequenc
   return JSON.stringify(payload);
 }
 
-// What it tells the end of, it does not refer to: it would go with it.
+// A deletion event has no foreign key to the deleted row: the cascade would delete the event too.
 function placeOf(name: EventName, { conversation, contact }: Subject) {
   const [kind, about] = conversation ? (['conversation', conversation] as const) : (['contact', contact] as const);
   if (!about) throw new Error(`${name} is about neither a conversation nor a contact`);
@@ -67,8 +67,9 @@ export function record(tx: Transaction, name: EventName, subject: Subject, bot: 
   });
 }
 
-// One statement: the events, which are to get their positions in the feed (feed.ts), a delivery for each of their subscribers, and the lanes those stand in, made due. Lanes
-// are taken in one fixed order, here and where deliveries finish, so that no two transactions can wait for each other.
+// One statement: the events, which are to get their positions in the feed (feed.ts), a delivery for each of their
+// subscribers, and the lanes of those, made due. Lanes are locked in one fixed order, here and where deliveries finish, so
+// that no two transactions can wait for each other.
 const writeOutbox = prepared(`
   WITH happened AS (
     SELECT nextval('events_id_seq') AS id, e.* FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[],

@@ -97,7 +97,7 @@ function inspect(value: unknown, bounds: Bounds): Finding | null {
   if (typeof value === 'string') return inspectText(value, '');
   if (typeof value === 'number' && !Number.isFinite(value)) return finding('number', 'is too large a number');
   if (value === inexact) {
-    return finding('number', `has more digits than a number can keep: send it as text`);
+    return finding('number', 'has more digits than a number can keep: only text can hold it');
   }
   if (typeof value !== 'object' || value === null) return null;
   if (bounds.depth >= MAX_JSON_DEPTH) {

@@ -57,7 +57,8 @@ const SafeTypeError = TypeError;
 const symbolToString = Symbol.prototype.toString;
 const textSlice = String.prototype.slice;
 const textToWellFormed = String.prototype.toWellFormed;
-// Called by another name, eval runs its text as a script of its own: nothing of this file is in its scope, and there is no wrapper to break out of.
+// Called by another name, eval runs its text as a script of its own: nothing of this file is in its scope, and there is
+// no wrapper to break out of.
 const { eval: evaluateScript } = globalThis;
 
 const progress = { isDone: false, outcome: 'ok' as RunOutcome, error: '', handlers: '' };

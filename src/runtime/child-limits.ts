@@ -43,8 +43,9 @@ const script =
   'ulimit -c 0; ulimit -v "$1"; ulimit -u "$2" || ulimit -p "$2"; ulimit -t "$3"; shift 3; exec env -i TZ=UTC "$@"';
 
 /**
- * The command that runs a program in an empty environment, under limits of the operating system: no core files, addresses for `maxRssMb` MiB
- * beside what V8 reserves, and a bound on processes and threads of the account; with `cpuSeconds`, on computing time too.
+ * The command that runs a program in an empty environment, under limits of the operating system: no core files, addresses
+ * for `maxRssMb` MiB beside what V8 reserves, and a bound on processes and threads of the account; with `cpuSeconds`, on
+ * computing time too.
  */
 export function limitedCommand(
   command: readonly string[],

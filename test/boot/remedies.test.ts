@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { execSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +12,7 @@ import { defaultDataDir } from '../../src/config.ts';
 import { newToken } from '../../src/lib/tokens.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { migrate } from '../../src/migrate.ts';
-import { demoCommand } from '../../src/welcome.ts';
+import { commandFor } from '../../src/welcome.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 import { killServices, ServiceProcess } from '../support/service.ts';
 import { newFolder, query, removeFolders, until } from './helpers.ts';
@@ -121,6 +123,12 @@ describe('what an operator stumbles over', function () {
     const third = tokenIn(named.output);
     const stati = await Promise.all([first, second, third].map((token) => statusOf(service.url, token)));
     expect(stati).to.deep.equal([401, 401, 200]);
+    const elsewhere = newFolder();
+    const lost = await run(['token'], { DATA_DIR: elsewhere });
+    expect(lost.errors)
+      .to.match(/^There is no database in \S+: .*DATA_DIR/)
+      .and.include(elsewhere);
+    expect(existsSync(join(elsewhere, 'postgres'))).to.equal(false);
     const nobody = await run(['token', '--email', 'nobody@example.com'], { DATA_DIR: dataDir });
     expect(nobody).to.include({ code: 1, errors: 'Nobody here has the e-mail address nobody@example.com.\n' });
     service.child.kill('SIGTERM');
@@ -128,7 +136,7 @@ describe('what an operator stumbles over', function () {
     const still = tokenIn((await run(['token'], { DATA_DIR: dataDir })).output);
     const again = await startService(dataDir);
     expect([await statusOf(again.url, third), await statusOf(again.url, still)]).to.deep.equal([200, 200]);
-    expect(again.output()).to.include('npx switchboard token').and.not.include(third);
+    expect(again.output()).to.include(`DATA_DIR=${dataDir} npx switchboard token`).and.not.include(third);
   });
 
   it('is told by the demo: a DATA_DIR that is not named, a service that is another one', async () => {
@@ -145,9 +153,9 @@ describe('what an operator stumbles over', function () {
 
   it('finds the demo in a folder of any name', () => {
     const folder = `/tmp/it's $HOME "here"`;
-    const command = demoCommand(folder).replace('npm run demo', `${process.execPath} -p process.env.DATA_DIR`);
+    const command = commandFor(folder, `${process.execPath} -p process.env.DATA_DIR`);
     expect(execSync(command, { encoding: 'utf8' }).trim()).to.equal(folder);
-    expect(demoCommand(defaultDataDir)).to.equal('npm run demo');
+    expect(commandFor(defaultDataDir, 'npm run demo')).to.equal('npm run demo');
   });
 
   it('is told at Ctrl-C: what the end waits for, and that a second one ends at once', async () => {

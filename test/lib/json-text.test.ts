@@ -93,7 +93,7 @@ describe('whole numbers that a double cannot hold', () => {
 
   it('are told with a way out', () => {
     expect(unsafeIn('{"crm_id":12345678901234567890}')?.message).to.equal(
-      '`crm_id` has more digits than a number can keep: send it as text',
+      '`crm_id` has more digits than a number can keep: only text can hold it',
     );
   });
 

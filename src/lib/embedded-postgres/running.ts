@@ -14,6 +14,11 @@ function isHeld(file: string): boolean {
   return release === null;
 }
 
+/** Whether a database was ever made on a DATA_DIR. */
+export function hasDatabase(dataDir: string): boolean {
+  return existsSync(join(dataDir, 'postgres-home')) || existsSync(clusterFolder(join(dataDir, 'postgres')));
+}
+
 /**
  * URL of the database that another process of this account runs on a DATA_DIR, for work beside it; null when none runs
  * there. It holds the password, so it is a secret.
