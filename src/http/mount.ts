@@ -109,7 +109,7 @@ async function handle(
 // The condition holds for the first batch; what the others do follows from it.
 function checkedFirst(ifMatch: string, call: AnyCall, { options, traits }: Served): AnyCall {
   let isChecked = false;
-  const transact: AnyCall['transact'] = async (work) => {
+  const checked: AnyCall['transact'] = async (work) => {
     if (isChecked) return call.transact(work);
     const result = await inOneTransaction(options.database, call, async (held, em) => {
       await freezeView(em);
@@ -119,7 +119,7 @@ function checkedFirst(ifMatch: string, call: AnyCall, { options, traits }: Serve
     isChecked = true;
     return result;
   };
-  return { ...call, transact };
+  return { ...call, transact: checked };
 }
 
 // With a key or a condition, what the handler reads and writes is one transaction: the key's row commits with what was

@@ -89,7 +89,7 @@ class Victim {
 }
 
 describe('a service that is killed', function () {
-  this.timeout(90_000);
+  this.timeout(300_000);
   after(killServices);
 
   it(`${victims * killsPerVictim} times after a 201 loses nothing, repeats nothing unaccounted, and keeps the order`, async () => {

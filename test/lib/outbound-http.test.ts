@@ -297,7 +297,7 @@ describe('outbound HTTP', () => {
     const connections = createConnections({
       policy: createAddressPolicy(['127.0.0.0/8']),
       resolver: scriptedResolver(['127.0.0.1']),
-      timeoutMs: 100,
+      timeoutMs: 1000,
       connectionsPerOrigin: 2,
       idleMs: 50,
     });
@@ -306,7 +306,7 @@ describe('outbound HTTP', () => {
       (_, index) => `name-${index}.test:${index % 2 === 0 ? hanging.port : healthy.port}`,
     );
     const results = hosts.map((host) => {
-      const exchange = new Exchange({ timeoutMs: 100, maxResponseBytes: 10 });
+      const exchange = new Exchange({ timeoutMs: 1000, maxResponseBytes: 10 });
       connections.send(new URL(`http://${host}/`), { method: 'POST', headers: {}, body: 'x' }, exchange);
       return exchange.result;
     });
