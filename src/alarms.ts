@@ -1,4 +1,5 @@
 import type { Database } from './database.ts';
+import { finishBacklogs } from './domain/backlogs.ts';
 import { finishErasures } from './domain/contact-erasure.ts';
 import { deleteOldIdempotencyKeys } from './domain/idempotency-keys.ts';
 import { finishRenames } from './domain/label-renames.ts';
@@ -16,6 +17,7 @@ export function alarmsOf(database: Database, { retentionDays }: { retentionDays:
     { name: 'wake-snoozed', everyMs: sweepMs, ring: () => wakeDueSnoozes(database) },
     { name: 'finish-erasures', everyMs: sweepMs, ring: () => finishErasures(database) },
     { name: 'finish-label-renames', everyMs: sweepMs, ring: () => finishRenames(database) },
+    { name: 'finish-backlogs', everyMs: sweepMs, ring: () => finishBacklogs(database) },
     { name: 'check-sla', everyMs: sweepMs, ring: () => checkSla(database) },
     { name: 'delete-old-events', everyMs: pruneMs, ring: () => deleteOldEvents(database, retentionDays) },
     { name: 'delete-old-idempotency-keys', everyMs: pruneMs, ring: () => deleteOldIdempotencyKeys(database) },

@@ -5,7 +5,7 @@ import { forbidden, invalid, notFound } from '../errors.ts';
 import { differs } from '../lib/differs.ts';
 import { hashToken, lastFour } from '../lib/tokens.ts';
 import { rotateSecret } from './signing-secrets.ts';
-import { wakeAllLanes } from './waiting-lanes.ts';
+import { wakeBacklog } from './backlogs.ts';
 import { unknownHealth } from './circuit.ts';
 
 /** What bots on servers of their own are told of: every event there is for bots. */
@@ -161,7 +161,7 @@ export async function updateAgentBot(tx: BotScope, id: number, changes: AgentBot
   Object.assign(bot, { ...changes, updatedAt: tx.now });
   if (hasMoved || isTriedAgain) Object.assign(bot, { ...unknownHealth, disabledReason: null });
   await tx.em.flush();
-  if (hasMoved) await wakeAllLanes(tx.em, { kind: 'bot', id });
+  if (hasMoved) await wakeBacklog(tx.em, { kind: 'bot', id });
   return bot;
 }
 

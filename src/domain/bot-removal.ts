@@ -4,6 +4,7 @@ import { findConversations, type Conversation, type Named } from '../entities/co
 import type { Transaction } from '../events/transaction.ts';
 import { sql } from '../lib/sql.ts';
 import { lockOwnBot, type BotScope } from './agent-bots.ts';
+import { cancelBacklog } from './backlogs.ts';
 import { detachAndRemove, type Change, type Detachment, type Transact } from './detach.ts';
 import { undergo } from './status.ts';
 
@@ -33,12 +34,7 @@ async function detachConversations(
 async function detachInboxes(tx: Transaction, id: number): Promise<void> {
   const scope = [tx.account.id, id];
   await sql(tx.em, 'UPDATE inboxes SET agent_bot_id = NULL WHERE account_id = $1 AND agent_bot_id = $2', scope);
-  await sql(
-    tx.em,
-    `UPDATE deliveries SET state = 'cancelled', last_error = 'endpoint_gone', finished_at = now()
-     WHERE account_id = $1 AND endpoint_kind = 'bot' AND endpoint_id = $2 AND state = 'pending'`,
-    scope,
-  );
+  await cancelBacklog(tx, { kind: 'bot', id }, 'endpoint_gone');
 }
 
 function dismiss(transact: Transact, id: number, { lock, remove }: Pick<Detachment, 'lock' | 'remove'>): Promise<void> {
@@ -84,14 +80,15 @@ export async function deleteSystemBot(scope: BotScope, id: number): Promise<bool
   return true;
 }
 
-/** The accounts in which a bot serves, or is still to be told something. */
+/** The accounts in which a bot serves, or is still to be told something that is not to be cancelled anyway. */
 export function findServedAccounts(em: EntityManager, id: number): Promise<Named[]> {
   return sql<Named>(
     em,
     `SELECT id, name FROM accounts a WHERE EXISTS (SELECT FROM inboxes WHERE account_id = a.id AND agent_bot_id = $1)
        OR EXISTS (SELECT FROM conversations WHERE account_id = a.id AND agent_bot_id = $1)
        OR EXISTS (SELECT FROM deliveries WHERE account_id = a.id AND endpoint_kind = 'bot' AND endpoint_id = $1
-         AND state = 'pending')
+         AND state = 'pending' AND id > coalesce((SELECT through FROM backlog_tasks t WHERE t.account_id = a.id
+           AND t.endpoint_kind = 'bot' AND t.endpoint_id = $1 AND t.task = 'cancel'), 0))
      ORDER BY id`,
     [id],
   );

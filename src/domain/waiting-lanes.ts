@@ -9,11 +9,13 @@ interface Endpoint {
 
 const batch = 1000;
 
-// Lanes that others are changing are passed by: they look at what is due themselves.
+// Lanes that others are changing are passed by: they look at what is due themselves. Nothing waits for a lane here, so
+// their order does not matter, and a batch does not sort all that wait.
 const wakeStatement = prepared(`
   WITH waiting AS (
     SELECT id FROM lanes WHERE endpoint_kind = $1 AND endpoint_id = $2 AND due_at > now() AND lease_token IS NULL
-    ORDER BY subject_kind, subject_id LIMIT ${batch} FOR UPDATE SKIP LOCKED
+      AND ($3::bigint IS NULL OR account_id = $3)
+    LIMIT ${batch} FOR UPDATE SKIP LOCKED
   ), moved AS (
     UPDATE deliveries d SET next_attempt_at = now() FROM waiting w
     WHERE d.lane_id = w.id AND d.state = 'pending' AND d.next_attempt_at > now()
@@ -35,13 +37,14 @@ export async function findAddress(
   return row?.url ?? null;
 }
 
-/** Makes due what waits for the endpoint's next attempt, one batch of it; answers whether there may be more. */
-export async function wakeLanes(executor: Executor, { kind, id }: Endpoint): Promise<boolean> {
-  const woken = await sql(executor, wakeStatement, [kind, id]);
+/**
+ * Makes due what waits for the endpoint's next attempt, one batch of it, in one account or in all; answers whether there
+ * may be more.
+ */
+export async function wakeLanes(
+  executor: Executor,
+  { kind, id, accountId }: Endpoint & { accountId?: number },
+): Promise<boolean> {
+  const woken = await sql(executor, wakeStatement, [kind, id, accountId ?? null]);
   return woken.length === batch;
-}
-
-/** Makes due all that waits for the endpoint's next attempt; part of the transaction that gave it another address. */
-export async function wakeAllLanes(executor: Executor, endpoint: Endpoint): Promise<void> {
-  while (await wakeLanes(executor, endpoint));
 }

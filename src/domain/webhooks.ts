@@ -4,10 +4,9 @@ import { Webhook } from '../entities/webhook.ts';
 import { invalid, notFound } from '../errors.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { differs } from '../lib/differs.ts';
-import { sql } from '../lib/sql.ts';
-import { rotateSecret } from './signing-secrets.ts';
-import { wakeAllLanes } from './waiting-lanes.ts';
+import { cancelBacklog, wakeBacklog } from './backlogs.ts';
 import { unknownHealth } from './circuit.ts';
+import { rotateSecret } from './signing-secrets.ts';
 
 export interface NewWebhook {
   url: string;
@@ -21,9 +20,6 @@ export interface NewWebhook {
 
 // Every event fans out to all of them inside the request that caused it.
 const maxWebhooksPerAccount = 100;
-
-/** Why deliveries were cancelled: the webhook is switched off, or no more. */
-type CancelReason = 'endpoint_disabled' | 'endpoint_gone';
 
 async function checkInbox(tx: Transaction, id: number): Promise<void> {
   if (!(await tx.em.count(Inbox, { id, accountId: tx.account.id }))) throw notFound('Inbox');
@@ -46,18 +42,6 @@ export async function createWebhook(tx: Transaction, input: NewWebhook): Promise
   });
   await tx.em.flush();
   return webhook;
-}
-
-// The rows stay, with the reason: what was cancelled because the webhook was switched off can be told from all else, and
-// be sent after all. Skip leased deliveries: the engine ends them, and waiting for its lock could deadlock.
-async function cancelDeliveries(tx: Transaction, webhookId: number, reason: CancelReason): Promise<void> {
-  await sql(
-    tx.em,
-    `UPDATE deliveries SET state = 'cancelled', last_error = $3, finished_at = now() WHERE id IN (
-       SELECT id FROM deliveries WHERE account_id = $1 AND endpoint_kind = 'webhook' AND endpoint_id = $2
-         AND state = 'pending' AND lease_token IS NULL ORDER BY id FOR UPDATE SKIP LOCKED)`,
-    [tx.account.id, webhookId, reason],
-  );
 }
 
 /** A webhook of the account; 404 when it has none such. */
@@ -93,8 +77,8 @@ export async function updateWebhook(
   // Another address, or a new beginning: what is known of the endpoint does not hold any more.
   if (switched || hasMoved) Object.assign(webhook, unknownHealth);
   await tx.em.flush();
-  if (hasMoved) await wakeAllLanes(tx.em, { kind: 'webhook', id });
-  if (switched && !webhook.active) await cancelDeliveries(tx, id, 'endpoint_disabled');
+  if (hasMoved) await wakeBacklog(tx.em, { kind: 'webhook', id });
+  if (switched && !webhook.active) await cancelBacklog(tx, { kind: 'webhook', id }, 'endpoint_disabled');
   return webhook;
 }
 
@@ -112,7 +96,7 @@ export async function deleteWebhook(tx: Transaction, id: number): Promise<void> 
   if (!webhook) throw notFound('Webhook');
   tx.em.remove(webhook);
   await tx.em.flush();
-  await cancelDeliveries(tx, id, 'endpoint_gone');
+  await cancelBacklog(tx, { kind: 'webhook', id }, 'endpoint_gone');
 }
 
 /**
@@ -127,9 +111,10 @@ export async function disableWebhook(
   const switchedOff = await tx.em.nativeUpdate(
     Webhook,
     { id, accountId: tx.account.id, url, active: true },
-    { active: false, disabledReason: reason, updatedAt: tx.now },
+    // What is switched off has no circuit, and nothing to probe.
+    { ...unknownHealth, active: false, disabledReason: reason, updatedAt: tx.now },
   );
   if (switchedOff === 0) return false;
-  await cancelDeliveries(tx, id, 'endpoint_disabled');
+  await cancelBacklog(tx, { kind: 'webhook', id }, 'endpoint_disabled');
   return true;
 }

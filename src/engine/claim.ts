@@ -76,7 +76,9 @@ const headStatement = prepared(`
     e.name AS event_name, e.conversation_id, e.depth, (CASE d.endpoint_kind WHEN 'bot' THEN e.bot_payload ELSE e.account_payload END)::text AS body,
     d.endpoint_kind, d.endpoint_id,
     CASE d.endpoint_kind WHEN 'bot' THEN (SELECT outgoing_url FROM agent_bots WHERE id = d.endpoint_id)
-      ELSE (SELECT url FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id AND active) END AS url,
+      ELSE (SELECT url FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id AND active
+        AND d.id > coalesce((SELECT t.through FROM backlog_tasks t WHERE t.account_id = d.account_id
+          AND t.endpoint_kind = 'webhook' AND t.endpoint_id = d.endpoint_id AND t.task = 'cancel'), 0)) END AS url,
     CASE d.endpoint_kind WHEN 'bot' THEN (SELECT secret FROM agent_bots WHERE id = d.endpoint_id)
       ELSE (SELECT secret FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id) END AS secret,
     CASE d.endpoint_kind WHEN 'bot'

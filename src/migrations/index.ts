@@ -12,6 +12,7 @@ import { PluginClaims } from './20261122-plugin-claims.ts';
 import { BotQuarantine } from './20261122-bot-quarantine.ts';
 import { EventFeed } from './20261122-event-feed.ts';
 import { LabelRenames } from './20261122-label-renames.ts';
+import { Backlogs } from './20261122-backlogs.ts';
 
 /** Every migration in order, under the name it is recorded by. */
 export const migrations = [
@@ -28,6 +29,7 @@ export const migrations = [
   { name: '20261122-bot-quarantine', class: BotQuarantine },
   { name: '20261122-event-feed', class: EventFeed },
   { name: '20261122-label-renames', class: LabelRenames },
+  { name: '20261122-backlogs', class: Backlogs },
 ];
 
 /** Whether the database has them all; false while it has no table of migrations. */
