@@ -248,6 +248,34 @@ describe('a webhook bot', () => {
     expect(https.receiver.received).to.have.lengthOf(1);
   });
 
+  it('that has answered another process keeps the conversation, whatever a stalled one heard', async () => {
+    const { id, path, hear, explanation } = await converse();
+    const late = Promise.withResolvers<void>();
+    // As another process leaves it that took the delivery over and made it.
+    const takeOver = () =>
+      app.query(
+        `WITH lane AS (UPDATE lanes SET lease_token = NULL, due_at = NULL
+           WHERE endpoint_kind = 'bot' AND subject_kind = 'conversation' AND subject_id = $1 RETURNING id)
+         UPDATE deliveries d SET state = 'delivered', lease_token = NULL, finished_at = now() FROM lane
+         WHERE d.lane_id = lane.id`,
+        [id],
+      );
+    https.receiver.answerWith((_, response) => {
+      const answerLate = async () => {
+        await takeOver();
+        response.writeHead(410).end();
+        late.resolve();
+      };
+      void answerLate();
+    });
+    await hear('Hello');
+    await late.promise;
+    await app.eventually(async () => app.app.engine.inFlight === 0);
+    expect(await explanation()).to.include({ answers: true, reason: null });
+    expect((await app.get(path)).body.status).to.equal('pending');
+    expect((await app.get(`${path}/messages`)).body.payload).to.have.lengthOf(1);
+  });
+
   it('that talks in a loop is stopped, and people are told', async () => {
     const { path, hear, answer, explanation } = await converse();
     await hear('Hello');

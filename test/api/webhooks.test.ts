@@ -3,6 +3,9 @@ import { TestApp } from '../support/app.ts';
 import { addAccount, addPerson, type User } from '../support/people.ts';
 import { Receiver, verify } from '../support/receiver.ts';
 
+// An engine begins within a few milliseconds of the commit.
+const longEnoughMs = 300;
+
 describe('webhooks', () => {
   let app: TestApp;
   let ada: User;
@@ -131,6 +134,14 @@ describe('webhooks', () => {
     await app.delete(`webhooks/${webhook.id}`);
     expect(await app.query(ofBot, [bot.id])).to.deep.equal([{ state: 'pending' }]);
     await app.query(`SELECT setval('webhooks_id_seq', (SELECT max(id) FROM webhooks) + 1000)`);
+  });
+
+  it('are not called by a process that serves requests alone', async () => {
+    const { body } = await create();
+    await app.post('contacts', { name: 'For an engine' });
+    await new Promise((resolve) => setTimeout(resolve, longEnoughMs));
+    const made = 'SELECT attempt, lease_token FROM deliveries WHERE endpoint_id = $1';
+    expect(await app.query(made, [body.id])).to.deep.equal([{ attempt: 0, lease_token: null }]);
   });
 
   it('a rotation answers the new secret once, and keeps both sealed', async () => {

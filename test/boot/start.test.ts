@@ -1,11 +1,15 @@
 import { expect } from 'chai';
+import { connect } from 'node:net';
 import { pino } from 'pino';
 import { Client } from 'pg';
 import { App } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { OperatorError } from '../../src/lib/operator-error.ts';
+import { sql } from '../../src/lib/sql.ts';
 import { migrate } from '../../src/migrate.ts';
-import { adminToken } from '../support/app.ts';
+import { eventually } from '../faults/helpers.ts';
+import { adminToken, TestApp } from '../support/app.ts';
+import { hold } from '../support/lock.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 import { freePort } from '../support/service.ts';
 
@@ -90,6 +94,29 @@ describe('a start', function () {
     await Promise.all(both.map(({ app }) => app.stop()));
   });
 
+  it('of several first ones at once on an empty database all succeed', async () => {
+    const empty = await createDatabase();
+    const all = await Promise.all([1, 2, 3, 4].map(() => create(empty)));
+    const seeded = await Promise.all(all.map(({ app }) => app.start()));
+    expect(seeded.filter((one) => one !== null)).to.have.lengthOf(1);
+    await Promise.all(all.map(({ app }) => app.stop()));
+    await dropDatabase(empty);
+  });
+
+  it('of two first ones at once one makes the account, also when it is held up', async () => {
+    const letGo = await hold(databaseUrl, 'LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE');
+    const patient = { LOCK_TIMEOUT_MS: '10000' };
+    const both = await Promise.all([create(databaseUrl, patient), create(databaseUrl, patient)]);
+    const starting = Promise.all(both.map(({ app }) => app.start()));
+    const em = both[0].app.database.em();
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+    await eventually(async () => (await sql(em, waiting)).length === 2, 10_000);
+    await letGo();
+    expect((await starting).filter((one) => one !== null)).to.have.lengthOf(1);
+    expect(await sql(em, 'SELECT count(*) FROM accounts')).to.deep.equal([{ count: 1 }]);
+    await Promise.all(both.map(({ app }) => app.stop()));
+  });
+
   it('warns once of a BOOTSTRAP_ADMIN_TOKEN that is none of an existing database', async () => {
     const { app: first, lines: none } = await create(databaseUrl);
     await first.start();
@@ -120,5 +147,24 @@ describe('a start', function () {
     expect(message).to.match(/refuses us: .*password.*Check DATABASE_URL/);
     expect(message).not.to.include('xyzzy');
     await app.stop();
+  });
+});
+
+describe('a service that is told to stop', () => {
+  it('is not ready any more while it answers what it has begun', async () => {
+    const app = await TestApp.start({ engine: false });
+    const { port } = new URL(app.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    let heard = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (heard += text));
+    // A connection in the midst of a request, which the end waits for.
+    socket.write('GET /readyz HTTP/1.1\r\nhost: switchboard\r\n');
+    await app.get('profile');
+    const stopped = app.app.stop();
+    socket.write('\r\n');
+    await stopped;
+    await dropDatabase(app.databaseUrl);
+    expect(heard).to.match(/^HTTP\/1\.1 503 /);
+    expect(heard).to.include('"not_ready"');
   });
 });

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { takeHeads } from '../../src/engine/claim.ts';
 import { firstEndpoint, lookAt, surveyDue } from '../../src/engine/due-endpoints.ts';
+import { learning } from '../../src/endpoint-standing.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { leaseLanes } from '../../src/engine/lease.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
@@ -146,6 +147,57 @@ describe('leases', () => {
     // What the outbox does with a lane that nobody leases.
     await bench.rows('UPDATE lanes SET due_at = now() WHERE id = $1', [laneId]);
     expect(await bench.claim()).to.deep.equal([]);
+  });
+
+  it('a lane whose head waits for its retry is not due before that, whatever stands behind it', async () => {
+    const webhookId = await bench.webhook();
+    const [laneId] = await bench.deliveries(webhookId, 1);
+    await bench.deliveries(webhookId, 1, laneId);
+    const [first] = await bench.claim();
+    await bench.fail(first!, 60_000);
+    const [lane] = await bench.rows("SELECT due_at > now() + interval '55 seconds' AS waits FROM lanes");
+    expect(lane).to.deep.equal({ waits: true });
+  });
+
+  it('an event that comes during an attempt waits for its end', async () => {
+    const { app } = bench;
+    await app.post('webhooks', { url: 'http://127.0.0.1:9/hook', subscriptions: ['contact_updated'] });
+    const { body: contact } = await app.post('contacts', { name: 'Before' });
+    await app.patch(`contacts/${contact.id}`, { name: 'Then' });
+    const [first] = await bench.claim();
+    expect(first!.body).to.include('Then');
+    await app.patch(`contacts/${contact.id}`, { name: 'Now' });
+    expect(await bench.claim()).to.deep.equal([]);
+    await bench.finish(first!);
+    const [second] = await bench.claim();
+    expect(second!.body).to.include('Now');
+    expect(second).to.include({ attempt: 1, laneId: first!.laneId });
+  });
+
+  it('a backlog of however many lanes is due once its endpoint answers again', async () => {
+    const webhookId = await bench.webhook();
+    await bench.deliveries(webhookId, 1_500);
+    await bench.pass(-3_600);
+    const [probed] = await bench.rows(
+      'UPDATE lanes SET due_at = now() WHERE id = (SELECT min(id) FROM lanes) RETURNING id',
+    );
+    await bench.rows('UPDATE deliveries SET next_attempt_at = now() WHERE lane_id = $1', [probed!['id']]);
+    await bench.rows('UPDATE webhooks SET circuit_trips = 1, circuit_probe_at = now()');
+    const [claimed] = await bench.claim(1);
+    const failed = (error: unknown) => {
+      throw error;
+    };
+    const log = { info: () => undefined, warn: () => undefined };
+    const { database } = bench.app.app;
+    const deliver = learning({ database, random: systemRandom, log, failed }, async () => ({
+      finished: null,
+      outcome: 'delivered',
+    }));
+    await deliver(claimed!, { id: webhookId, accountId: 1, isProven: false, circuit: 'probe' });
+    const [waiting] = await bench.rows(
+      'SELECT count(*) AS count FROM lanes WHERE due_at > now() AND lease_token IS NULL',
+    );
+    expect(waiting).to.deep.equal({ count: 0 });
   });
 
   it('ten thousand due lanes of one endpoint do not starve another, and the claim stays on its index', async function () {

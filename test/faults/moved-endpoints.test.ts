@@ -100,6 +100,33 @@ describe('an endpoint with a new address', function () {
     await app.eventually(async () => (await deliveries())[0]?.state === 'delivered');
   });
 
+  it('does not answer for what fails at the one before after the change', async () => {
+    const answer = holdAnswer();
+    await converse();
+    const held = await answer;
+    await move();
+    const { promise: arrived, resolve } = Promise.withResolvers<ServerResponse>();
+    present.answerWith((_, response) => resolve(response));
+    held.writeHead(503, muchLater).end();
+    const again = await arrived;
+    expect((await webhook()).circuit).to.include({ state: 'closed', consecutive_failures: 0, failing_since: null });
+    again.end();
+    await app.eventually(async () => (await deliveries())[0]?.state === 'delivered');
+  });
+
+  it('is not given what is still under way at the one before', async () => {
+    const answer = holdAnswer();
+    await converse();
+    const held = await answer;
+    await move();
+    const lease = `SELECT lease_token IS NOT NULL AND due_at > now() AS holds FROM lanes
+      WHERE endpoint_kind = 'webhook' AND endpoint_id = $1`;
+    expect(await app.query(lease, [webhookId])).to.deep.equal([{ holds: true }]);
+    held.end();
+    await app.eventually(async () => (await deliveries())[0]?.state === 'delivered');
+    expect(present.received).to.deep.equal([]);
+  });
+
   it('that answers 410 itself is switched off; what waited is kept, told from all else, and later events come again', async () => {
     await waitAtOld(2);
     await move();

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { AlarmClock } from '../../src/jobs/alarm-clock.ts';
+import { systemClock } from '../../src/lib/ports.ts';
 import { TestApp } from '../support/app.ts';
 
 const lateMs = 15_000;
@@ -68,4 +70,28 @@ describe('the alarm clock', function () {
   });
 
   it('is not held up by what a killed process had locked', () => expectWoken(crashed, lateSnoozes));
+
+  it('is not put off by another process, nor by a restart', async () => {
+    const due = `UPDATE agenda_jobs SET next_run_at = now() + interval '20 minutes' WHERE name = 'delete-old-events'`;
+    await app.query(due);
+    const other = await TestApp.start({ databaseUrl: app.databaseUrl });
+    const [alarm] = await app.query(
+      `SELECT next_run_at < now() + interval '21 minutes' AS kept FROM agenda_jobs WHERE name = 'delete-old-events'`,
+    );
+    await other.app.stop();
+    expect(alarm).to.deep.equal({ kept: true });
+  });
+
+  it('tells of an alarm that fails', async () => {
+    const told: unknown[] = [];
+    const clock = new AlarmClock({
+      databaseUrl: app.databaseUrl,
+      clock: systemClock,
+      alarms: [{ name: 'broken', everyMs: 1_000, ring: () => Promise.reject(new Error('The alarm is broken')) }],
+      failed: (error) => told.push(error),
+    });
+    await clock.start();
+    await app.eventually(async () => told.some((error) => String(error).includes('The alarm is broken')));
+    await clock.stop();
+  });
 });

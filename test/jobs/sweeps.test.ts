@@ -4,6 +4,7 @@ import { deleteOldIdempotencyKeys } from '../../src/domain/idempotency-keys.ts';
 import { deleteOldEvents } from '../../src/domain/retention.ts';
 import { checkSla } from '../../src/domain/sla.ts';
 import { wakeDueSnoozes } from '../../src/domain/snoozes.ts';
+import { sweep } from '../../src/domain/sweep.ts';
 import { TestApp } from '../support/app.ts';
 
 const start = Date.parse('2030-01-07T12:00:00Z');
@@ -113,6 +114,28 @@ describe('a sweep', () => {
     await allow();
     now += hour;
     expect(await deleteOldIdempotencyKeys(app.app.database)).to.equal(1);
+  });
+
+  it('passes by a page of which nothing is to be tried yet', async () => {
+    let pages = 0;
+    const plan = {
+      name: 'trying numbers',
+      nameOf: (item: number) => `number ${item}`,
+      page: async (after: number | null) => {
+        pages += 1;
+        if (pages > 10) throw new Error('It began anew');
+        return [1, 2, 3].filter((item) => item > (after ?? 0)).slice(0, 2);
+      },
+      pageSize: 2,
+      atOnce: 1,
+      work: async ([item = 0]: readonly number[]) => {
+        if (item < 3) throw new Error('no');
+        return 1;
+      },
+    };
+    expect(await sweep(app.app.database, plan)).to.equal(1);
+    expect(await sweep(app.app.database, plan)).to.equal(1);
+    expect(pages).to.equal(4);
   });
 
   it('ends when the database is away, and blames no row for it', async () => {

@@ -109,6 +109,19 @@ describe('plugin check', () => {
     expect(await check({ 'plugin.json': '{}' })).to.include({ ok: false });
   });
 
+  it('fails when one handler does, whichever it is', async () => {
+    const events = ['message_created', 'message_updated'];
+    const [broken, good] = ['{ throw new Error("broken") }', '{}'];
+    for (const [first, second] of [
+      [broken, good],
+      [good, broken],
+    ]) {
+      const bot = `export default { on: { message_created() ${first}, message_updated() ${second} } }`;
+      const { ok, text } = await withBot(bot, { events });
+      expect(ok, text).to.equal(false);
+    }
+  });
+
   it('tries bots on events as the service sends them', () => {
     for (const name of [
       'message_created',

@@ -58,6 +58,20 @@ describe('runtime: the pool of sandbox processes', () => {
     await flaky.close();
   });
 
+  it('ends what waits when no child can be started', async () => {
+    const broken = createRunner({
+      size: 1,
+      queueLimit: 2,
+      maxRssMb: 256,
+      start: () => spawn('/bin/false', { stdio: ['pipe', 'pipe', 'ignore'] }),
+    });
+    expect(await broken.run(requestOf(botOf('')))).to.include({
+      outcome: 'crashed',
+      error: 'The sandbox cannot be started',
+    });
+    await broken.close();
+  });
+
   it('runs another account at once beside an account that keeps all its children busy', async () => {
     const two = createRunner({ size: 2, queueLimit: 50, maxRssMb: 256 });
     const owner = (account: number, bot: number) => ({ owner: { account, bot } });

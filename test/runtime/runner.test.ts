@@ -326,6 +326,15 @@ describe('runtime: runner', () => {
     }
   });
 
+  it('knows which bundles a child has forgotten, also when one more came than it keeps', async () => {
+    const single = createRunner({ size: 1, queueLimit: 1, maxRssMb: 256 });
+    for (const count of [...Array.from({ length: 33 }, (_, index) => index), 0]) {
+      const { outcome, error } = await single.run(requestOf(botOf(`ctx.note('${count}')`)));
+      expect([count, outcome, error]).to.deep.equal([count, 'ok', undefined]);
+    }
+    await single.close();
+  });
+
   it('closes: what runs and what waits ends, and nothing more is taken', async () => {
     const closing = createRunner({ size: 1, queueLimit: 5, maxRssMb: 256 });
     const before = new Set(sandboxPids());
