@@ -1,5 +1,8 @@
 import { expect } from 'chai';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { Client } from 'pg';
 import { App } from '../../src/app.ts';
@@ -22,7 +25,11 @@ interface Line {
 }
 
 /** A service that is put together and does not run yet; what it logs is kept. */
-async function create(databaseUrl: string, env: Record<string, string> = {}): Promise<{ app: App; lines: Line[] }> {
+async function create(
+  databaseUrl: string,
+  env: Record<string, string> = {},
+  pluginRoot?: string,
+): Promise<{ app: App; lines: Line[] }> {
   const lines: Line[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line) as Line) });
   const config = loadConfig({
@@ -33,7 +40,7 @@ async function create(databaseUrl: string, env: Record<string, string> = {}): Pr
     BOOTSTRAP_ADMIN_TOKEN: adminToken,
     ...env,
   });
-  return { app: await App.create({ config, databaseUrl, log }), lines };
+  return { app: await App.create({ config, databaseUrl, log, ...(pluginRoot ? { pluginRoot } : {}) }), lines };
 }
 
 async function refusal(app: App): Promise<Error> {
@@ -106,7 +113,9 @@ describe('a start', function () {
   it('of two first ones at once one makes the account, also when it is held up', async () => {
     const letGo = await hold(databaseUrl, 'LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE');
     const patient = { LOCK_TIMEOUT_MS: '10000' };
-    const both = await Promise.all([create(databaseUrl, patient), create(databaseUrl, patient)]);
+    // Packages would keep the two apart by themselves: each notes whose they are.
+    const bare = mkdtempSync(join(tmpdir(), 'switchboard-bare-'));
+    const both = await Promise.all([create(databaseUrl, patient, bare), create(databaseUrl, patient, bare)]);
     const starting = Promise.all(both.map(({ app }) => app.start()));
     const em = both[0].app.database.em();
     const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
@@ -115,6 +124,7 @@ describe('a start', function () {
     expect((await starting).filter((one) => one !== null)).to.have.lengthOf(1);
     expect(await sql(em, 'SELECT count(*) FROM accounts')).to.deep.equal([{ count: 1 }]);
     await Promise.all(both.map(({ app }) => app.stop()));
+    rmSync(bare, { recursive: true });
   });
 
   it('warns once of a BOOTSTRAP_ADMIN_TOKEN that is none of an existing database', async () => {

@@ -71,12 +71,13 @@ describe('the alarm clock', function () {
 
   it('is not held up by what a killed process had locked', () => expectWoken(crashed, lateSnoozes));
 
-  it('is not put off by another process, nor by a restart', async () => {
+  it('is neither put off nor brought forward by another process or a restart', async () => {
     const due = `UPDATE agenda_jobs SET next_run_at = now() + interval '20 minutes' WHERE name = 'delete-old-events'`;
     await app.query(due);
     const other = await TestApp.start({ databaseUrl: app.databaseUrl });
     const [alarm] = await app.query(
-      `SELECT next_run_at < now() + interval '21 minutes' AS kept FROM agenda_jobs WHERE name = 'delete-old-events'`,
+      `SELECT next_run_at BETWEEN now() + interval '19 minutes' AND now() + interval '21 minutes' AS kept
+       FROM agenda_jobs WHERE name = 'delete-old-events'`,
     );
     await other.app.stop();
     expect(alarm).to.deep.equal({ kept: true });

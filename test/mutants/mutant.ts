@@ -1,4 +1,4 @@
-/** A plausible mistake, planted to see whether the tests notice it. */
+/** A plausible mistake, planted to see whether the tests notice it. With it the project compiles, unused names apart. */
 export interface Mutant {
   /** Source file, from the project's root. */
   file: string;

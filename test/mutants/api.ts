@@ -1,0 +1,51 @@
+import type { Mutant } from './mutant.ts';
+
+export const api: readonly Mutant[] = [
+  {
+    file: 'src/api/agent-bot-records.ts',
+    text: 'record.system ? { ...record, outgoing_url: null, config: {} } : record',
+    replacement: 'record.system ? { ...record, outgoing_url: null } : record',
+    test: 'test/api/platform-bots.test.ts',
+    harm: "Every account reads the settings of the platform's bots.",
+  },
+  {
+    file: 'src/api/widget.ts',
+    text: `    publicOnly: true,
+`,
+    replacement: '',
+    test: 'test/api/widget-messages.test.ts',
+    harm: "Visitors read their agents' private notes.",
+  },
+  {
+    file: 'src/api/platform-accounts.ts',
+    text: 'deleteAgent((work) => transactIn({ id, name }, work), seat.id)',
+    replacement: 'deleteAgent((work) => transactIn({ id, name }, work), body.user_id)',
+    test: 'test/api/platform-users.test.ts',
+    only: 'leave the seat that they took',
+    harm: 'Removing a user from an account removes another agent, or nobody.',
+  },
+  {
+    file: 'src/api/health.ts',
+    text: 'if (!services.started() || !services.accepting()',
+    replacement: 'if (!services.accepting()',
+    test: 'test/boot/start.test.ts',
+    only: 'is ready only',
+    harm: 'A load balancer sends requests before the first administrator exists.',
+  },
+  {
+    file: 'src/api/invitations.ts',
+    text: '<p>${escaped(seat.name)} (',
+    replacement: '<p>${seat.name} (',
+    test: 'test/api/invitations.test.ts',
+    only: 'invitations',
+    harm: 'A name runs as a script in the page of the invitation.',
+  },
+  {
+    file: 'src/api/inboxes.ts',
+    text: '(closed || open ? none : hours)',
+    replacement: '(closed ? none : hours)',
+    test: 'test/api/inboxes.test.ts',
+    only: 'open or closed all day',
+    harm: 'A day that is open all day keeps hours, and is told with both.',
+  },
+];

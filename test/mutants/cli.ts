@@ -1,0 +1,28 @@
+import type { Mutant } from './mutant.ts';
+
+export const cli: readonly Mutant[] = [
+  {
+    file: 'src/cli/plugin-check.ts',
+    text: 'ok &&= result.ok;',
+    replacement: 'ok = result.ok;',
+    test: 'test/runtime/bots.test.ts',
+    only: 'whichever it is',
+    harm: 'The check passes a plugin whose last handler works and whose first does not.',
+  },
+  {
+    file: 'src/cli/main.ts',
+    text: '  process.exit(1);',
+    replacement: '  process.exitCode = 1;',
+    test: 'test/boot/remedies.test.ts',
+    only: 'is one sentence with the remedy',
+    harm: 'A command that fails hangs beside the database that it started.',
+  },
+  {
+    file: 'src/cli/with-database.ts',
+    text: '(besideService ? runningPostgresUrl(dataDir) : null)',
+    replacement: 'null',
+    test: 'test/boot/remedies.test.ts',
+    only: 'a lost token',
+    harm: 'A lost token cannot be replaced while the service runs.',
+  },
+];

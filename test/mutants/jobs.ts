@@ -1,0 +1,23 @@
+import type { Mutant } from './mutant.ts';
+
+export const jobs: readonly Mutant[] = [
+  {
+    file: 'src/jobs/alarm-clock.ts',
+    text: `    this.#restore = setInterval(() => void this.#setRecurring().catch(this.#options.failed), restoreMs);
+`,
+    replacement: '',
+    test: 'test/jobs/alarm-clock.test.ts',
+    only: 'carries no truth',
+    harm: 'Once its table is lost, recurring work is not done until the next start.',
+  },
+  {
+    file: 'src/jobs/alarm-clock.ts',
+    text: `  } catch (error) {
+    done(error instanceof Error ? error : new Error(String(error)));`,
+    replacement: `  } catch {
+    done();`,
+    test: 'test/jobs/alarm-clock.test.ts',
+    only: 'tells of an alarm that fails',
+    harm: 'Nobody hears that the work of an alarm fails.',
+  },
+];

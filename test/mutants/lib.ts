@@ -1,0 +1,72 @@
+import type { Mutant } from './mutant.ts';
+
+export const lib: readonly Mutant[] = [
+  {
+    file: 'src/lib/outbound-connections.ts',
+    text: 'if (active > 0 || performance.now()',
+    replacement: 'if (performance.now()',
+    test: 'test/lib/outbound-http.test.ts',
+    only: 'takes longer than connections are kept idle',
+    harm: 'Every minute, calls that are under way are cut.',
+  },
+  {
+    file: 'src/lib/sql-errors.ts',
+    text: "new Set(['40001', '40P01'])",
+    replacement: "new Set(['40001'])",
+    test: 'test/transaction.test.ts',
+    harm: 'Two changes that meet in a deadlock answer 500 to one of the callers.',
+  },
+  {
+    file: 'src/lib/shared-clock.ts',
+    text: 'this.#aheadMs = told',
+    replacement: 'this.#aheadMs += told',
+    test: 'test/lib/shared-clock.test.ts',
+    harm: 'The time of a machine whose clock is off goes further astray every minute.',
+  },
+  {
+    file: 'src/lib/storable.ts',
+    text: 'text.slice(0, maxChars).toWellFormed()',
+    replacement: 'text.toWellFormed().slice(0, maxChars)',
+    test: 'test/lib/storable.test.ts',
+    harm: 'A long answer that is cut through an emoji cannot be stored, and its delivery never ends.',
+  },
+  {
+    file: 'src/lib/json-text.ts',
+    text: '/\\d{16}/',
+    replacement: '/\\d{17}/',
+    test: 'test/lib/json-text.test.ts',
+    harm: 'A number such as 9007199254740993 changes silently.',
+  },
+  {
+    file: 'src/lib/addresses.ts',
+    text: 'const CUSTOMER_BYTES = 8;',
+    replacement: 'const CUSTOMER_BYTES = 16;',
+    test: 'test/lib/addresses.test.ts',
+    harm: 'A guesser with an IPv6 network has as many tries as it has addresses.',
+  },
+  {
+    file: 'src/lib/outbound-exchange.ts',
+    text: `if (this.#settled) return wire.abort(new Error('The exchange is over.'));
+`,
+    replacement: '',
+    test: 'test/lib/outbound-http.test.ts',
+    only: 'waited for a connection beyond',
+    harm: 'A call that was given up while it waited for a connection is made all the same.',
+  },
+  {
+    file: 'src/lib/mail.ts',
+    text: `    await Promise.all(this.#underWay);
+`,
+    replacement: '',
+    test: 'test/api/invitations.test.ts',
+    only: 'a service that stops sends',
+    harm: 'Invitations that are being sent when the service stops are lost.',
+  },
+  {
+    file: 'src/lib/host-resolver.ts',
+    text: 'known !== undefined && performance.now() < known.expiresAt',
+    replacement: 'known !== undefined',
+    test: 'test/lib/host-resolver.test.ts',
+    harm: 'A receiver that moves to another address is never found again.',
+  },
+];
