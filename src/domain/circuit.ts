@@ -48,6 +48,8 @@ export const maxProbeMs = { webhook: 10 * 60_000, bot: 60_000 } as const;
 const maxJitter = 0.2;
 /** An endpoint that has done nothing but fail for so long is switched off. */
 export const maxFailingMs = 5 * 24 * 3_600_000;
+/** Failures running that this takes as well: two failures with a quiet week between them say nothing of the week. */
+export const minExpiringFailures = 10;
 
 function probeAt(trips: number, { kind, now, fraction }: EndedAttempt): Date {
   const distance = Math.min(maxProbeMs[kind], firstProbeMs * 2 ** Math.min(trips - 1, 30));
@@ -76,7 +78,8 @@ function fail(health: EndpointHealth, attempt: EndedAttempt): { health: Endpoint
     circuitTrips,
     circuitProbeAt: circuitTrips > health.circuitTrips ? probeAt(circuitTrips, attempt) : health.circuitProbeAt,
   };
-  const hasExpired = attempt.now.getTime() - failingSince.getTime() >= maxFailingMs;
+  const hasFailedForLong = attempt.now.getTime() - failingSince.getTime() >= maxFailingMs;
+  const hasExpired = hasFailedForLong && after.consecutiveFailures >= minExpiringFailures;
   // What is switched off has nothing to probe.
   if (hasExpired) return { health: { ...after, circuitTrips: 0, circuitProbeAt: null }, change: 'expired' };
   return { health: after, change: health.circuitProbeAt === null && circuitTrips > 0 ? 'opened' : null };

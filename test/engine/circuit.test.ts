@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import {
   maxFailingMs,
   maxProbeMs,
+  minExpiringFailures,
   nextHealth,
   unknownHealth,
   type EndedAttempt,
@@ -91,8 +92,10 @@ describe('the circuit of an endpoint', () => {
 });
 
 describe('an endpoint that only fails', () => {
+  const many = Array.from({ length: minExpiringFailures - 1 }, () => 'failed' as const);
+
   it('is to be switched off after five days, not before, and never after a success', () => {
-    const { health } = live(['failed']);
+    const { health } = live(many);
     expect(health.failingSince).to.deep.equal(start);
     expect(live(['failed'], { now: after(maxFailingMs - 1) }, health).changes).to.deep.equal([null]);
     expect(live(['failed'], { now: after(maxFailingMs) }, health).changes).to.deep.equal(['expired']);
@@ -101,11 +104,26 @@ describe('an endpoint that only fails', () => {
     expect(live(['failed'], { now: after(maxFailingMs) }, well).changes).to.deep.equal([null]);
   });
 
+  it('seldom is not switched off: that takes ten failures running, the last of them after five days', () => {
+    let { health } = live(['failed']);
+    for (let failures = 2; failures <= 10; failures++) {
+      const next = live(['unanswered'], { now: after(failures * maxFailingMs) }, health);
+      expect(next.changes.includes('expired'), `${failures} failures`).to.equal(failures === 10);
+      health = next.health;
+    }
+    const { health: few } = live([...many.slice(1), 'delivered', 'failed']);
+    expect(live(['failed'], { now: after(6 * maxFailingMs) }, few).changes).to.deep.equal([null]);
+  });
+
   it('has no circuit any more then', () => {
-    const { health } = live(['unanswered', 'unanswered', 'unanswered']);
+    const { health } = live([...many.slice(3), 'unanswered', 'unanswered', 'unanswered']);
     const expired = live(['probe unanswered'], { now: after(maxFailingMs) }, health);
     expect(expired.changes).to.deep.equal(['expired']);
-    expect(expired.health).to.include({ circuitProbeAt: null, circuitTrips: 0, consecutiveFailures: 4 });
+    expect(expired.health).to.include({
+      circuitProbeAt: null,
+      circuitTrips: 0,
+      consecutiveFailures: minExpiringFailures,
+    });
   });
 
   it('is proven by its last attempt alone', () => {

@@ -130,7 +130,8 @@ describe("a bot's server that does not answer", function () {
   it('is given up after five days: its conversations are for people, until its address is set again', async () => {
     const [held] = await openCircuit();
     await app.query(
-      `UPDATE agent_bots SET failing_since = now() - interval '5 days', circuit_probe_at = now() WHERE id = $1`,
+      `UPDATE agent_bots SET failing_since = now() - interval '5 days', consecutive_failures = 20,
+         circuit_probe_at = now() WHERE id = $1`,
       [botId],
     );
     await pass(700);

@@ -162,7 +162,10 @@ describe('an endpoint that does not answer', function () {
     const id = await webhook();
     for (const name of ['One', 'Two', 'Three', 'Four']) await contact(name);
     await opened(id);
-    await app.query(`UPDATE webhooks SET failing_since = now() - interval '5 days' WHERE id = $1`, [id]);
+    await app.query(
+      `UPDATE webhooks SET failing_since = now() - interval '5 days', consecutive_failures = 20 WHERE id = $1`,
+      [id],
+    );
     await letTry(app);
     await letProbe(app);
     await app.eventually(async () => !(await circuitOf(app, id)).active);
