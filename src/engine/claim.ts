@@ -54,16 +54,20 @@ interface HeadRow {
 
 // The head of a lane is its oldest due delivery, unless an older one that still holds the lane back waits for its
 // retry. A head that is leased already was left behind by a process that died: what became of it is not known, and
-// that is what its attempt is recorded as.
+// that is what its attempt is recorded as. A head that somebody else has locked is left, and no later delivery of its
+// lane is taken instead; FOR NO KEY UPDATE re-reads the locked row, so one that was cancelled meanwhile is left as well.
 const headStatement = prepared(`
-  WITH head AS (
-    SELECT d.id, d.attempt, d.lease_token AS left_behind FROM lanes l CROSS JOIN LATERAL (
-      SELECT d.id, d.attempt, d.lease_token FROM deliveries d
+  WITH oldest AS (
+    SELECT d.id FROM lanes l CROSS JOIN LATERAL (
+      SELECT d.id FROM deliveries d
       WHERE d.lane_id = l.id AND d.state = 'pending' AND d.next_attempt_at <= now() AND d.event_id <= coalesce(
         (SELECT h.event_id FROM deliveries h WHERE h.lane_id = l.id AND h.state = 'pending' AND h.failures < $3
          ORDER BY h.event_id LIMIT 1), d.event_id)
       ORDER BY d.event_id LIMIT 1) d
     WHERE l.id = ANY ($1) AND l.lease_token = $2
+  ), head AS (
+    SELECT id, attempt, lease_token AS left_behind FROM deliveries
+    WHERE id = ANY (ARRAY(SELECT id FROM oldest)) AND state = 'pending' ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
   ), unknown_attempts AS (
     INSERT INTO attempts (account_id, delivery_id, number, outcome, error_code)
     SELECT d.account_id, d.id, d.attempt, 'unknown', 'lease_expired'
@@ -71,7 +75,7 @@ const headStatement = prepared(`
   )
   UPDATE deliveries d SET attempt = d.attempt + 1, claims = d.claims + 1, lease_token = $2
   FROM head, events e, accounts a
-  WHERE d.id = head.id AND e.account_id = d.account_id AND e.id = d.event_id AND a.id = d.account_id
+  WHERE d.id = head.id AND d.state = 'pending' AND e.account_id = d.account_id AND e.id = d.event_id AND a.id = d.account_id
   RETURNING d.id, d.lane_id, d.attempt, d.failures, d.claims, d.account_id, a.name AS account_name, d.event_id,
     e.name AS event_name, e.conversation_id, e.depth, (CASE d.endpoint_kind WHEN 'bot' THEN e.bot_payload ELSE e.account_payload END)::text AS body,
     d.endpoint_kind, d.endpoint_id,
@@ -87,7 +91,7 @@ const headStatement = prepared(`
         AND previous_secret_expires_at > now()) END AS previous_secret,
     CASE d.endpoint_kind WHEN 'bot' THEN (SELECT disabled_reason FROM agent_bots WHERE id = d.endpoint_id) END AS disabled_reason`);
 
-/** Takes the head delivery of each leased lane; a lane may have none. Failed attempts below `holdAttempts` hold a lane. */
+/** Takes the head delivery of each leased lane; a lane may have none that is free. Failed attempts below `holdAttempts` hold a lane. */
 export async function takeHeads(
   executor: Executor,
   { laneIds, token, holdAttempts }: { laneIds: readonly number[]; token: string; holdAttempts: number },

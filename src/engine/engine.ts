@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, TouchedEndpoint } from '../database.ts';
 import type { Random } from '../lib/ports.ts';
-import { isOutage, isRetryable } from '../lib/sql-errors.ts';
+import { isLockTimeout, isOutage, isRetryable } from '../lib/sql-errors.ts';
 import { takeHeads, type Claimed, type EndpointKind } from './claim.ts';
 import { pauseAfter } from './defect.ts';
 import { firstEndpoint, lookAt, surveyDue, type EndpointOfAccount } from './due-endpoints.ts';
@@ -174,14 +174,25 @@ export class Engine {
     for (const endpoint of await lookAt(em, kind, touched)) pump.due.set(keyOf(endpoint), endpoint);
   }
 
-  // Of all processes one makes a probe.
+  // Of all processes one makes a probe, and of all accounts of a system bot the one whose turn it is. What goes wrong
+  // with probes keeps nothing else from being claimed.
   async #takeProbes(kind: EndpointKind, shares: readonly Share[]): Promise<readonly Share[]> {
-    const { database, leaseSeconds } = this.#options;
-    const endpointIds = shares.filter(({ circuit }) => circuit === 'probe').map(({ id }) => id);
-    if (endpointIds.length === 0) return shares;
-    const ours = await takeProbes(database.em(), { kind, endpointIds, seconds: leaseSeconds });
-    for (const share of shares) if (share.circuit === 'probe') this.#pumps[kind].due.delete(keyOf(share));
-    return shares.filter(({ circuit, id }) => circuit !== 'probe' || ours.has(id));
+    const probes = new Map<number, Share>();
+    for (const share of shares) {
+      if (share.circuit !== 'probe') continue;
+      this.#pumps[kind].due.delete(keyOf(share));
+      if (!probes.has(share.id)) probes.set(share.id, share);
+    }
+    if (probes.size === 0) return shares;
+    const { database, leaseSeconds, failed } = this.#options;
+    const bounds = { kind, endpointIds: [...probes.keys()], seconds: leaseSeconds };
+    const ours = await takeProbes(database.em(), bounds).catch((error: unknown) => {
+      failed(error);
+      return new Set<number>();
+    });
+    return shares.filter(
+      (share) => share.circuit !== 'probe' || (ours.has(share.id) && probes.get(share.id) === share),
+    );
   }
 
   async #takeUp(
@@ -206,7 +217,7 @@ export class Engine {
       idle = leases.filter(({ laneId }) => !taken.has(laneId));
       if (idle.length > 0) idle = await database.em().transactional((em) => releaseLanes(em, idle, holdAttempts));
       this.#abandon(idle);
-      if (probes.size > 0) await giveBackProbes(database.em(), kind, [...probes]);
+      if (probes.size > 0) await giveBackProbes(database.em(), kind, [...probes]).catch(this.#options.failed);
     } catch (error) {
       if (isPassing(error)) this.#abandon(idle);
       throw error;
@@ -287,5 +298,5 @@ export class Engine {
 
 // The lanes need not wait out their lease after what another try may well get over.
 function isPassing(error: unknown): boolean {
-  return isOutage(error) || isRetryable(error);
+  return isOutage(error) || isRetryable(error) || isLockTimeout(error);
 }

@@ -50,10 +50,10 @@ const finishStatement = prepared(`
   )
   SELECT id FROM finished`);
 
-// Due again when its head is: a delivery that still holds the lane back hides all behind it.
+// Due again when its head is, but not for so many seconds: a delivery that still holds the lane back hides all behind it.
 const releaseStatement = prepared(`
   UPDATE lanes l SET lease_token = NULL, due_at = (
-    SELECT min(d.next_attempt_at) FROM deliveries d WHERE d.lane_id = l.id AND d.state = 'pending' AND d.event_id <= coalesce(
+    SELECT min(greatest(d.next_attempt_at, now() + make_interval(secs => $3))) FROM deliveries d WHERE d.lane_id = l.id AND d.state = 'pending' AND d.event_id <= coalesce(
       (SELECT h.event_id FROM deliveries h WHERE h.lane_id = l.id AND h.state = 'pending' AND h.failures < $2
        ORDER BY h.event_id LIMIT 1), d.event_id))
   WHERE l.id = ANY ($1)`);
@@ -79,8 +79,11 @@ async function lockFree<Held extends Lease>(
   return { locked: [...locked], skipped: others.filter(({ laneId }) => ours.has(laneId)) };
 }
 
+/** A lane whose head was locked is not claimed again at once, or claims would do nothing else while it is. */
+const lockedHeadSeconds = 0.25;
+
 /**
- * Gives lanes back that had nothing to deliver. Answers those whose rows somebody else has locked: they are as before.
+ * Gives lanes back that had nothing to deliver, or whose delivery somebody else has locked. Answers those whose rows somebody else has locked: they are as before.
  * Runs in the caller's transaction.
  */
 export async function releaseLanes<Held extends Lease>(
@@ -89,7 +92,7 @@ export async function releaseLanes<Held extends Lease>(
   holdAttempts: number,
 ): Promise<Held[]> {
   const { locked, skipped } = await lockFree(executor, lanes);
-  if (locked.length > 0) await sql(executor, releaseStatement, [locked, holdAttempts]);
+  if (locked.length > 0) await sql(executor, releaseStatement, [locked, holdAttempts, lockedHeadSeconds]);
   return skipped;
 }
 
@@ -149,6 +152,6 @@ async function write(
     current.map(({ durationMs }) => Math.round(durationMs)),
     current.map(({ responseBody }) => storableTextOrNull(responseBody, maxRecordedBodyChars)),
   ]);
-  await sql(executor, releaseStatement, [[...locked], holdAttempts]);
+  await sql(executor, releaseStatement, [[...locked], holdAttempts, 0]);
   return rows.map(({ id }) => id);
 }

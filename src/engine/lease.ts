@@ -23,7 +23,8 @@ const probeStatements = {
   bot: takeProbe('agent_bots'),
 };
 const giveBack = (table: string) =>
-  prepared(`UPDATE ${table} SET circuit_probe_at = now() WHERE id = ANY ($1) AND circuit_probe_at > now()`);
+  prepared(`UPDATE ${table} SET circuit_probe_at = now()
+    WHERE id = ANY (ARRAY(${unlocked(table, 'circuit_probe_at > now()')}))`);
 const giveBackStatements = { webhook: giveBack('webhooks'), bot: giveBack('agent_bots') };
 const leaseStatements = {
   webhook: lease('webhooks'),
@@ -32,7 +33,13 @@ const leaseStatements = {
 
 function takeProbe(table: string): string {
   return prepared(`UPDATE ${table} SET circuit_probe_at = now() + make_interval(secs => $2)
-    WHERE id = ANY ($1) AND circuit_probe_at <= now() RETURNING id`);
+    WHERE id = ANY (ARRAY(${unlocked(table, 'circuit_probe_at <= now()')})) RETURNING id`);
+}
+
+// An endpoint's row may be locked for long, by a request that changes it: nobody else's deliveries wait for that. NO KEY:
+// FOR UPDATE would make every insert wait that refers to the endpoint.
+function unlocked(table: string, condition: string): string {
+  return `SELECT id FROM ${table} WHERE id = ANY ($1) AND ${condition} ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`;
 }
 
 // The lease doubles as the due time, so a lane whose process died becomes due by itself. A lane left behind is leased for
@@ -55,7 +62,10 @@ function lease(table: string): string {
     WHERE id = ANY (ARRAY(SELECT id FROM candidate)) RETURNING id, endpoint_id, account_id`);
 }
 
-/** Takes the right to a probe of each endpoint whose next one is due; answers those that nobody else has taken. */
+/**
+ * Takes the right to a probe of each endpoint whose next one is due; answers those that nobody
+ * else has taken or locked.
+ */
 export async function takeProbes(
   executor: Executor,
   { kind, endpointIds, seconds }: { kind: EndpointKind; endpointIds: readonly number[]; seconds: number },
