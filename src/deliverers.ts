@@ -1,5 +1,6 @@
 import type { Database } from './database.ts';
 import { isForSpeakers, silenceOfBot } from './domain/arbiter.ts';
+import { countFailedRun, type Quarantine } from './domain/bot-quarantine.ts';
 import { suspendBot } from './domain/bot-suspension.ts';
 import { findAddress } from './domain/waiting-lanes.ts';
 import { disableWebhook } from './domain/webhooks.ts';
@@ -12,8 +13,8 @@ import { finishDeliveries, type Finished } from './engine/finish.ts';
 import type { DueEndpoint, SlotOutcome } from './engine/slots.ts';
 import { learning, type StandingOptions } from './endpoint-standing.ts';
 import { findConversation } from './entities/conversation.ts';
-import { system, transact } from './events/transaction.ts';
-import type { BotRunner, RunVerdict } from './runtime/run-bot.ts';
+import { system, transact, type Transaction } from './events/transaction.ts';
+import { tellQuarantine, type BotRunner, type RunVerdict } from './runtime/run-bot.ts';
 
 export interface DelivererOptions extends DelivererPorts {
   database: Database;
@@ -75,19 +76,29 @@ async function silenceNow(
   return conversation ? silenceOfBot(conversation, endpoint.id) : 'not_serving';
 }
 
+interface Ending {
+  claimed: Claimed;
+  finished: Finished;
+  /** Tells people why they get the conversation. */
+  note: string;
+  /** What follows for the bot, in the same transaction. */
+  judge?: (tx: Transaction) => Promise<void>;
+}
+
 /**
  * Ends the delivery of a bot that cannot answer, and gives the conversation to people; both or neither. False when
  * another process has taken the delivery over: it is for that one to judge the bot.
  */
 async function giveToPeople(
   { database, holdAttempts }: DelivererOptions,
-  { claimed, finished, note }: { claimed: Claimed; finished: Finished; note: string },
+  { claimed, finished, note, judge }: Ending,
 ): Promise<boolean> {
   const { conversationId } = claimed.event;
   try {
     await transact(database, { account: claimed.account, actor: system }, async (tx) => {
       const suspension = { botId: claimed.endpoint.id, silence: 'bot_failed', note } as const;
       if (conversationId !== null) await suspendBot(tx, conversationId, suspension);
+      await judge?.(tx);
       const written = await finishDeliveries(tx.em, [finished], holdAttempts);
       if (written.length === 0) throw new StaleDelivery();
     });
@@ -163,7 +174,15 @@ function endDefective(options: DelivererOptions): Attempt {
     const told = { outcome: 'skipped', verdict: finished, detail: `${maxClaims} attempts left no result` } as const;
     if (claimed.endpoint.kind !== 'bot' || isHopeless(claimed)) return { finished, ...told };
     const note = `The bot left no result ${maxClaims} times (defect). Please take over.`;
-    const isOurs = await giveToPeople(options, { claimed, finished, note });
+    const { account, endpoint } = claimed;
+    let quarantine: Quarantine | null = null;
+    // A bot inside the service that left no result has failed as well; that of a server is for its circuit to judge.
+    const judge = async (tx: Transaction): Promise<void> => {
+      if (endpoint.url === null) quarantine = await countFailedRun(tx, endpoint.id, 'defect');
+    };
+    const isOurs = await giveToPeople(options, { claimed, finished, note, judge });
+    const failure = { account: account.id, bot: endpoint.id, outcome: 'defect' };
+    if (isOurs && quarantine) tellQuarantine(options.log, failure, quarantine);
     return { finished: null, ...told, verdict: isOurs ? finished : null };
   };
 }

@@ -68,6 +68,16 @@ interface Attempt {
   result: RunResult;
 }
 
+/** Logs that a quarantine begins, and the outcome that it begins with. */
+export function tellQuarantine(
+  log: RunnerLog,
+  failure: { account: number; bot: number; outcome: string },
+  { until }: Quarantine,
+): void {
+  const fields = { ...failure, until: until?.toISOString() ?? 'released' };
+  log.warn(fields, 'this bot failed several times running and is not called for now');
+}
+
 function failed(outcome: RunResult['outcome'], error: string): RunResult {
   return { outcome, error, actions: [], logs: [], wallMs: 0 };
 }
@@ -217,12 +227,7 @@ export class BotRunner {
       quarantine = blamelessOutcomes.has(outcome) ? null : await countFailedRun(tx, bot.id, outcome);
       return { state: 'exhausted', delayMs: 0, errorCode: outcome, detail: error };
     });
-    if (quarantine) this.#tellQuarantine(attempt, outcome, quarantine);
-  }
-
-  #tellQuarantine({ input, bot }: Attempt, outcome: string, { until }: Quarantine): void {
-    const fields = { account: input.account.id, bot: bot.id, outcome, until: until?.toISOString() ?? 'released' };
-    this.#options.log.warn(fields, 'this bot failed several times running and is not called for now');
+    if (quarantine) tellQuarantine(this.#options.log, { account: input.account.id, bot: bot.id, outcome }, quarantine);
   }
 
   // What waited for the bot since before its quarantine: people get the conversation at once.

@@ -111,6 +111,24 @@ describe('a delivery that never leaves a result', function () {
     await app.eventually(async () => (await messagesOf(app, id)).at(-1)?.content === 'An answer');
   });
 
+  it('of a bot counts as a failed run: with the fifth running the bot is not called for a while', async () => {
+    const id = await openConversation(app, inboxId);
+    const [bot] = await app.query<{ id: number }>(
+      `UPDATE agent_bots SET failed_runs = 4, failed_account_id = 1 WHERE plugin_id = 'plain' RETURNING id`,
+    );
+    const allow = await refuse('bot_runs', `NEW.conversation_id = ${id}`);
+    await ask(id);
+    const [delivery] = await endWithoutPatience(id, 'bot');
+    await allow();
+    expect(delivery).to.deep.include({ state: 'exhausted', last_error: 'defect' });
+    const { reason, since, until } = (await app.get(`agent_bots/${bot!.id}`)).body.quarantine ?? {};
+    expect({ reason, seconds: until - since }).to.deep.equal({ reason: 'defect', seconds: 300 });
+    const told = lines.filter(({ msg }) => String(msg).includes('not called'));
+    expect(told).to.have.lengthOf(1);
+    expect(told[0]).to.include({ account: 1, bot: bot!.id, outcome: 'defect' });
+    expect((await app.post(`agent_bots/${bot!.id}/release`)).status).to.equal(200);
+  });
+
   it('of a bot ends alone when even giving its conversation to people fails', async () => {
     const id = await openConversation(app, inboxId);
     const allow = [
