@@ -128,6 +128,8 @@ describe('webhooks', () => {
     const { body: contact } = await app.post('contacts', { name: 'Customer' });
     const { body: conversation } = await app.post('conversations', { inbox_id: inbox.id, contact_id: contact.id });
     await app.post(`conversations/${conversation.id}/messages`, { content: 'Hello', message_type: 'incoming' });
+    // What is cancelled is what is as old as the webhook's newest.
+    await app.post('contacts', { name: 'Later' });
     const ofBot = `SELECT state FROM deliveries WHERE endpoint_kind = 'bot' AND endpoint_id = $1`;
     expect(await app.query(ofBot, [bot.id])).to.deep.equal([{ state: 'pending' }]);
     await app.patch(`webhooks/${webhook.id}`, { active: false });

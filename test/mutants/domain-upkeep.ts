@@ -76,9 +76,9 @@ export const domainUpkeep: readonly Mutant[] = [
     harm: "A late 410 of a webhook's old address switches off the new one.",
   },
   {
-    file: 'src/domain/webhooks.ts',
-    text: "endpoint_kind = 'webhook' AND endpoint_id = $2",
-    replacement: 'endpoint_id = $2',
+    file: 'src/domain/backlogs.ts',
+    text: 'l.endpoint_kind = $2 AND l.endpoint_id = $3 AND l.due_at',
+    replacement: '$2::text IS NOT NULL AND l.endpoint_id = $3 AND l.due_at',
     test: 'test/api/webhooks.test.ts',
     only: 'has the same number',
     harm: 'Switching off a webhook cancels what the bot of the same number is still to be told.',

@@ -11,8 +11,10 @@ export const engine: readonly Mutant[] = [
   },
   {
     file: 'src/engine/claim.ts',
-    text: 'AND id = d.endpoint_id AND active) END AS url',
-    replacement: 'AND id = d.endpoint_id) END AS url',
+    text: `AND id = d.endpoint_id AND active
+        AND d.id > coalesce((SELECT t.through FROM backlog_tasks t WHERE t.account_id = d.account_id
+          AND t.endpoint_kind = 'webhook' AND t.endpoint_id = d.endpoint_id AND t.task = 'cancel'), 0)) END AS url,`,
+    replacement: 'AND id = d.endpoint_id) END AS url,',
     test: 'test/faults/circuit.test.ts',
     only: 'is switched off during an attempt',
     harm: 'What was under way when a webhook was switched off is retried for days.',
@@ -49,8 +51,8 @@ export const engine: readonly Mutant[] = [
   },
   {
     file: 'src/engine/lease.ts',
-    text: 'WHERE id = ANY ($1) AND circuit_probe_at <= now() RETURNING id',
-    replacement: 'WHERE id = ANY ($1) RETURNING id',
+    text: "'circuit_probe_at <= now()'",
+    replacement: "'true'",
     test: 'test/faults/circuit.test.ts',
     only: 'an open circuit',
     harm: 'Several processes probe a receiver that does not answer, at once.',
