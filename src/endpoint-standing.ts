@@ -1,5 +1,7 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from './database.ts';
+import type { HealthChange } from './domain/circuit.ts';
 import { recordAttempt, type AttemptOnEndpoint } from './domain/endpoint-health.ts';
 import { wakeLanes } from './domain/waiting-lanes.ts';
 import type { Claimed } from './engine/claim.ts';
@@ -22,13 +24,48 @@ const messages = {
   expired: 'endpoint switched off: it has done nothing but fail for 5 days',
 } as const;
 
+const lockedTries = 20;
+const lockedRetryMs = 250;
+
+/** Lets work that has a key in common be done one after the other. */
+class Turns {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  async take<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const mine = (this.#last.get(key) ?? Promise.resolve()).then(work);
+    const over = mine.catch(() => undefined);
+    this.#last.set(key, over);
+    try {
+      return await mine;
+    } finally {
+      if (this.#last.get(key) === over) this.#last.delete(key);
+    }
+  }
+}
+
+// While the endpoint's row is locked its attempts wait for it, in slots of their own account and without a connection;
+// of the process's connections an endpoint has one at most. What stays locked for longer than that learns nothing.
 async function learn(
+  options: StandingOptions,
+  turns: Turns,
+  { claimed: { account, endpoint }, attempt }: { claimed: Claimed; attempt: AttemptOnEndpoint },
+): Promise<void> {
+  const { database } = options;
+  const record = () => transact(database, { account, actor: system }, (tx) => recordAttempt(tx, attempt));
+  for (let left = lockedTries; left > 0; left -= 1) {
+    const change = await turns.take(`${endpoint.kind}:${endpoint.id}`, record);
+    if (change !== 'locked') return follow(options, { account, endpoint }, change);
+    await wait(lockedRetryMs);
+  }
+  throw new Error(`The ${endpoint.kind} ${endpoint.id} stayed locked; what an attempt said of it is lost`);
+}
+
+async function follow(
   { database, log }: StandingOptions,
-  { account, endpoint }: Claimed,
-  attempt: AttemptOnEndpoint,
+  { account, endpoint }: Pick<Claimed, 'account' | 'endpoint'>,
+  change: HealthChange,
 ): Promise<void> {
   const scope = { account, actor: system };
-  const change = await transact(database, scope, (tx) => recordAttempt(tx, attempt));
   if (change === null) return;
   const fields = { account: account.id, [endpoint.kind]: endpoint.id };
   if (change !== 'closed') return log.warn(fields, messages[change]);
@@ -42,6 +79,7 @@ async function learn(
  * nobody takes that past a circuit that is to open. A success of what is known to be well says nothing new.
  */
 export function learning(options: StandingOptions, deliver: Deliver): Deliver {
+  const turns = new Turns();
   return async (claimed, standing) => {
     const attempted = await deliver(claimed, standing);
     const { outcome } = attempted;
@@ -50,7 +88,7 @@ export function learning(options: StandingOptions, deliver: Deliver): Deliver {
     if (isKnown || (outcome === 'skipped' && !isProbe)) return attempted;
     const { endpoint } = claimed;
     const attempt = { endpoint, outcome, isProbe, fraction: options.random.fraction() };
-    await learn(options, claimed, attempt).catch(options.failed);
+    await learn(options, turns, { claimed, attempt }).catch(options.failed);
     return attempted;
   };
 }

@@ -25,10 +25,16 @@ interface HealthRow {
 }
 
 const columns = `now(), is_proven, consecutive_failures, unanswered_attempts, failing_since, circuit_trips, circuit_probe_at`;
-const read = {
-  webhook: prepared(`SELECT url, ${columns} FROM webhooks WHERE account_id = $1 AND id = $2 AND active FOR UPDATE`),
-  bot: prepared(`SELECT outgoing_url AS url, ${columns} FROM agent_bots
-    WHERE (account_id = $1 OR account_id IS NULL) AND id = $2 AND disabled_reason IS NULL FOR UPDATE`),
+const rows = {
+  webhook: `SELECT url, ${columns} FROM webhooks WHERE account_id = $1 AND id = $2 AND active`,
+  bot: `SELECT outgoing_url AS url, ${columns} FROM agent_bots
+    WHERE (account_id = $1 OR account_id IS NULL) AND id = $2 AND disabled_reason IS NULL`,
+};
+const find = { webhook: prepared(rows.webhook), bot: prepared(rows.bot) };
+// NO KEY: FOR UPDATE would make every insert wait that refers to the endpoint, of a system bot in all accounts.
+const lock = {
+  webhook: prepared(`${rows.webhook} FOR NO KEY UPDATE SKIP LOCKED`),
+  bot: prepared(`${rows.bot} FOR NO KEY UPDATE SKIP LOCKED`),
 };
 const write = (table: string) =>
   prepared(`UPDATE ${table} SET is_proven = $2, consecutive_failures = $3, unanswered_attempts = $4, failing_since = $5,
@@ -42,8 +48,9 @@ export const botExpired = "Every delivery to the bot's server has failed for 5 d
 async function lockHealth(
   tx: Transaction,
   { endpoint }: AttemptOnEndpoint,
-): Promise<{ health: EndpointHealth; now: Date } | null> {
-  const [row] = await sql<HealthRow>(tx.em, read[endpoint.kind], [tx.account.id, endpoint.id]);
+): Promise<{ health: EndpointHealth; now: Date } | 'locked' | null> {
+  const [row] = await sql<HealthRow>(tx.em, lock[endpoint.kind], [tx.account.id, endpoint.id]);
+  if (!row && (await sql(tx.em, find[endpoint.kind], [tx.account.id, endpoint.id])).length > 0) return 'locked';
   // What was called is not this endpoint any more.
   if (!row || row.url !== endpoint.url) return null;
   const health = {
@@ -65,11 +72,12 @@ async function switchOff(tx: Transaction, { kind, id, url }: AttemptOnEndpoint['
 /**
  * Keeps in an endpoint's row what an attempt says of it: opens and closes its circuit, and switches off what has failed
  * for five days (a webhook with all it had still to be sent). Answers what changed; nothing when the endpoint is gone, is
- * switched off, or has another address by now.
+ * switched off, or has another address by now. Waits for nobody: `locked` when somebody else has locked the endpoint's row,
+ * which is then as before.
  */
-export async function recordAttempt(tx: Transaction, attempt: AttemptOnEndpoint): Promise<HealthChange> {
+export async function recordAttempt(tx: Transaction, attempt: AttemptOnEndpoint): Promise<HealthChange | 'locked'> {
   const known = await lockHealth(tx, attempt);
-  if (!known) return null;
+  if (known === null || known === 'locked') return known;
   const { kind, id } = attempt.endpoint;
   const { health, change } = nextHealth(known.health, { ...attempt, kind, now: known.now });
   await sql(tx.em, writes[kind], [
