@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, TouchedEndpoint } from '../database.ts';
 import type { Random } from '../lib/ports.ts';
-import { isLockTimeout, isOutage, isRetryable } from '../lib/sql-errors.ts';
+import { isPassing } from '../lib/sql-errors.ts';
 import { takeHeads, type Claimed, type EndpointKind } from './claim.ts';
 import { pauseAfter } from './defect.ts';
 import { firstEndpoint, lookAt, surveyDue, type EndpointOfAccount } from './due-endpoints.ts';
@@ -294,9 +294,4 @@ export class Engine {
       return isPassing(error) ? 'skipped' : 'failed';
     }
   }
-}
-
-// The lanes need not wait out their lease after what another try may well get over.
-function isPassing(error: unknown): boolean {
-  return isOutage(error) || isRetryable(error) || isLockTimeout(error);
 }

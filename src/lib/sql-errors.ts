@@ -64,3 +64,8 @@ export function isOutage(error: unknown): boolean {
   if (outages.has(code) || code.startsWith('08') || networkFailures.has(code)) return true;
   return error instanceof Error && lostConnection.test(error.message);
 }
+
+/** Whether another try may well get over it: an outage, a deadlock, or a row that was locked for too long. */
+export function isPassing(error: unknown): boolean {
+  return isOutage(error) || isRetryable(error) || isLockTimeout(error);
+}
