@@ -262,17 +262,27 @@ describe('outbound HTTP', () => {
     const listener = await server((request) => {
       request.on('data', (chunk: Buffer) => bodies.push(chunk.toString()));
     });
-    const http = way({ timeoutMs: 300, connectionsPerOrigin: 2 });
-    // The first call of a process takes its time, and the deadlines of those below must not lie apart.
-    await http.post('http://127.0.0.1:1/', { headers: {}, body: '' });
-    const results = await Promise.all(
-      ['a', 'b', 'c', 'd', 'e'].map((body) => http.post(`http://127.0.0.1:${listener.port}/`, { headers: {}, body })),
-    );
+    const connections = createConnections({
+      policy: createAddressPolicy(['127.0.0.1/32']),
+      resolver: scriptedResolver([]),
+      timeoutMs: 2_000,
+      connectionsPerOrigin: 2,
+    });
+    const url = new URL(`http://127.0.0.1:${listener.port}/`);
+    const post = (body: string, timeoutMs: number) => {
+      const exchange = new Exchange({ timeoutMs, maxResponseBytes: 10 });
+      connections.send(url, { method: 'POST', headers: {}, body }, exchange);
+      return exchange.result;
+    };
+    const [long, short] = [400, 200];
+    const held = ['a', 'b'].map((body) => post(body, long));
+    const results = await Promise.all([...held, ...['c', 'd', 'e'].map((body) => post(body, short))]);
     expect(results.map((result) => result.errorCode)).to.deep.equal(Array(5).fill('timeout'));
     expect(results.filter((result) => result.remoteAddress === null)).to.have.length(3);
     await pause(200);
     expect(bodies.toSorted()).to.deep.equal(['a', 'b']);
     expect(listener.open()).to.equal(0);
+    await connections.close();
   });
 
   it('keeps at most the given connections to one origin', async () => {
