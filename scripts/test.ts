@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const mocha = fileURLToPath(new URL('../node_modules/mocha/bin/mocha.js', import.meta.url));
 /** Where tests start, kill and stall processes, and wait for them. */
-const patient = /^test\/(?:faults|boot|runtime|jobs)\//;
+const patient = /^test\/(?:faults|boot)\//;
 const result = /^(\d+) passed, (\d+) failed$/m;
 
 interface Outcome {

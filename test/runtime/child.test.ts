@@ -117,10 +117,12 @@ describe('runtime: child process', () => {
     const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'], env: {} });
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     child.kill('SIGKILL');
-    expect(JSON.parse(line.toString())).to.deep.equal([
+    const [replaced, kept, required, ...rest] = JSON.parse(line.toString()) as string[];
+    // Below a folder of mode 700 the account that root gave the child does not even see the file.
+    expect(required).to.be.oneOf(['The sandbox loads no further native code', 'MODULE_NOT_FOUND']);
+    expect([replaced, kept, ...rest]).to.deep.equal([
       'The sandbox loads no further native code',
       'ERR_ACCESS_DENIED',
-      'The sandbox loads no further native code',
       'Cannot redefine property: dlopen',
       'ERR_ACCESS_DENIED',
     ]);
