@@ -1,5 +1,5 @@
 // Every figure stands beside a baseline of the same run: on a shared machine only ratios mean anything.
-import { startEmbeddedPostgres } from '../src/lib/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../src/postgres/embedded/start.ts';
 import { benchBotReply } from './bot-reply.ts';
 import { benchDeliveries } from './deliveries.ts';
 import { benchMessageCreate } from './message-create.ts';

@@ -2,7 +2,7 @@
 // fails when fewer than nine in ten were, or a mistake cannot be judged. Not part of the suite: it takes about a quarter of
 // an hour.
 //   npm run mutants                  all
-//   npm run mutants -- engine/ 34    those whose file contains the word, or with the number
+//   npm run mutants -- deliveries/ 34    those whose file contains the word, or with the number
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

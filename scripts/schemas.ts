@@ -1,8 +1,10 @@
-// Generates what follows from the JSON Schemas: schemas/types.ts and the configuration table in the README.
+// Generates what is stated elsewhere: schemas/types.ts and the README's configuration table from the JSON Schemas, and the
+// drawing of the floors in ARCHITECTURE.md from the list of the architecture test.
 // `--check` writes nothing and fails when either is stale.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
+import { drawFloors } from '../test/support/floors.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const schemas = `${root}schemas/`;
@@ -43,9 +45,16 @@ function renderReadme(readme: string): string {
   );
 }
 
+/** The drawing of the floors, from the list that the architecture test goes by. */
+function renderArchitecture(architecture: string): string {
+  const parts = /(<!-- floors:start -->\n)[\s\S]*?(\n<!-- floors:end -->)/;
+  return architecture.replace(parts, (_, start: string, end: string) => `${start}${drawFloors()}${end}`);
+}
+
 const outputs: [string, (current: string) => Promise<string> | string][] = [
   [`${schemas}types.ts`, renderTypes],
   [`${root}README.md`, renderReadme],
+  [`${root}ARCHITECTURE.md`, renderArchitecture],
 ];
 
 let stale = false;

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import schema from '../schemas/config.json' with { type: 'json' };
-import { parseCidr } from './lib/addresses.ts';
+import { parseCidr } from './outbound/addresses.ts';
 import { OperatorError } from './lib/operator-error.ts';
 import { readOrCreateSecretFile, readSecretFile } from './lib/secret-file.ts';
 

@@ -1,15 +1,15 @@
 import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
-import { App, projectRoot } from './app.ts';
+import { App, projectRoot } from './app/compose.ts';
 import { loadConfig, type Config } from './config.ts';
-import { readDemoPass, writeDemoPass } from './demo-pass.ts';
-import { databasePlace } from './lib/await-database.ts';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from './lib/embedded-postgres.ts';
+import { readDemoPass, writeDemoPass } from './demo/pass.ts';
+import { databasePlace } from './postgres/await-database.ts';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from './postgres/embedded/start.ts';
 import { createLog } from './lib/log.ts';
-import { readRegistry } from './runtime/registry.ts';
-import type { Seeded } from './seed.ts';
-import { farewell, serviceUrl, welcome } from './welcome.ts';
+import { readRegistry } from './packages/registry.ts';
+import type { Seeded } from './app/seed.ts';
+import { farewell, serviceUrl, welcome } from './app/welcome.ts';
 
 async function leaveDemoPass(config: Config, url: string, seeded: Seeded | null): Promise<void> {
   const token = seeded?.demoToken ?? readDemoPass(config.dataDir)?.token;

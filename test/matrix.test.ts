@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { routes } from '../src/api/index.ts';
-import type { Route } from '../src/http/route.ts';
+import type { Route } from '../src/http/route/route.ts';
 import { changedTables, readDigest, type Digest } from './support/digest.ts';
 import { findIdPositions, recordOf, substitute, type IdPosition } from './support/id-positions.ts';
 import { fillPath, nameOf, operations, readName, type Request } from './support/operations.ts';

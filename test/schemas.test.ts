@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { routes } from '../src/api/index.ts';
-import { usualBodyBytes } from '../src/http/read-request.ts';
+import { usualBodyBytes } from '../src/http/route/read-request.ts';
 import { documents, type SchemaName } from '../src/schemas.ts';
 import type { Schema } from './support/fuzz/from-schema.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { routes } from '../src/api/index.ts';
-import { handOff } from '../src/domain/conversations.ts';
+import { handOff } from '../src/domain/conversations/lifecycle.ts';
 import type { ApiError } from '../src/errors.ts';
 import { system, transact, type Actor } from '../src/events/transaction.ts';
 import { fillPath, nameOf, readName, type Request } from './support/operations.ts';

@@ -1,23 +1,23 @@
-import type { Route } from '../http/route.ts';
-import { agentBotRoutes } from './agent-bots.ts';
-import { agentRoutes } from './agents.ts';
-import { contactRoutes } from './contacts.ts';
-import { conversationRoutes } from './conversations.ts';
-import { healthRoutes } from './health.ts';
-import { inboxRoutes } from './inboxes.ts';
-import { invitationRoutes } from './invitations.ts';
-import { labelRoutes } from './labels.ts';
-import { messageRoutes } from './messages.ts';
-import { openapiRoutes } from './openapi.ts';
-import { platformAccountRoutes } from './platform-accounts.ts';
-import { platformBotRoutes } from './platform-bots.ts';
-import { platformUserRoutes } from './platform-users.ts';
-import { profileRoutes } from './profile.ts';
-import { servingBotRoutes } from './serving-bots.ts';
-import { slaPolicyRoutes } from './sla-policies.ts';
-import { teamRoutes } from './teams.ts';
-import { webhookRoutes } from './webhooks.ts';
-import { widgetRoutes } from './widget.ts';
+import type { Route } from '../http/route/route.ts';
+import { agentBotRoutes } from './accounts/agent-bots.ts';
+import { agentRoutes } from './accounts/agents.ts';
+import { contactRoutes } from './accounts/contacts.ts';
+import { conversationRoutes } from './accounts/conversations.ts';
+import { healthRoutes } from './service/health.ts';
+import { inboxRoutes } from './accounts/inboxes.ts';
+import { invitationRoutes } from './accounts/invitations.ts';
+import { labelRoutes } from './accounts/labels.ts';
+import { messageRoutes } from './accounts/messages.ts';
+import { openapiRoutes } from './service/openapi.ts';
+import { platformAccountRoutes } from './platform/accounts.ts';
+import { platformBotRoutes } from './platform/bots.ts';
+import { platformUserRoutes } from './platform/users.ts';
+import { profileRoutes } from './accounts/profile.ts';
+import { servingBotRoutes } from './accounts/serving-bots.ts';
+import { slaPolicyRoutes } from './accounts/sla-policies.ts';
+import { teamRoutes } from './accounts/teams.ts';
+import { webhookRoutes } from './accounts/webhooks.ts';
+import { widgetRoutes } from './public/widget.ts';
 
 /** The route table: every operation of the service. */
 export const routes: readonly Route[] = [

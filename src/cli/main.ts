@@ -36,7 +36,7 @@ function createProgram(): Command {
     .description('show a customer, a bot and a webhook at work in the running service')
     .option('--url <url>', 'where the service listens; default: where the last start said')
     .option('--token <token>', 'an access token of an administrator; default: the one that DEMO left')
-    .action(async (options: { url?: string; token?: string }) => (await import('./demo.ts')).demo(options));
+    .action(async (options: { url?: string; token?: string }) => (await import('../demo/play.ts')).demo(options));
   program
     .command('plugin')
     .description('work on a bot plugin')

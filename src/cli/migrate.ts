@@ -1,4 +1,4 @@
-import { migrate } from '../migrate.ts';
+import { migrate } from '../postgres/migrate.ts';
 import { withDatabase } from './with-database.ts';
 
 /** Brings the configured database up to date and says what was applied. */

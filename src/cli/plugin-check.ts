@@ -1,9 +1,9 @@
-import { validateConfig } from '../runtime/manifest.ts';
-import type { Manifest } from '../runtime/manifest.ts';
-import { PluginError } from '../runtime/plugin-error.ts';
-import { findRivalry, readPackage } from '../runtime/read-package.ts';
-import { createRunner } from '../runtime/runner.ts';
-import type { BotEventName, Bundle, RunRequest, RunResult, Runner } from '../runtime/runner.ts';
+import { validateConfig } from '../packages/manifest.ts';
+import type { Manifest } from '../packages/manifest.ts';
+import { PluginError } from '../packages/plugin-error.ts';
+import { findRivalry, readPackage } from '../packages/read.ts';
+import { createRunner } from '../sandbox/parent/pool.ts';
+import type { BotEventName, Bundle, RunRequest, RunResult, Runner } from '../sandbox/parent/pool.ts';
 import { sampleEvents } from './sample-events.ts';
 
 /** What was found, line by line; `ok` = the package can be used. Lines that begin with `warning:` do not count against it. */

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { systemRandom } from '../lib/ports.ts';
-import { migrate } from '../migrate.ts';
-import { readRegistry } from '../runtime/registry.ts';
-import { seed } from '../seed.ts';
+import { migrate } from '../postgres/migrate.ts';
+import { readRegistry } from '../packages/registry.ts';
+import { seed } from '../app/seed.ts';
 import { openDatabase, withDatabase } from './with-database.ts';
 
 const projectRoot = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,8 +1,8 @@
-import { findTokenHolder, replaceLostToken } from '../domain/accounts.ts';
+import { findTokenHolder, replaceLostToken } from '../domain/people/users.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { systemRandom } from '../lib/ports.ts';
 import { newToken } from '../lib/tokens.ts';
-import { isMigrated } from '../migrations/index.ts';
+import { isMigrated } from '../postgres/migrations/index.ts';
 import { openDatabase, withDatabase } from './with-database.ts';
 
 /** Makes an access token for somebody who lost it, and prints it this once; also while the service is running. */

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { loadConfig, type Config } from '../config.ts';
-import { openDatabases } from '../connections.ts';
-import type { Database } from '../database.ts';
-import { startEmbeddedPostgres } from '../lib/embedded-postgres.ts';
-import { hasDatabase, runningPostgresUrl } from '../lib/embedded-postgres/running.ts';
+import { openDatabases } from '../app/connections.ts';
+import type { Database } from '../postgres/database.ts';
+import { startEmbeddedPostgres } from '../postgres/embedded/start.ts';
+import { hasDatabase, runningPostgresUrl } from '../postgres/embedded/running.ts';
 import { createLog } from '../lib/log.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { SharedClock } from '../lib/shared-clock.ts';

@@ -1,7 +1,7 @@
 import type { Transaction } from '../events/transaction.ts';
-import { prepared } from '../lib/prepared.ts';
-import { moment, momentOrNull, sql } from '../lib/sql.ts';
-import { nextHealth, type EndpointHealth, type EndpointOutcome, type HealthChange } from './circuit.ts';
+import { prepared } from '../postgres/prepared.ts';
+import { moment, momentOrNull, sql } from '../postgres/sql.ts';
+import { nextHealth, type EndpointHealth, type EndpointOutcome, type HealthChange } from './endpoints/circuit.ts';
 import { disableWebhook } from './webhooks.ts';
 
 /** An attempt on the endpoint that has ended. */

@@ -1,10 +1,10 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
-import { SlaPolicy } from '../entities/sla-policy.ts';
+import { SlaPolicy } from '../records/sla-policy.ts';
 import { invalid, notFound } from '../errors.ts';
 import type { Transaction } from '../events/transaction.ts';
-import { differs } from '../lib/differs.ts';
-import { brokenUniqueConstraint } from '../lib/sql-errors.ts';
-import { detachAndRemove, type Transact } from './detach.ts';
+import { differs } from './differs.ts';
+import { brokenUniqueConstraint } from '../postgres/errors.ts';
+import { detachAndRemove, type Transact } from './conversations/detach.ts';
 
 export interface NewSlaPolicy {
   name: string;

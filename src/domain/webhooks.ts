@@ -1,11 +1,11 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
-import { Inbox } from '../entities/inbox.ts';
-import { Webhook } from '../entities/webhook.ts';
+import { Inbox } from '../records/inbox.ts';
+import { Webhook } from '../records/webhook.ts';
 import { invalid, notFound } from '../errors.ts';
 import type { Transaction } from '../events/transaction.ts';
-import { differs } from '../lib/differs.ts';
-import { cancelBacklog, wakeBacklog } from './backlogs.ts';
-import { unknownHealth } from './circuit.ts';
+import { differs } from './differs.ts';
+import { cancelBacklog, wakeBacklog } from './endpoints/backlogs.ts';
+import { unknownHealth } from './endpoints/circuit.ts';
 import { rotateSecret } from './signing-secrets.ts';
 
 export interface NewWebhook {

@@ -1,6 +1,6 @@
-import type { Contact } from '../entities/contact.ts';
-import type { Conversation, Named } from '../entities/conversation.ts';
-import type { Message } from '../entities/message.ts';
+import type { Contact } from '../records/contact.ts';
+import type { Conversation, Named } from '../records/conversation.ts';
+import type { Message } from '../records/message.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
 import type { SchemaName } from '../schemas.ts';
 import { accountMessage, botConversation, botMessage, contactRecord, conversationRecord } from './payloads.ts';

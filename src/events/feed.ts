@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '../database.ts';
-import { isOutage } from '../lib/sql-errors.ts';
-import { moment, sql, type Executor } from '../lib/sql.ts';
+import type { Database } from '../postgres/database.ts';
+import { isOutage } from '../postgres/errors.ts';
+import { moment, sql, type Executor } from '../postgres/sql.ts';
 
 /** An event in its account's feed. Positions count up from 1; those of deleted events are missing. */
 export interface FeedEvent {

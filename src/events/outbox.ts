@@ -1,6 +1,6 @@
-import { prepared } from '../lib/prepared.ts';
-import type { TouchedEndpoint } from '../database.ts';
-import { sql } from '../lib/sql.ts';
+import { prepared } from '../postgres/prepared.ts';
+import type { TouchedEndpoint } from '../postgres/database.ts';
+import { sql } from '../postgres/sql.ts';
 import { assertShape } from '../schemas.ts';
 import { buildPayload, endOf, payloadSchema, type Audience, type EventName, type Subject } from './catalog.ts';
 import type { Transaction } from './transaction.ts';

@@ -1,6 +1,6 @@
-import type { Conversation, Named } from '../entities/conversation.ts';
-import type { Contact } from '../entities/contact.ts';
-import type { Message, SenderKind } from '../entities/message.ts';
+import type { Conversation, Named } from '../records/conversation.ts';
+import type { Contact } from '../records/contact.ts';
+import type { Message, SenderKind } from '../records/message.ts';
 import { unixSeconds, unixSecondsOrNull } from '../lib/unix-time.ts';
 import type { Shape } from '../schemas.ts';
 

@@ -1,5 +1,5 @@
-import type { Contact } from '../entities/contact.ts';
-import type { Conversation, Named } from '../entities/conversation.ts';
+import type { Contact } from '../records/contact.ts';
+import type { Conversation, Named } from '../records/conversation.ts';
 import { botConversationBrief, contactRecord, conversationRecord } from './payloads.ts';
 
 /** A widget session as it begins: whose, where, and the conversation that it goes on with, if there is one. */

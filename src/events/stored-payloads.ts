@@ -1,4 +1,4 @@
-import { sql } from '../lib/sql.ts';
+import { sql } from '../postgres/sql.ts';
 import { assertShape } from '../schemas.ts';
 import { payloadSchema, type Audience, type EventName } from './catalog.ts';
 import type { Transaction } from './transaction.ts';

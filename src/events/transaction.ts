@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '../database.ts';
-import type { Named } from '../entities/conversation.ts';
-import { isLockTimeout, isRetryable } from '../lib/sql-errors.ts';
+import type { Database } from '../postgres/database.ts';
+import type { Named } from '../records/conversation.ts';
+import { isLockTimeout, isRetryable } from '../postgres/errors.ts';
 import { AfterCommit } from './after-commit.ts';
 import { flushOutbox, type RecordedEvent } from './outbox.ts';
 
@@ -107,6 +107,9 @@ export class Transaction {
     if (touched.length > 0) this.afterCommit(() => this.#whole.database.announce('deliveries', touched));
   }
 }
+
+/** Runs work in a transaction of an account's own. */
+export type TransactIn = <Result>(account: Named, work: (tx: Transaction) => Promise<Result>) => Promise<Result>;
 
 const tries = 5;
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { tryLock } from '../../src/lib/file-lock.ts';
+import { tryLock } from '../../src/postgres/embedded/file-lock.ts';
 import { kill, newFolder, removeFolders, until } from './helpers.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));

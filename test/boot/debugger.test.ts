@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { migrate } from '../../src/migrate.ts';
+import { migrate } from '../../src/postgres/migrate.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 import { killServices, ServiceProcess } from '../support/service.ts';
 
@@ -96,7 +96,7 @@ describe('SIGUSR1, which makes Node open a debugger', () => {
       name.endsWith('.ts'),
     );
     const starters = sources.filter((name) => readFileSync(`${root}src/${name}`, 'utf8').includes('process.execPath'));
-    expect(starters).to.include('runtime/child-process.ts');
+    expect(starters).to.include('sandbox/child-process.ts');
     for (const name of starters) {
       expect(readFileSync(`${root}src/${name}`, 'utf8'), name).to.contain('--disable-sigusr1');
     }

@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { packagedFolder } from '../../src/lib/embedded-postgres/binaries.ts';
-import type { EmbeddedPostgresOptions } from '../../src/lib/embedded-postgres.ts';
+import { packagedFolder } from '../../src/postgres/embedded/binaries.ts';
+import type { EmbeddedPostgresOptions } from '../../src/postgres/embedded/start.ts';
 
 export const isRoot = process.getuid?.() === 0;
 /** The id of Debian's account `nobody`. */

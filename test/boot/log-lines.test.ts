@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import { migrate } from '../../src/migrate.ts';
+import { migrate } from '../../src/postgres/migrate.ts';
 import { adminToken } from '../support/app.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 import { killServices, ServiceProcess } from '../support/service.ts';

@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { migrate } from '../../src/migrate.ts';
+import { migrate } from '../../src/postgres/migrate.ts';
 import { messagesOf, openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
 import { TestApp } from '../support/app.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';

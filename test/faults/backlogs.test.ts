@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { finishBacklogs } from '../../src/domain/backlogs.ts';
+import { finishBacklogs } from '../../src/domain/endpoints/backlogs.ts';
 import { recordAttempt } from '../../src/domain/endpoint-health.ts';
 import { system, transact } from '../../src/events/transaction.ts';
 import { TestApp } from '../support/app.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { sql } from '../../src/lib/sql.ts';
+import { sql } from '../../src/postgres/sql.ts';
 import { TestApp, type Answer } from '../support/app.ts';
 import { hold, holdConversation } from '../support/lock.ts';
 import { Maker } from '../support/maker.ts';

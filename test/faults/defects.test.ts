@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { migrate } from '../../src/migrate.ts';
+import { migrate } from '../../src/postgres/migrate.ts';
 import { TestApp } from '../support/app.ts';
 import { startHttpsReceiver } from '../support/https-receiver.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';

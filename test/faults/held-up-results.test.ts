@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Database } from '../../src/database.ts';
-import { Engine } from '../../src/engine/engine.ts';
+import { entities } from '../../src/records/entities.ts';
+import { Database } from '../../src/postgres/database.ts';
+import { Engine } from '../../src/deliveries/engine.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
 import { freePort } from '../support/service.ts';
 import { eventually } from './helpers.ts';
@@ -25,6 +26,7 @@ describe('results of attempts that end while the database is away', function () 
     await passage.open();
     database = new Database({
       url: passage.url,
+      entities,
       poolMax: 4,
       ...timeouts,
       retriesLocks: true,

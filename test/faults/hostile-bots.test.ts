@@ -11,7 +11,7 @@ const apiP95Ms = 500;
 const stopped = ['timeout', 'unresponsive'];
 const outOfMemory = ['memory', 'rss_limit', 'crashed', 'timeout', 'unresponsive', 'threw'];
 
-/** [handler, outcomes that contain it] by the bot's id; more ways stand in test/runtime/hostile.test.ts. */
+/** [handler, outcomes that contain it] by the bot's id; more ways stand in test/sandbox/hostile.test.ts. */
 const attacks: Readonly<Record<string, readonly [string, readonly string[]]>> = {
   'endless-loop': ['for (;;);', stopped],
   'endless-microtasks': ['for (;;) await 0', stopped],

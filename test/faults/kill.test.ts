@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { migrate } from '../../src/migrate.ts';
+import { migrate } from '../../src/postgres/migrate.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 import { killServices, ServiceProcess } from '../support/service.ts';
 import { rowsOf, seededRandom, tellSeed } from './helpers.ts';

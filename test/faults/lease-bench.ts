@@ -1,9 +1,9 @@
 import { Client } from 'pg';
-import { takeHeads, type Claimed } from '../../src/engine/claim.ts';
-import { firstEndpoint, surveyDue } from '../../src/engine/due-endpoints.ts';
-import { extendLeases, finishDeliveries, type Finished, type Lease } from '../../src/engine/finish.ts';
-import { leaseLanes } from '../../src/engine/lease.ts';
-import type { Share } from '../../src/engine/slots.ts';
+import { takeHeads, type Claimed } from '../../src/deliveries/claim.ts';
+import { firstEndpoint, surveyDue } from '../../src/deliveries/due-endpoints.ts';
+import { extendLeases, finishDeliveries, type Finished, type Lease } from '../../src/deliveries/finish.ts';
+import { leaseLanes } from '../../src/deliveries/lease.ts';
+import type { Share } from '../../src/deliveries/slots.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { TestApp } from '../support/app.ts';
 

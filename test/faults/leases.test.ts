@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { takeHeads } from '../../src/engine/claim.ts';
-import { firstEndpoint, lookAt, surveyDue } from '../../src/engine/due-endpoints.ts';
-import { learning } from '../../src/endpoint-standing.ts';
-import { Engine } from '../../src/engine/engine.ts';
-import { leaseLanes } from '../../src/engine/lease.ts';
+import { takeHeads } from '../../src/deliveries/claim.ts';
+import { firstEndpoint, lookAt, surveyDue } from '../../src/deliveries/due-endpoints.ts';
+import { learning } from '../../src/deliveries/endpoint-standing.ts';
+import { Engine } from '../../src/deliveries/engine.ts';
+import { leaseLanes } from '../../src/deliveries/lease.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
-import type { Executor } from '../../src/lib/sql.ts';
+import type { Executor } from '../../src/postgres/sql.ts';
 import { eventually } from './helpers.ts';
 import { Bench, holdAttempts, leaseSeconds, perEndpoint } from './lease-bench.ts';
 

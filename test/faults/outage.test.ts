@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migrate } from '../../src/migrate.ts';
+import { migrate } from '../../src/postgres/migrate.ts';
 import { holdConversation } from '../support/lock.ts';
 import { createDatabase, dropDatabase, postgres } from '../support/postgres.ts';
 import { freePort, killServices, ServiceProcess } from '../support/service.ts';

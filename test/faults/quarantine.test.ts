@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { countFailedRun } from '../../src/domain/bot-quarantine.ts';
+import { countFailedRun } from '../../src/domain/bots/quarantine.ts';
 import { system, transact } from '../../src/events/transaction.ts';
 import { TestApp } from '../support/app.ts';
 import { Platform } from '../support/platform.ts';

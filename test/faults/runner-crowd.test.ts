@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRunner } from '../../src/runtime/runner.ts';
-import { botOf, requestOf } from '../runtime/helpers.ts';
+import { createRunner } from '../../src/sandbox/parent/pool.ts';
+import { botOf, requestOf } from '../sandbox/helpers.ts';
 import { TestApp } from '../support/app.ts';
 import { Platform } from '../support/platform.ts';
 import { eventually, quantile } from './helpers.ts';

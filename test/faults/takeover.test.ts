@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashToken, lastFour } from '../../src/lib/tokens.ts';
-import { sandboxPids } from '../runtime/helpers.ts';
+import { sandboxPids } from '../sandbox/helpers.ts';
 import { TestApp, type Answer } from '../support/app.ts';
 import { eventually, seededRandom, tellSeed } from './helpers.ts';
 import { eventsOf, messagesOf, openConversation, pluginRootOf, serveInboxes } from './plugins.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ApiError } from '../../src/errors.ts';
-import { FairGate, type Party } from '../../src/http/fair-gate.ts';
+import { FairGate, type Party } from '../../src/http/server/fair-gate.ts';
 
 describe('the gate before the database', () => {
   /** Sits down for a party until told to leave; `log` says who sat down, in order. */

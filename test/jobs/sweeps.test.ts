@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { deleteOldIdempotencyKeys } from '../../src/domain/idempotency-keys.ts';
-import { deleteOldEvents } from '../../src/domain/retention.ts';
-import { checkSla } from '../../src/domain/sla.ts';
-import { wakeDueSnoozes } from '../../src/domain/snoozes.ts';
-import { sweep } from '../../src/domain/sweep.ts';
+import { deleteOldIdempotencyKeys } from '../../src/domain/upkeep/idempotency-keys.ts';
+import { deleteOldEvents } from '../../src/domain/upkeep/retention.ts';
+import { checkSla } from '../../src/domain/conversations/breaches.ts';
+import { wakeDueSnoozes } from '../../src/domain/conversations/snoozes.ts';
+import { sweep } from '../../src/domain/upkeep/sweep.ts';
 import { TestApp } from '../support/app.ts';
 
 const start = Date.parse('2030-01-07T12:00:00Z');

@@ -5,7 +5,7 @@ export const cli: readonly Mutant[] = [
     file: 'src/cli/plugin-check.ts',
     text: 'ok &&= result.ok;',
     replacement: 'ok = result.ok;',
-    test: 'test/runtime/bots.test.ts',
+    test: 'test/runs/bots.test.ts',
     only: 'whichever it is',
     harm: 'The check passes a plugin whose last handler works and whose first does not.',
   },

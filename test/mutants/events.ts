@@ -8,21 +8,21 @@ export const events: readonly Mutant[] = [
     replacement: `  const recorded: RecordedEvent[] = [];
   return commit(database, (em, afterCommit) => {
     const whole = { database, afterCommit, recorded };`,
-    test: 'test/transaction.test.ts',
+    test: 'test/events/transaction.test.ts',
     harm: 'After a deadlock a change answers 500, or its events are said twice.',
   },
   {
     file: 'src/events/payloads.ts',
     text: "const contact = sender.kind === 'contact' ? conversation.contact : null;",
     replacement: 'const { contact } = conversation;',
-    test: 'test/api/bot-senders.test.ts',
+    test: 'test/api/accounts/bot-senders.test.ts',
     harm: "A bot is told the customer's phone number and identifier as those of an agent.",
   },
   {
     file: 'src/events/payloads.ts',
     text: 'updated_at: unixSeconds(contact.updatedAt)',
     replacement: 'updated_at: unixSeconds(contact.createdAt)',
-    test: 'test/api/contact-times.test.ts',
+    test: 'test/api/accounts/contact-times.test.ts',
     harm: 'Integrations that synchronise contacts by updated_at miss every edit.',
   },
   {
@@ -47,7 +47,7 @@ export const events: readonly Mutant[] = [
     text: `      recorded.length = events;
 `,
     replacement: '',
-    test: 'test/transaction.test.ts',
+    test: 'test/events/transaction.test.ts',
     harm: 'Events of what was undone are told all the same.',
   },
   {
@@ -58,14 +58,14 @@ export const events: readonly Mutant[] = [
     replacement: `  const afterCommit = new AfterCommit();
   return retrying(
     async () => {`,
-    test: 'test/transaction.test.ts',
+    test: 'test/events/transaction.test.ts',
     harm: 'After a deadlock an invitation is mailed twice.',
   },
   {
     file: 'src/events/stored-payloads.ts',
     text: "name IN ('message_created', 'message_updated')",
     replacement: "name = 'message_created'",
-    test: 'test/api/erasure.test.ts',
+    test: 'test/api/accounts/erasure.test.ts',
     only: 'a message that is deleted',
     harm: 'The content of a deleted message is still delivered with the event of its last edit.',
   },
@@ -73,7 +73,7 @@ export const events: readonly Mutant[] = [
     file: 'src/events/feed.ts',
     text: 'await place(database, id).catch(failed);',
     replacement: 'await place(database, id);',
-    test: 'test/feed.test.ts',
+    test: 'test/events/feed.test.ts',
     only: 'held up by the events of another',
     harm: 'An account that is being deleted keeps the events of other accounts out of their feeds.',
   },

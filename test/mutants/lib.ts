@@ -2,18 +2,18 @@ import type { Mutant } from './mutant.ts';
 
 export const lib: readonly Mutant[] = [
   {
-    file: 'src/lib/outbound-connections.ts',
+    file: 'src/outbound/connections.ts',
     text: 'if (active > 0 || performance.now()',
     replacement: 'if (performance.now()',
-    test: 'test/lib/outbound-http.test.ts',
+    test: 'test/outbound/outbound-http.test.ts',
     only: 'takes longer than connections are kept idle',
     harm: 'Every minute, calls that are under way are cut.',
   },
   {
-    file: 'src/lib/sql-errors.ts',
+    file: 'src/postgres/errors.ts',
     text: "new Set(['40001', '40P01'])",
     replacement: "new Set(['40001'])",
-    test: 'test/transaction.test.ts',
+    test: 'test/events/transaction.test.ts',
     harm: 'Two changes that meet in a deadlock answer 500 to one of the callers.',
   },
   {
@@ -31,25 +31,25 @@ export const lib: readonly Mutant[] = [
     harm: 'A long answer that is cut through an emoji cannot be stored, and its delivery never ends.',
   },
   {
-    file: 'src/lib/json-text.ts',
+    file: 'src/http/route/json-text.ts',
     text: '/\\d{16}/',
     replacement: '/\\d{17}/',
-    test: 'test/lib/json-text.test.ts',
+    test: 'test/http/json-text.test.ts',
     harm: 'A number such as 9007199254740993 changes silently.',
   },
   {
-    file: 'src/lib/addresses.ts',
+    file: 'src/outbound/addresses.ts',
     text: 'const CUSTOMER_BYTES = 8;',
     replacement: 'const CUSTOMER_BYTES = 16;',
-    test: 'test/lib/addresses.test.ts',
+    test: 'test/outbound/addresses.test.ts',
     harm: 'A guesser with an IPv6 network has as many tries as it has addresses.',
   },
   {
-    file: 'src/lib/outbound-exchange.ts',
+    file: 'src/outbound/exchange.ts',
     text: `if (this.#settled) return wire.abort(new Error('The exchange is over.'));
 `,
     replacement: '',
-    test: 'test/lib/outbound-http.test.ts',
+    test: 'test/outbound/outbound-http.test.ts',
     only: 'waited for a connection beyond',
     harm: 'A call that was given up while it waited for a connection is made all the same.',
   },
@@ -58,15 +58,15 @@ export const lib: readonly Mutant[] = [
     text: `    await Promise.all(this.#underWay);
 `,
     replacement: '',
-    test: 'test/api/invitations.test.ts',
+    test: 'test/api/accounts/invitations.test.ts',
     only: 'a service that stops sends',
     harm: 'Invitations that are being sent when the service stops are lost.',
   },
   {
-    file: 'src/lib/host-resolver.ts',
+    file: 'src/outbound/host-resolver.ts',
     text: 'known !== undefined && performance.now() < known.expiresAt',
     replacement: 'known !== undefined',
-    test: 'test/lib/host-resolver.test.ts',
+    test: 'test/outbound/host-resolver.test.ts',
     harm: 'A receiver that moves to another address is never found again.',
   },
 ];

@@ -2,36 +2,36 @@ import type { Mutant } from './mutant.ts';
 
 export const migrations: readonly Mutant[] = [
   {
-    file: 'src/migrations/20261122-people.ts',
+    file: 'src/postgres/migrations/20261122-people.ts',
     text: 'CASE WHEN g.id IS NULL THEN now() END',
     replacement: 'NULL::timestamptz',
-    test: 'test/upgrade.test.ts',
+    test: 'test/postgres/upgrade.test.ts',
     harm: 'Who left an account before the upgrade cannot be invited there again.',
   },
   {
-    file: 'src/migrations/20261122-silence.ts',
+    file: 'src/postgres/migrations/20261122-silence.ts',
     text: 'SET bot_silence_of = coalesce(c.agent_bot_id, i.agent_bot_id)',
     replacement: 'SET bot_silence_of = coalesce(i.agent_bot_id, c.agent_bot_id)',
-    test: 'test/upgrade-silence.test.ts',
+    test: 'test/postgres/upgrade-silence.test.ts',
     harm: 'After the upgrade a bot speaks where it had given the conversation away.',
   },
   {
-    file: 'src/migrations/20261122-claims.ts',
+    file: 'src/postgres/migrations/20261122-claims.ts',
     text: `
       UPDATE deliveries d SET failures = (
         SELECT count(*) FROM attempts a WHERE a.account_id = d.account_id AND a.delivery_id = d.id AND a.outcome = 'failed')
       WHERE state = 'pending' AND attempt > 0;`,
     replacement: '',
-    test: 'test/upgrade-deliveries.test.ts',
+    test: 'test/postgres/upgrade-deliveries.test.ts',
     harm: 'After the upgrade, deliveries that were nearly given up begin their schedule anew.',
   },
   {
-    file: 'src/migrations/20261122-event-feed.ts',
+    file: 'src/postgres/migrations/20261122-event-feed.ts',
     text: `
       INSERT INTO event_feed_heads (account_id, position)
         SELECT account_id, max(position) FROM event_feed GROUP BY account_id;`,
     replacement: '',
-    test: 'test/feed.test.ts',
+    test: 'test/events/feed.test.ts',
     only: 'release 0.1.0',
     harm: 'After the upgrade, no new event gets into the feed.',
   },

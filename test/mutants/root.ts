@@ -2,15 +2,15 @@ import type { Mutant } from './mutant.ts';
 
 export const root: readonly Mutant[] = [
   {
-    file: 'src/app.ts',
+    file: 'src/app/compose.ts',
     text: '(touched) => this.#servesEngine && this.engine.poke(touched)',
     replacement: '(touched) => this.engine.poke(touched)',
-    test: 'test/api/webhooks.test.ts',
+    test: 'test/api/accounts/webhooks.test.ts',
     only: 'a process that serves requests alone',
     harm: 'A web process makes deliveries, which nobody waits for when it ends.',
   },
   {
-    file: 'src/app.ts',
+    file: 'src/app/compose.ts',
     text: `    this.#accepting = false;
 `,
     replacement: '',
@@ -19,23 +19,23 @@ export const root: readonly Mutant[] = [
     harm: 'A load balancer goes on sending requests to a service that is stopping.',
   },
   {
-    file: 'src/deliverers.ts',
+    file: 'src/deliveries/deliverers.ts',
     text: `      if (written.length === 0) throw new StaleDelivery();
 `,
     replacement: '',
-    test: 'test/api/webhook-bot.test.ts',
+    test: 'test/api/accounts/webhook-bot.test.ts',
     only: 'that has answered another process',
     harm: 'A process that stalled takes a conversation from the bot although another process has delivered its event.',
   },
   {
-    file: 'src/deliverers.ts',
+    file: 'src/deliveries/deliverers.ts',
     text: "isGone ? finished : { ...finished, state: 'pending', delayMs: 0 }",
     replacement: 'isGone ? finished : { ...finished, delayMs: 0 }',
     test: 'test/faults/moved-endpoints.test.ts',
     harm: "An event that met the old address's 410 is never sent to the new one.",
   },
   {
-    file: 'src/endpoint-standing.ts',
+    file: 'src/deliveries/endpoint-standing.ts',
     text: 'while (await transact(database, scope, (tx) => wakeLanes(tx.em, endpoint)));',
     replacement: 'await transact(database, scope, (tx) => wakeLanes(tx.em, endpoint));',
     test: 'test/faults/leases.test.ts',
@@ -51,7 +51,7 @@ export const root: readonly Mutant[] = [
     harm: 'One large request stops the process for seconds.',
   },
   {
-    file: 'src/migrate.ts',
+    file: 'src/postgres/migrate.ts',
     text: `      await em.execute('SELECT pg_advisory_xact_lock(7237001)');
 `,
     replacement: '',
@@ -60,15 +60,15 @@ export const root: readonly Mutant[] = [
     harm: 'Of several processes that start at once on an empty database, some end.',
   },
   {
-    file: 'src/alarms.ts',
+    file: 'src/app/alarms.ts',
     text: "{ name: 'check-sla', everyMs: sweepMs",
     replacement: "{ name: 'check-sla', everyMs: pruneMs",
-    test: 'test/api/sla-policies.test.ts',
+    test: 'test/api/accounts/sla-policies.test.ts',
     only: 'by the clock',
     harm: 'A broken promise is told an hour late.',
   },
   {
-    file: 'src/connections.ts',
+    file: 'src/app/connections.ts',
     text: 'retriesLocks: true',
     replacement: 'retriesLocks: false',
     test: 'test/faults/busy.test.ts',
@@ -84,7 +84,7 @@ export const root: readonly Mutant[] = [
     harm: 'A secret from a file does not fit because of the line end in it.',
   },
   {
-    file: 'src/seed.ts',
+    file: 'src/app/seed.ts',
     text: `    await em.execute(lockStatement);
 `,
     replacement: '',

@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { pino, type Logger } from 'pino';
-import { App } from '../../src/app.ts';
+import { App } from '../../src/app/compose.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import type { Clock } from '../../src/lib/ports.ts';
-import { sql } from '../../src/lib/sql.ts';
-import { migrate } from '../../src/migrate.ts';
-import { readRegistry, type Registry } from '../../src/runtime/registry.ts';
+import { sql } from '../../src/postgres/sql.ts';
+import { migrate } from '../../src/postgres/migrate.ts';
+import { readRegistry, type Registry } from '../../src/packages/registry.ts';
 import { createDatabase, dropDatabase } from './postgres.ts';
 
 /** The administrator's token of account 1 in every test service. */

@@ -1,5 +1,5 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { selfSigned } from '../lib/certificate.ts';
+import { selfSigned } from '../outbound/certificate.ts';
 import { Receiver } from './receiver.ts';
 
 /** A receiver that speaks https under a certificate of its own making. */

@@ -1,5 +1,5 @@
-import type { Route } from '../../src/http/route.ts';
-import { isIdParameter } from '../../src/http/record-route.ts';
+import type { Route } from '../../src/http/route/route.ts';
+import { isIdParameter } from '../../src/http/route/record-route.ts';
 import { documents } from '../../src/schemas.ts';
 import type { Request } from './operations.ts';
 import type { Tenant } from './world.ts';

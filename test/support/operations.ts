@@ -1,4 +1,4 @@
-import type { Route } from '../../src/http/route.ts';
+import type { Route } from '../../src/http/route/route.ts';
 import { accountOperations } from './account-operations.ts';
 import { conversationOperations } from './conversation-operations.ts';
 import { outerOperations } from './outer-operations.ts';

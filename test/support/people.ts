@@ -1,4 +1,4 @@
-import { addAgent, createAccount, createUser, grantToken } from '../../src/domain/accounts.ts';
+import { addAgent, createAccount, createUser, grantToken } from '../../src/domain/people/users.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { hashToken, lastFour, newToken } from '../../src/lib/tokens.ts';
 import type { TestApp } from './app.ts';

@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../../src/lib/sql.ts';
+import { sql, type Executor } from '../../src/postgres/sql.ts';
 
 /** A step of a plan, as EXPLAIN (FORMAT JSON) tells it. */
 export interface Step {

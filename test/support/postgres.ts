@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../src/lib/embedded-postgres.ts';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../src/postgres/embedded/start.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 
 type Migrate = (url: string) => Promise<unknown>;

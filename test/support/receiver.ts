@@ -8,7 +8,7 @@ import {
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import type { Certificate } from '../lib/certificate.ts';
+import type { Certificate } from '../outbound/certificate.ts';
 
 /** One POST as the receiver got it. */
 export interface Received {

@@ -1,5 +1,5 @@
-import { migrate } from '../../src/migrate.ts';
-import { migrations } from '../../src/migrations/index.ts';
+import { migrate } from '../../src/postgres/migrate.ts';
+import { migrations } from '../../src/postgres/migrations/index.ts';
 import { createDatabase } from './postgres.ts';
 
 /** A new database with the tables that release 0.1.0 made, and nothing in them. Resolves with its URL. */

@@ -1,4 +1,4 @@
-import { suspendBot } from '../../src/domain/bot-suspension.ts';
+import { suspendBot } from '../../src/domain/bots/suspension.ts';
 import { system, transact } from '../../src/events/transaction.ts';
 import type { Bot } from './maker.ts';
 import type { Tenant, World } from './world.ts';

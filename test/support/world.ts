@@ -1,4 +1,4 @@
-import { createUser, grantToken } from '../../src/domain/accounts.ts';
+import { createUser, grantToken } from '../../src/domain/people/users.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { newToken } from '../../src/lib/tokens.ts';
 import { TestApp, type TestAppOptions } from './app.ts';

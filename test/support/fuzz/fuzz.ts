@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { Pool } from 'undici';
 import { routes } from '../../../src/api/index.ts';
-import type { Route } from '../../../src/http/route.ts';
+import type { Route } from '../../../src/http/route/route.ts';
 import { hashToken } from '../../../src/lib/tokens.ts';
 import { findProblems } from '../../../src/schemas.ts';
 import type { TestApp } from '../app.ts';

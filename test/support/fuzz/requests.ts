@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
-import type { Route } from '../../../src/http/route.ts';
+import type { Route } from '../../../src/http/route/route.ts';
 import { documents } from '../../../src/schemas.ts';
 import { fromSchema, resolve, type Schema } from './from-schema.ts';
 

@@ -1,0 +1,116 @@
+import { createPluginBot, createWebhookBot, type AgentBotChanges, type BotScope } from '../../domain/bots/bots.ts';
+import type { AgentBot } from '../../records/agent-bot.ts';
+import { ApiError, invalid } from '../../errors.ts';
+import type { OutsideServices, Services } from '../../http/route/route.ts';
+import { given } from '../given.ts';
+import { newWebhookSecret } from '../../lib/secret-box.ts';
+import { unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
+import { hearingOf } from '../../packages/hearing.ts';
+import { validateConfig } from '../../packages/manifest.ts';
+import type { PluginPackage } from '../../packages/registry.ts';
+import type { Shape } from '../../schemas.ts';
+import { presentCircuit } from './circuit.ts';
+
+/** What releasing a bot does, for accounts and for the platform. */
+export const releaseDescription =
+  'Ends a quarantine: the bot is called again, and what failed before counts no more. After 5 failed runs without a good one a bot inside the service is not called for 5 minutes, then for 30 minutes, then for 4 hours, then until it is released.';
+
+function presentQuarantine({ quarantinedAt, quarantinedUntil, quarantineReason }: AgentBot) {
+  if (!quarantinedAt) return null;
+  const until = unixSecondsOrNull(quarantinedUntil ?? null);
+  return { reason: quarantineReason ?? '', since: unixSeconds(quarantinedAt), until };
+}
+
+/** A bot as the REST API answers it to who owns it. */
+export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
+  return {
+    id: bot.id,
+    account_id: bot.accountId ?? null,
+    name: bot.name,
+    description: bot.description ?? null,
+    kind: bot.kind,
+    avatar_url: bot.avatarUrl ?? null,
+    outgoing_url: bot.outgoingUrl ?? null,
+    plugin_id: bot.pluginId ?? null,
+    config: bot.config,
+    events: bot.events,
+    disabled_reason: bot.disabledReason ?? null,
+    circuit: bot.kind === 'webhook' ? presentCircuit(bot) : null,
+    system: (bot.accountId ?? null) === null,
+    quarantine: presentQuarantine(bot),
+    created_at: unixSeconds(bot.createdAt),
+    updated_at: unixSeconds(bot.updatedAt),
+  };
+}
+
+/** A bot as the REST API answers it to an account: of a system bot it is not told where it lives, nor how it is set up. */
+export function presentAgentBot(bot: AgentBot): Shape<'resources/agent-bot'> {
+  const record = presentOwnBot(bot);
+  return record.system ? { ...record, outgoing_url: null, config: {} } : record;
+}
+
+function readConfig(pack: PluginPackage, settings: Record<string, unknown>): Record<string, unknown> {
+  const { config, problems } = validateConfig(pack.manifest, settings);
+  const details = problems.map((problem) => ({ ...problem, path: `/config${problem.path}` }));
+  const [first] = details;
+  if (first) throw new ApiError(422, 'validation_failed', first.message, { details });
+  return config;
+}
+
+function findPackage({ registry }: Services, pluginId: string, path: string): PluginPackage {
+  const pack = registry.get(pluginId);
+  if (!pack) throw invalid(path, 'installed', `There is no installed plugin \`${pluginId}\``);
+  return pack;
+}
+
+/** Resolves the URL of a bot's server. Errors: 422 for one that may not be called. */
+export async function checkOutgoingUrl({ outbound }: OutsideServices, url: string | undefined): Promise<void> {
+  if (url === undefined) return;
+  const problem = await outbound.checkUrl(url, { httpsOnly: true });
+  if (problem) throw invalid('/outgoing_url', problem.rule, problem.message);
+}
+
+type Draft = (scope: BotScope) => Promise<AgentBot>;
+
+/**
+ * A bot as the body tells it, to be created in the account or for the system; and the signing secret, if it has one. The
+ * URL was checked before. Errors: 422 for what the plugin refuses.
+ */
+export function draftBot(
+  services: Services,
+  body: Shape<'requests/agent-bot.create'>,
+): { create: Draft; secret?: string } {
+  const { name, description = null, avatar_url: avatarUrl = null } = body;
+  const common = { name, description, avatarUrl };
+  if (body.kind === 'plugin') {
+    const pack = findPackage(services, body.plugin_id ?? '', '/plugin_id');
+    const plugin = {
+      pluginId: pack.id,
+      config: readConfig(pack, body.config ?? {}),
+      hearing: hearingOf(pack.manifest),
+    };
+    return {
+      create: ({ em, account, now }) => createPluginBot(em, { ...common, accountId: account.id, ...plugin }, now),
+    };
+  }
+  const { outgoing_url: outgoingUrl = '' } = body;
+  const secret = newWebhookSecret(services.random);
+  const server = { outgoingUrl, sealedSecret: services.secretBox.seal(secret) };
+  return {
+    create: ({ em, account, now }) => createWebhookBot(em, { ...common, accountId: account.id, ...server }, now),
+    secret,
+  };
+}
+
+/** What the body changes on a bot. Errors: 422 as for draftBot. */
+export function readChanges(
+  services: Services,
+  bot: AgentBot,
+  body: Shape<'requests/agent-bot.update'>,
+): AgentBotChanges {
+  const { name, description, avatar_url: avatarUrl, outgoing_url: outgoingUrl } = body;
+  const settings = bot.kind === 'plugin' ? body.config : undefined;
+  const pack = settings && findPackage(services, bot.pluginId ?? '', '/config');
+  const config = pack && settings ? readConfig(pack, settings) : body.config;
+  return given({ name, description, avatarUrl, outgoingUrl, config });
+}

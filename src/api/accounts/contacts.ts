@@ -1,0 +1,174 @@
+import { deleteContact } from '../../domain/contacts/erasure.ts';
+import {
+  contactNotesPerPage,
+  createContactNote,
+  listContactNotes,
+  type ContactNote,
+} from '../../domain/contacts/notes.ts';
+import {
+  contactsPerPage,
+  createContact,
+  findContactInboxes,
+  listContacts,
+  readContact,
+  searchContacts,
+  updateContact,
+  type ContactInbox,
+  type ContactSort,
+} from '../../domain/contacts/contacts.ts';
+import { conversationsPerPage, listConversations } from '../../domain/conversations/list.ts';
+import { contactRecord } from '../../events/payloads.ts';
+import { route } from '../../http/route/route.ts';
+import { pageMeta } from '../page.ts';
+import { unixSeconds } from '../../lib/unix-time.ts';
+import type { Shape } from '../../schemas.ts';
+import { presentConversations } from './conversation-records.ts';
+
+const base = '/api/v1/accounts/:account_id/contacts';
+const times: ReadonlySet<ContactSort> = new Set(['last_activity_at', 'created_at']);
+
+// Times come newest first and text in its own order; a minus turns either round.
+function readSort(sort: string): { sort: ContactSort; descending: boolean } {
+  const field = sort.replace(/^-/, '') as ContactSort;
+  return { sort: field, descending: times.has(field) !== sort.startsWith('-') };
+}
+
+function presentInbox({ sourceId, inbox }: ContactInbox) {
+  return { source_id: sourceId, inbox: { id: inbox.id, name: inbox.name, channel_type: inbox.channelType } };
+}
+
+function presentNote(note: ContactNote): Shape<'resources/contact-note'> {
+  const { id, accountId, contactId, content, user, createdAt } = note;
+  return { id, account_id: accountId, contact_id: contactId, content, user, created_at: unixSeconds(createdAt) };
+}
+
+const searchRoute = route(
+  ['GET', `${base}/search`],
+  { query: 'requests/contact.search.query', reply: 'resources/contact-list', role: 'agent' },
+  async ({ em, account, query: { q, page = 1, include_contacts: withContacts = true } }) => {
+    const { contacts, count } = await searchContacts(em, account.id, { text: q, page });
+    return { payload: withContacts ? contacts.map(contactRecord) : [], meta: pageMeta(count, page, contactsPerPage) };
+  },
+);
+
+const updateRoute = route(
+  ['PATCH', `${base}/:id`],
+  { body: 'requests/contact.update', largeBody: true, reply: 'resources/contact', role: 'agent' },
+  async ({ ids, body, transact }) => {
+    const changes = {
+      name: body.name,
+      email: body.email,
+      phoneNumber: body.phone_number,
+      identifier: body.identifier,
+      blocked: body.blocked,
+      avatarUrl: body.avatar_url,
+      customAttributes: body.custom_attributes,
+      additionalAttributes: body.additional_attributes,
+    };
+    return contactRecord(await transact((tx) => updateContact(tx, ids.id ?? 0, changes)));
+  },
+);
+
+const conversationsRoute = route(
+  ['GET', `${base}/:id/conversations`],
+  { query: 'requests/page.query', reply: 'resources/conversation-page', role: 'agent' },
+  async ({ em, account, actor, ids, query: { page = 1 } }) => {
+    const { id } = await readContact(em, account.id, actor, ids.id ?? 0);
+    const { conversations, count } = await listConversations(em, account.id, actor, {
+      status: null,
+      assigneeType: 'all',
+      labels: null,
+      contactId: id,
+      inboxId: null,
+      teamId: null,
+      text: null,
+      sort: 'last_activity_at',
+      ascending: false,
+      page,
+    });
+    const payload = await presentConversations(em, account.id, conversations);
+    return { payload, meta: pageMeta(count, page, conversationsPerPage) };
+  },
+);
+
+const noteRoutes = [
+  route(
+    ['GET', `${base}/:id/notes`],
+    { query: 'requests/page.query', reply: 'resources/contact-note-list', role: 'agent' },
+    async ({ em, account, actor, ids, query: { page = 1 } }) => {
+      const { id: contactId } = await readContact(em, account.id, actor, ids.id ?? 0);
+      const { notes, count } = await listContactNotes(em, { accountId: account.id, contactId }, page);
+      return { payload: notes.map(presentNote), meta: pageMeta(count, page, contactNotesPerPage) };
+    },
+  ),
+  route(
+    ['POST', `${base}/:id/notes`],
+    {
+      body: 'requests/contact-note.create',
+      largeBody: true,
+      reply: 'resources/contact-note',
+      role: 'agent',
+      status: 201,
+    },
+    async ({ ids, body, transact }) =>
+      presentNote(await transact((tx) => createContactNote(tx, ids.id ?? 0, body.content))),
+  ),
+];
+
+export const contactRoutes = [
+  route(
+    ['GET', base],
+    { query: 'requests/contact.list.query', reply: 'resources/contact-list', role: 'agent' },
+    async ({ em, account, query }) => {
+      const { page = 1, sort = 'name', include_contact_inboxes: withInboxes } = query;
+      const { contacts, count } = await listContacts(em, account.id, { page, ...readSort(sort) });
+      const meta = pageMeta(count, page, contactsPerPage);
+      if (!withInboxes) return { payload: contacts.map(contactRecord), meta };
+      const inboxes = await findContactInboxes(
+        em,
+        account.id,
+        contacts.map(({ id }) => id),
+      );
+      const payload = contacts.map((contact) => ({
+        ...contactRecord(contact),
+        contact_inboxes: inboxes.filter(({ contactId }) => contactId === contact.id).map(presentInbox),
+      }));
+      return { payload, meta };
+    },
+  ),
+  // Before the route of one contact, which its path would fit.
+  searchRoute,
+  route(['GET', `${base}/:id`], { reply: 'resources/contact', role: 'bot' }, async ({ em, account, actor, ids }) =>
+    contactRecord(await readContact(em, account.id, actor, ids.id ?? 0)),
+  ),
+  route(
+    ['POST', base],
+    { body: 'requests/contact.create', largeBody: true, reply: 'resources/contact', role: 'agent', status: 201 },
+    async ({ body, transact }) => {
+      const contact = await transact((tx) =>
+        createContact(tx, {
+          name: body.name,
+          email: body.email ?? null,
+          phoneNumber: body.phone_number ?? null,
+          identifier: body.identifier ?? null,
+          blocked: body.blocked ?? false,
+          avatarUrl: body.avatar_url ?? null,
+          customAttributes: body.custom_attributes ?? {},
+          additionalAttributes: body.additional_attributes ?? {},
+        }),
+      );
+      return contactRecord(contact);
+    },
+  ),
+  updateRoute,
+  route(
+    ['DELETE', `${base}/:id`],
+    { reply: 'resources/empty', role: 'administrator', inBatches: true },
+    async ({ ids, transact }) => {
+      await deleteContact(transact, ids.id ?? 0);
+      return {};
+    },
+  ),
+  conversationsRoute,
+  ...noteRoutes,
+];

@@ -1,0 +1,128 @@
+import { readConversation } from '../../domain/conversations/access.ts';
+import { conversationsPerPage, listConversations, type ConversationFilter } from '../../domain/conversations/list.ts';
+import { foundConversationsPerPage, searchConversations } from '../../domain/conversations/search.ts';
+import { updateConversation } from '../../domain/conversations/updates.ts';
+import { createConversation } from '../../domain/conversations/lifecycle.ts';
+import { deleteConversation } from '../../domain/conversations/deletion.ts';
+import { messageRecord } from '../../events/payloads.ts';
+import { route } from '../../http/route/route.ts';
+import { pageMeta } from '../page.ts';
+import { fromUnixSeconds } from '../../lib/unix-time.ts';
+import type { Shape } from '../../schemas.ts';
+import { conversationActionRoutes } from './conversation-actions.ts';
+import { presentConversation, presentConversations } from './conversation-records.ts';
+
+const base = '/api/v1/accounts/:account_id/conversations';
+
+function readFilter(query: Shape<'requests/conversation.list.query'>): ConversationFilter {
+  const { status, assignee_type: assigneeType = 'all', labels, sort = 'last_activity_at', page = 1 } = query;
+  return {
+    status: status === undefined || status === 'all' ? null : status,
+    assigneeType,
+    labels: labels ?? null,
+    contactId: null,
+    inboxId: query.inbox_id ?? null,
+    teamId: query.team_id ?? null,
+    text: query.q ?? null,
+    sort: sort.replace(/^-/, '') as ConversationFilter['sort'],
+    ascending: sort.startsWith('-'),
+    page,
+  };
+}
+
+const listRoute = route(
+  ['GET', base],
+  { query: 'requests/conversation.list.query', reply: 'resources/conversation-list', role: 'bot' },
+  async ({ em, account, actor, query }) => {
+    const filter = readFilter(query);
+    const { conversations, count, counts } = await listConversations(em, account.id, actor, filter);
+    return {
+      data: {
+        meta: {
+          all_count: counts.all,
+          mine_count: counts.mine,
+          unassigned_count: counts.unassigned,
+          assigned_count: counts.assigned,
+          ...pageMeta(count, filter.page, conversationsPerPage),
+        },
+        payload: await presentConversations(em, account.id, conversations),
+      },
+    };
+  },
+);
+
+const searchRoute = route(
+  ['GET', `${base}/search`],
+  { query: 'requests/conversation.search.query', reply: 'resources/conversation-page', role: 'bot' },
+  async ({ em, account, actor, query: { q, page = 1 } }) => {
+    const { found, count } = await searchConversations(em, { accountId: account.id, actor }, { text: q, page });
+    const records = await presentConversations(
+      em,
+      account.id,
+      found.map(({ conversation }) => conversation),
+    );
+    const payload = found.map(({ conversation, messages }, index) => ({
+      ...(records[index] as Shape<'resources/conversation'>),
+      messages: messages.map((message) => messageRecord(message, conversation)),
+    }));
+    return { payload, meta: pageMeta(count, page, foundConversationsPerPage) };
+  },
+);
+
+const createRoute = route(
+  ['POST', base],
+  {
+    body: 'requests/conversation.create',
+    largeBody: true,
+    reply: 'resources/conversation',
+    role: 'agent',
+    status: 201,
+  },
+  async ({ em, body, transact }) => {
+    const conversation = await transact((tx) =>
+      createConversation(tx, {
+        inboxId: body.inbox_id,
+        contactId: body.contact_id,
+        sourceId: body.source_id ?? null,
+        status: body.status ?? null,
+        snoozedUntil: body.snoozed_until ? fromUnixSeconds(body.snoozed_until) : null,
+        assigneeId: body.assignee_id ?? null,
+        teamId: body.team_id ?? null,
+        message: body.message ?? null,
+        additionalAttributes: body.additional_attributes ?? {},
+        customAttributes: body.custom_attributes ?? {},
+      }),
+    );
+    return presentConversation(em, conversation);
+  },
+);
+
+const updateRoute = route(
+  ['PATCH', `${base}/:id`],
+  { body: 'requests/conversation.update', largeBody: true, reply: 'resources/conversation', role: 'bot' },
+  async ({ em, ids, body, transact }) => {
+    const changes = {
+      priority: body.priority,
+      slaPolicyId: body.sla_policy_id,
+      additionalAttributes: body.additional_attributes,
+      customAttributes: body.custom_attributes,
+    };
+    return presentConversation(em, await transact((tx) => updateConversation(tx, ids.id ?? 0, changes)));
+  },
+);
+
+export const conversationRoutes = [
+  listRoute,
+  // Before the route of one conversation, which its path would fit.
+  searchRoute,
+  route(['GET', `${base}/:id`], { reply: 'resources/conversation', role: 'bot' }, async ({ em, account, actor, ids }) =>
+    presentConversation(em, await readConversation(em, account.id, actor, ids.id ?? 0)),
+  ),
+  createRoute,
+  updateRoute,
+  route(['DELETE', `${base}/:id`], { reply: 'resources/empty', role: 'administrator' }, async ({ ids, transact }) => {
+    await transact((tx) => deleteConversation(tx, ids.id ?? 0));
+    return {};
+  }),
+  ...conversationActionRoutes,
+];

@@ -1,0 +1,215 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findAgents } from '../../domain/people/agents.ts';
+import { rotateIdentitySecret } from '../../domain/inboxes/identity-secret.ts';
+import { changeInboxMembers, findAssignable, findInboxMembers } from '../../domain/inboxes/members.ts';
+import {
+  createInbox,
+  deleteInbox,
+  listInboxes,
+  readInbox,
+  updateInbox,
+  type InboxSettings,
+} from '../../domain/inboxes/inboxes.ts';
+import { weekOf } from '../../domain/conversations/working-hours.ts';
+import type { Inbox, WorkingDay } from '../../records/inbox.ts';
+import { invalid } from '../../errors.ts';
+import { route } from '../../http/route/route.ts';
+import { newIdentitySecret } from '../public/identity-proof.ts';
+import { given } from '../given.ts';
+import { pageMeta } from '../page.ts';
+import { unixSeconds } from '../../lib/unix-time.ts';
+import type { Shape } from '../../schemas.ts';
+import { presentAgent } from './agents.ts';
+
+const base = '/api/v1/accounts/:account_id/inboxes';
+const members = `${base}/:id/members`;
+const usualChannel = 'Channel::Api';
+
+function presentInbox(inbox: Inbox): Shape<'resources/inbox'> {
+  return {
+    id: inbox.id,
+    account_id: inbox.accountId,
+    name: inbox.name,
+    channel_type: inbox.channelType,
+    identifier: inbox.identifier,
+    allowed_origins: inbox.allowedOrigins,
+    identity_verification: Boolean(inbox.identitySecret),
+    greeting_enabled: inbox.greetingEnabled,
+    greeting_message: inbox.greetingMessage ?? null,
+    enable_auto_assignment: inbox.enableAutoAssignment,
+    timezone: inbox.timezone,
+    working_hours_enabled: inbox.workingHoursEnabled,
+    working_hours: weekOf(inbox.workingHours),
+    out_of_office_message: inbox.outOfOfficeMessage ?? null,
+    csat_survey_enabled: inbox.csatSurveyEnabled,
+    avatar_url: inbox.avatarUrl ?? null,
+    created_at: unixSeconds(inbox.createdAt),
+    updated_at: unixSeconds(inbox.updatedAt),
+  };
+}
+
+async function presentAgents(
+  em: EntityManager,
+  accountId: number,
+  userIds: readonly number[],
+): Promise<Shape<'resources/inbox-agents'>> {
+  const agents = await findAgents(em, accountId, userIds);
+  return { payload: agents.map(presentAgent), meta: pageMeta(agents.length, 1, Math.max(1, agents.length)) };
+}
+
+type NewInbox = Shape<'requests/inbox.create'>;
+
+// What Chatwoot's clients call the channels that they can make.
+const channelNames: Record<NonNullable<NewInbox['channel']>['type'], NonNullable<NewInbox['channel_type']>> = {
+  web_widget: 'Channel::WebWidget',
+  api: 'Channel::Api',
+  email: 'Channel::Email',
+  line: 'Channel::Line',
+  telegram: 'Channel::Telegram',
+  whatsapp: 'Channel::Whatsapp',
+  sms: 'Channel::Sms',
+};
+
+function readChannel({ channel, channel_type: channelType }: NewInbox): string {
+  const named = channel && channelNames[channel.type];
+  if (named && channelType && named !== channelType) {
+    throw invalid('/channel/type', 'contradiction', '`channel.type` and `channel_type` name different channels');
+  }
+  return named ?? channelType ?? usualChannel;
+}
+
+type Settings = Shape<'requests/inbox.update'>;
+
+function readDay(day: NonNullable<Settings['working_hours']>[number]): WorkingDay {
+  const { closed_all_day: closed = false, open_all_day: open = false } = day;
+  const hours = {
+    open_hour: day.open_hour ?? null,
+    open_minutes: day.open_minutes ?? 0,
+    close_hour: day.close_hour ?? null,
+    close_minutes: day.close_minutes ?? 0,
+  };
+  const none = { open_hour: null, open_minutes: null, close_hour: null, close_minutes: null };
+  return {
+    day_of_week: day.day_of_week,
+    closed_all_day: closed,
+    open_all_day: open,
+    ...(closed || open ? none : hours),
+  };
+}
+
+function readSettings(body: Settings): Partial<InboxSettings> {
+  const { working_hours: days } = body;
+  return given({
+    name: body.name,
+    greetingEnabled: body.greeting_enabled,
+    greetingMessage: body.greeting_message,
+    enableAutoAssignment: body.enable_auto_assignment,
+    timezone: body.timezone,
+    workingHoursEnabled: body.working_hours_enabled,
+    workingHours: days?.map(readDay).sort((one, other) => one.day_of_week - other.day_of_week),
+    outOfOfficeMessage: body.out_of_office_message,
+    csatSurveyEnabled: body.csat_survey_enabled,
+    avatarUrl: body.avatar_url,
+    allowedOrigins: body.allowed_origins,
+  });
+}
+
+export const inboxRoutes = [
+  // An account has a handful of inboxes: the contract gives this list no page parameter, so it comes whole.
+  route(['GET', base], { reply: 'resources/inbox-list', role: 'agent' }, async ({ em, account, actor }) => {
+    const inboxes = await listInboxes(em, account.id, actor);
+    return { payload: inboxes.map(presentInbox), meta: pageMeta(inboxes.length, 1, Math.max(1, inboxes.length)) };
+  }),
+  route(['GET', `${base}/:id`], { reply: 'resources/inbox', role: 'agent' }, async ({ em, account, actor, ids }) =>
+    presentInbox(await readInbox(em, account.id, actor, ids.id ?? 0)),
+  ),
+  route(
+    ['POST', base],
+    { body: 'requests/inbox.create', reply: 'resources/inbox', role: 'administrator', status: 201 },
+    async ({ services, body, transact }) => {
+      const channelType = readChannel(body);
+      const identifier = services.random.uuid();
+      const inbox = await transact(({ em, account, now }) =>
+        createInbox(em, {
+          accountId: account.id,
+          name: body.name,
+          channelType,
+          identifier,
+          agentBotId: null,
+          now,
+          settings: readSettings(body),
+        }),
+      );
+      return presentInbox(inbox);
+    },
+  ),
+  route(
+    ['PATCH', `${base}/:id`],
+    { body: 'requests/inbox.update', reply: 'resources/inbox', role: 'administrator' },
+    async ({ ids, body, transact }) =>
+      presentInbox(await transact((tx) => updateInbox(tx, ids.id ?? 0, readSettings(body)))),
+  ),
+  route(
+    ['POST', `${base}/:id/rotate_identity_secret`],
+    {
+      reply: 'resources/inbox-with-identity-secret',
+      role: 'administrator',
+      description: 'The secret is answered this once. For 24 hours `identifier_hash` by the one before counts too.',
+    },
+    async ({ services, ids, transact }) => {
+      const secret = newIdentitySecret(services.random);
+      const sealed = services.secretBox.seal(secret);
+      const inbox = await transact((tx) => rotateIdentitySecret(tx, ids.id ?? 0, sealed));
+      return { ...presentInbox(inbox), identity_secret: secret };
+    },
+  ),
+  route(
+    ['DELETE', `${base}/:id`],
+    { reply: 'resources/empty', role: 'administrator', inBatches: true },
+    async ({ ids, transact }) => {
+      await deleteInbox(transact, ids.id ?? 0);
+      return {};
+    },
+  ),
+  route(
+    ['GET', `${base}/:id/assignable_agents`],
+    { reply: 'resources/inbox-agents', role: 'agent' },
+    async ({ em, account, actor, ids }) => {
+      const inbox = await readInbox(em, account.id, actor, ids.id ?? 0);
+      return presentAgents(em, account.id, await findAssignable(em, account.id, inbox.id));
+    },
+  ),
+  route(['GET', members], { reply: 'resources/inbox-agents', role: 'agent' }, async ({ em, account, actor, ids }) => {
+    const inbox = await readInbox(em, account.id, actor, ids.id ?? 0);
+    return presentAgents(em, account.id, await findInboxMembers(em, account.id, inbox.id));
+  }),
+  route(
+    ['POST', members],
+    { body: 'requests/inbox.members', reply: 'resources/inbox-agents', role: 'administrator' },
+    async ({ em, account, ids: { id = 0 }, body, transact }) => {
+      await changeInboxMembers(transact, id, { userIds: body.user_ids, change: 'add' });
+      return presentAgents(em, account.id, await findInboxMembers(em, account.id, id));
+    },
+  ),
+  route(
+    ['PATCH', members],
+    {
+      body: 'requests/inbox.members',
+      reply: 'resources/inbox-agents',
+      role: 'administrator',
+      summary: 'Replace the members of an inbox',
+    },
+    async ({ em, account, ids: { id = 0 }, body, transact }) => {
+      await changeInboxMembers(transact, id, { userIds: body.user_ids, change: 'replace' });
+      return presentAgents(em, account.id, await findInboxMembers(em, account.id, id));
+    },
+  ),
+  route(
+    ['DELETE', members],
+    { body: 'requests/inbox.members', reply: 'resources/empty', role: 'administrator' },
+    async ({ ids, body, transact }) => {
+      await changeInboxMembers(transact, ids.id ?? 0, { userIds: body.user_ids, change: 'remove' });
+      return {};
+    },
+  ),
+];

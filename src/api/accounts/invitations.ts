@@ -1,0 +1,70 @@
+import { acceptInvitation, findInvitation } from '../../domain/people/invitations.ts';
+import { route } from '../../http/route/route.ts';
+import { newToken } from '../../lib/tokens.ts';
+
+const path = '/invitations/:token';
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character);
+}
+
+function page(title: string, content: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title></head>
+<body>
+<h1>${escaped(title)}</h1>
+${content}
+</body>
+</html>
+`;
+}
+
+function welcome(accountName: string, accessToken: string | null): string {
+  const access =
+    accessToken === null
+      ? '<p>The API access token that you have opens this account too from now on.</p>'
+      : `<p>This is your API access token. It is shown only this once, so keep it now:</p>
+<p><code>${escaped(accessToken)}</code></p>`;
+  return page(`Welcome to ${accountName}`, access);
+}
+
+/** Where the link in an invitation leads: nobody there has a token yet, but the one in the path. */
+export const invitationRoutes = [
+  // Mail scanners follow links, so looking at an invitation does not accept it.
+  route(
+    ['GET', path],
+    { summary: 'Show an invitation', reply: 'resources/page', role: 'anyone', errors: [410] },
+    async ({ em, now, names }) => {
+      const { account, seat } = await findInvitation(em, names.token ?? '', now);
+      return page(
+        `Invitation to ${account.name}`,
+        `<p>${escaped(seat.name)} (${escaped(seat.email)}) is invited to work in ${escaped(account.name)}.</p>
+<form method="post" action="?format=page"><button>Accept the invitation</button></form>`,
+      );
+    },
+  ),
+  route(
+    ['POST', path],
+    {
+      summary: 'Accept an invitation',
+      query: 'requests/invitation.accept.query',
+      reply: 'resources/invitation-accepted',
+      role: 'anyone',
+      errors: [410, 422],
+      description: 'Who holds an access token already goes on with it; who holds none gets one in this answer only.',
+    },
+    async ({ services, em, now, names, query, transactIn }) => {
+      const newAccess = newToken('user', services.random);
+      const { account, seat, granted } = await acceptInvitation(transactIn, em, {
+        token: names.token ?? '',
+        accessToken: newAccess,
+        now,
+      });
+      const accessToken = granted ? newAccess : null;
+      if (query.format === 'page') return welcome(account.name, accessToken);
+      return { ...seat, confirmed: true, account_id: account.id, access_token: accessToken };
+    },
+  ),
+];

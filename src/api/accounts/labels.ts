@@ -1,0 +1,63 @@
+import { createLabel, deleteLabel, listLabels, updateLabel } from '../../domain/labels/catalogue.ts';
+import type { Label } from '../../records/label.ts';
+import { route } from '../../http/route/route.ts';
+import { given } from '../given.ts';
+import { pageMeta } from '../page.ts';
+import { unixSeconds } from '../../lib/unix-time.ts';
+import type { Shape } from '../../schemas.ts';
+
+const base = '/api/v1/accounts/:account_id/labels';
+const usualColor = '#1f93ff';
+
+function presentLabel(label: Label): Shape<'resources/label'> {
+  return {
+    id: label.id,
+    account_id: label.accountId,
+    title: label.title,
+    description: label.description ?? null,
+    color: label.color,
+    show_on_sidebar: label.showOnSidebar,
+    created_at: unixSeconds(label.createdAt),
+    updated_at: unixSeconds(label.updatedAt),
+  };
+}
+
+export const labelRoutes = [
+  // Whoever shows a conversation needs all of them: the list comes whole.
+  route(['GET', base], { reply: 'resources/label-list', role: 'agent' }, async ({ em, account }) => {
+    const labels = await listLabels(em, account.id);
+    return { payload: labels.map(presentLabel), meta: pageMeta(labels.length, 1, Math.max(1, labels.length)) };
+  }),
+  route(
+    ['POST', base],
+    { body: 'requests/label.create', reply: 'resources/label', role: 'administrator', status: 201 },
+    async ({ body, transact }) => {
+      const label = await transact((tx) =>
+        createLabel(tx, {
+          title: body.title,
+          description: body.description ?? null,
+          color: body.color ?? usualColor,
+          showOnSidebar: body.show_on_sidebar ?? false,
+        }),
+      );
+      return presentLabel(label);
+    },
+  ),
+  route(
+    ['PATCH', `${base}/:id`],
+    { body: 'requests/label.update', reply: 'resources/label', role: 'administrator', inBatches: true },
+    async ({ ids, body, transact }) => {
+      const { title, description, color, show_on_sidebar: showOnSidebar } = body;
+      const changes = given({ title, description, color, showOnSidebar });
+      return presentLabel(await updateLabel(transact, ids.id ?? 0, changes));
+    },
+  ),
+  route(
+    ['DELETE', `${base}/:id`],
+    { reply: 'resources/empty', role: 'administrator', inBatches: true },
+    async ({ ids, transact }) => {
+      await deleteLabel(transact, ids.id ?? 0);
+      return {};
+    },
+  ),
+];

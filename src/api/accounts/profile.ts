@@ -1,0 +1,46 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { resetToken } from '../../domain/people/users.ts';
+import { findMemberships, type Principal } from '../../domain/people/identity.ts';
+import { route } from '../../http/route/route.ts';
+import { newToken } from '../../lib/tokens.ts';
+import type { Shape } from '../../schemas.ts';
+import { transactOutsideAccounts } from '../../events/transaction.ts';
+
+const path = '/api/v1/profile';
+
+async function presentProfile(em: EntityManager, principal: Principal): Promise<Shape<'resources/profile'>> {
+  const memberships = await findMemberships(em, principal.id);
+  const [first] = memberships;
+  return {
+    id: principal.id,
+    name: principal.name,
+    email: principal.email ?? '',
+    type: 'user',
+    confirmed: principal.confirmed,
+    platform_admin: principal.platformAdmin,
+    avatar_url: principal.avatarUrl,
+    account_id: first?.account.id ?? null,
+    role: first?.role ?? null,
+    accounts: memberships.map(({ account, agentId, ...part }) => ({ ...account, agent_id: agentId, ...part })),
+  };
+}
+
+export const profileRoutes = [
+  route(['GET', path], { reply: 'resources/profile', role: 'user' }, ({ em, principal }) =>
+    presentProfile(em, principal),
+  ),
+  route(
+    ['POST', `${path}/reset_access_token`],
+    {
+      reply: 'resources/profile-with-token',
+      role: 'user',
+      description: 'Every access token the user held stops working; the new one is in this answer only.',
+    },
+    async ({ services, em, now, principal }) => {
+      const token = newToken('user', services.random);
+      const held = { userId: principal.id, tokenId: principal.tokenId };
+      await transactOutsideAccounts(em, (inner) => resetToken(inner, held, token, now));
+      return { ...(await presentProfile(em, principal)), access_token: token };
+    },
+  ),
+];

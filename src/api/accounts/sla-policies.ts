@@ -1,0 +1,73 @@
+import {
+  createSlaPolicy,
+  deleteSlaPolicy,
+  listSlaPolicies,
+  readSlaPolicy,
+  slaPoliciesPerPage,
+  updateSlaPolicy,
+} from '../../domain/sla-policies.ts';
+import type { SlaPolicy } from '../../records/sla-policy.ts';
+import { route } from '../../http/route/route.ts';
+import { given } from '../given.ts';
+import { pageMeta } from '../page.ts';
+import { unixSeconds } from '../../lib/unix-time.ts';
+import type { Shape } from '../../schemas.ts';
+
+const base = '/api/v1/accounts/:account_id/sla_policies';
+
+function presentPolicy(policy: SlaPolicy): Shape<'resources/sla-policy'> {
+  return {
+    id: policy.id,
+    account_id: policy.accountId,
+    name: policy.name,
+    first_response_seconds: policy.firstResponseSeconds ?? null,
+    resolution_seconds: policy.resolutionSeconds ?? null,
+    created_at: unixSeconds(policy.createdAt),
+    updated_at: unixSeconds(policy.updatedAt),
+  };
+}
+
+export const slaPolicyRoutes = [
+  route(
+    ['GET', base],
+    { query: 'requests/page.query', reply: 'resources/sla-policy-list', role: 'agent' },
+    async ({ em, account, query: { page = 1 } }) => {
+      const [policies, count] = await listSlaPolicies(em, account.id, page);
+      return { payload: policies.map(presentPolicy), meta: pageMeta(count, page, slaPoliciesPerPage) };
+    },
+  ),
+  route(['GET', `${base}/:id`], { reply: 'resources/sla-policy', role: 'agent' }, async ({ em, account, ids }) =>
+    presentPolicy(await readSlaPolicy(em, account.id, ids.id ?? 0)),
+  ),
+  route(
+    ['POST', base],
+    { body: 'requests/sla-policy.create', reply: 'resources/sla-policy', role: 'administrator', status: 201 },
+    async ({ body, transact }) => {
+      const policy = await transact((tx) =>
+        createSlaPolicy(tx, {
+          name: body.name,
+          firstResponseSeconds: body.first_response_seconds ?? null,
+          resolutionSeconds: body.resolution_seconds ?? null,
+        }),
+      );
+      return presentPolicy(policy);
+    },
+  ),
+  route(
+    ['PATCH', `${base}/:id`],
+    { body: 'requests/sla-policy.update', reply: 'resources/sla-policy', role: 'administrator' },
+    async ({ ids, body, transact }) => {
+      const { name, first_response_seconds: firstResponseSeconds, resolution_seconds: resolutionSeconds } = body;
+      const changes = given({ name, firstResponseSeconds, resolutionSeconds });
+      return presentPolicy(await transact((tx) => updateSlaPolicy(tx, ids.id ?? 0, changes)));
+    },
+  ),
+  route(
+    ['DELETE', `${base}/:id`],
+    { reply: 'resources/empty', role: 'administrator', inBatches: true },
+    async ({ ids, transact }) => {
+      await deleteSlaPolicy(transact, ids.id ?? 0);
+      return {};
+    },
+  ),
+];

@@ -1,0 +1,123 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import {
+  agentBotsPerPage,
+  grantBotToken,
+  listAgentBots,
+  readAgentBot,
+  resetBotSecret,
+  resetBotToken,
+  updateAgentBot,
+  type BotScope,
+} from '../../domain/bots/bots.ts';
+import { releaseBot } from '../../domain/bots/quarantine.ts';
+import { removeSystemBot } from '../../domain/platform/accounts.ts';
+import { route } from '../../http/route/route.ts';
+import { pageMeta } from '../page.ts';
+import { newWebhookSecret } from '../../lib/secret-box.ts';
+import { newToken } from '../../lib/tokens.ts';
+import {
+  checkOutgoingUrl,
+  draftBot,
+  presentOwnBot,
+  readChanges,
+  releaseDescription,
+} from '../accounts/agent-bot-records.ts';
+import { transactOutsideAccounts } from '../../events/transaction.ts';
+
+const base = '/platform/api/v1/agent_bots';
+
+function inSystem<Result>(
+  { em, now }: { em: EntityManager; now: Date },
+  work: (scope: BotScope) => Promise<Result>,
+): Promise<Result> {
+  return transactOutsideAccounts(em, (inner) => work({ em: inner, account: { id: null }, now }));
+}
+
+export const platformBotRoutes = [
+  route(
+    ['GET', base],
+    { query: 'requests/page.query', reply: 'resources/agent-bot-list', role: 'platform' },
+    async ({ em, query: { page = 1 } }) => {
+      const [bots, count] = await listAgentBots(em, null, page);
+      return { payload: bots.map(presentOwnBot), meta: pageMeta(count, page, agentBotsPerPage) };
+    },
+  ),
+  route(['GET', `${base}/:id`], { reply: 'resources/agent-bot', role: 'platform' }, async ({ em, ids }) =>
+    presentOwnBot(await readAgentBot(em, null, ids.id ?? 0)),
+  ),
+  route(
+    ['POST', base],
+    {
+      body: 'requests/agent-bot.create',
+      reply: 'resources/agent-bot-with-secrets',
+      role: 'platform',
+      status: 201,
+      description: 'A system bot, for every account to use. Access token and secret are in this answer only.',
+    },
+    {
+      prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
+      handle: async ({ services, em, now, body }) => {
+        const { create, secret } = draftBot(services, body);
+        const token = newToken('bot', services.random);
+        const bot = await inSystem({ em, now }, async (scope) => {
+          const created = await create(scope);
+          await grantBotToken(scope.em, created.id, token, scope.now);
+          return created;
+        });
+        return { ...presentOwnBot(bot), access_token: token, ...(secret === undefined ? {} : { secret }) };
+      },
+    },
+  ),
+  route(
+    ['PATCH', `${base}/:id`],
+    { body: 'requests/agent-bot.update', reply: 'resources/agent-bot', role: 'platform' },
+    {
+      prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
+      handle: async ({ services, em, now, ids, body }) => {
+        const bot = await readAgentBot(em, null, ids.id ?? 0);
+        const changes = readChanges(services, bot, body);
+        return presentOwnBot(await inSystem({ em, now }, (scope) => updateAgentBot(scope, bot.id, changes)));
+      },
+    },
+  ),
+  route(
+    ['POST', `${base}/:id/reset_access_token`],
+    { reply: 'resources/agent-bot-with-secrets', role: 'platform' },
+    async ({ services, em, now, ids }) => {
+      const token = newToken('bot', services.random);
+      const bot = await inSystem({ em, now }, (scope) => resetBotToken(scope, ids.id ?? 0, token));
+      return { ...presentOwnBot(bot), access_token: token };
+    },
+  ),
+  route(
+    ['POST', `${base}/:id/reset_secret`],
+    {
+      reply: 'resources/agent-bot-with-secrets',
+      role: 'platform',
+      description: 'For 24 hours deliveries are signed with the new secret and with the one before.',
+    },
+    async ({ services, em, now, ids }) => {
+      const secret = newWebhookSecret(services.random);
+      const sealed = services.secretBox.seal(secret);
+      const bot = await inSystem({ em, now }, (scope) => resetBotSecret(scope, ids.id ?? 0, sealed));
+      return { ...presentOwnBot(bot), secret };
+    },
+  ),
+  route(
+    ['POST', `${base}/:id/release`],
+    { reply: 'resources/agent-bot', role: 'platform', description: releaseDescription },
+    async ({ em, now, ids }) => presentOwnBot(await inSystem({ em, now }, (scope) => releaseBot(scope, ids.id ?? 0))),
+  ),
+  route(
+    ['DELETE', `${base}/:id`],
+    {
+      reply: 'resources/empty',
+      role: 'platform',
+      description: 'It serves no account any more; its messages stay without their author.',
+    },
+    async ({ em, now, ids, transactIn }) => {
+      await removeSystemBot(transactIn, em, { id: ids.id ?? 0, now });
+      return {};
+    },
+  ),
+];

@@ -1,0 +1,87 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findMemberships } from '../../domain/people/identity.ts';
+import { addUser, deleteUser, readUser, resetUserToken, updateUser } from '../../domain/platform/users.ts';
+import type { User } from '../../records/user.ts';
+import { route } from '../../http/route/route.ts';
+import { given } from '../given.ts';
+import { newToken } from '../../lib/tokens.ts';
+import { unixSeconds } from '../../lib/unix-time.ts';
+import type { Shape } from '../../schemas.ts';
+
+const base = '/platform/api/v1/users';
+
+async function presentUser(em: EntityManager, user: User): Promise<Shape<'resources/platform-user'>> {
+  const memberships = await findMemberships(em, user.id);
+  return {
+    id: user.id,
+    name: user.name,
+    email: user.email,
+    confirmed: user.confirmed,
+    platform_admin: user.platformAdmin,
+    avatar_url: user.avatarUrl ?? null,
+    accounts: memberships.map(({ account, role }) => ({ ...account, role })),
+    created_at: unixSeconds(user.createdAt),
+    updated_at: unixSeconds(user.updatedAt),
+  };
+}
+
+export const platformUserRoutes = [
+  route(['GET', `${base}/:id`], { reply: 'resources/platform-user', role: 'platform' }, async ({ em, ids }) =>
+    presentUser(em, await readUser(em, ids.id ?? 0)),
+  ),
+  route(
+    ['POST', base],
+    {
+      body: 'requests/platform-user.create',
+      reply: 'resources/platform-user-with-token',
+      role: 'platform',
+      status: 201,
+      description: 'The access token is in this answer only.',
+    },
+    async ({ services, em, now, body }) => {
+      const token = newToken('user', services.random);
+      const profile = {
+        name: body.name,
+        email: body.email,
+        avatarUrl: body.avatar_url ?? null,
+        platformAdmin: body.platform_admin ?? false,
+      };
+      const user = await addUser(em, profile, token, now);
+      return { ...(await presentUser(em, user)), access_token: token };
+    },
+  ),
+  route(
+    ['PATCH', `${base}/:id`],
+    { body: 'requests/platform-user.update', reply: 'resources/platform-user', role: 'platform' },
+    async ({ em, now, ids, body }) => {
+      const { name, email, avatar_url: avatarUrl, platform_admin: platformAdmin } = body;
+      const changes = given({ name, email, avatarUrl, platformAdmin });
+      return presentUser(em, await updateUser(em, ids.id ?? 0, changes, now));
+    },
+  ),
+  route(
+    ['POST', `${base}/:id/reset_access_token`],
+    {
+      reply: 'resources/platform-user-with-token',
+      role: 'platform',
+      description: 'Every access token the user held stops working; the new one is in this answer only.',
+    },
+    async ({ services, em, now, ids }) => {
+      const token = newToken('user', services.random);
+      const user = await resetUserToken(em, ids.id ?? 0, token, now);
+      return { ...(await presentUser(em, user)), access_token: token };
+    },
+  ),
+  route(
+    ['DELETE', `${base}/:id`],
+    {
+      reply: 'resources/empty',
+      role: 'platform',
+      description: 'The user leaves every account; what the user wrote stays without its author.',
+    },
+    async ({ em, ids, transactIn }) => {
+      await deleteUser(transactIn, em, ids.id ?? 0);
+      return {};
+    },
+  ),
+];

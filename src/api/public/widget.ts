@@ -1,0 +1,171 @@
+import { findAllowedOrigins, type Visit } from '../../domain/widget/visits.ts';
+import { markRead, readCurrent, speak } from '../../domain/widget/messages.ts';
+import { openSession, type Session } from '../../domain/widget/sessions.ts';
+import type { Conversation } from '../../records/conversation.ts';
+import { findMessages, type Message } from '../../records/message.ts';
+import { invalid, notFound } from '../../errors.ts';
+import { senderRecord } from '../../events/payloads.ts';
+import { route, type Contract } from '../../http/route/route.ts';
+import { isIdentityProven } from './identity-proof.ts';
+import type { SecretBox } from '../../lib/secret-box.ts';
+import { newToken } from '../../lib/tokens.ts';
+import { fromUnixSeconds, unixSeconds } from '../../lib/unix-time.ts';
+import type { Shape } from '../../schemas.ts';
+
+const base = '/public/api/v1/inboxes/:identifier';
+
+const origins: Contract['origins'] = (em, { identifier = '' }) => findAllowedOrigins(em, identifier);
+
+// People in the inside, labels and attributes are none of the customer's business: shapes of their own.
+function presentConversation(conversation: Conversation): Shape<'resources/widget-conversation'> {
+  const { id, status, assignee, createdAt, lastActivityAt } = conversation;
+  return {
+    id,
+    status,
+    assignee: assignee && { name: assignee.name },
+    created_at: unixSeconds(createdAt),
+    last_activity_at: unixSeconds(lastActivityAt),
+  };
+}
+
+function presentMessage(message: Message): Shape<'resources/widget-message'> {
+  const sender = senderRecord(message);
+  return {
+    id: message.id,
+    conversation_id: message.conversationId,
+    content: message.content,
+    message_type: message.type,
+    status: message.status,
+    content_type: message.contentType,
+    content_attributes: message.contentAttributes,
+    created_at: unixSeconds(message.createdAt),
+    sender: sender && { name: sender.name, type: sender.type, avatar_url: message.sender.avatarUrl },
+    attachments: [],
+  };
+}
+
+function presentSession({ contact, conversation, granted }: Session, token: string): Shape<'resources/widget-session'> {
+  const { id, name, email, phoneNumber, identifier } = contact;
+  return {
+    contact: {
+      id,
+      name,
+      email: email ?? null,
+      phone_number: phoneNumber ?? null,
+      identifier: identifier ?? null,
+    },
+    ...(granted ? { contact_token: token } : {}),
+    conversation: conversation && presentConversation(conversation),
+  };
+}
+
+// Whoever only claims an identifier gets what a stranger gets: a refusal would tell who is known.
+function provenIdentifier(
+  { identitySecrets }: Visit,
+  { identifier, identifier_hash: proof }: Shape<'requests/widget-session.create'>,
+  box: SecretBox,
+): string | null {
+  if (!identifier || !proof) return null;
+  const secrets = identitySecrets.map((sealed) => box.open(sealed));
+  if (isIdentityProven(secrets, identifier, proof)) return identifier;
+  throw invalid(
+    '/identifier_hash',
+    'proof',
+    "`identifier_hash` is not the proof of this identifier by the inbox's identity secret",
+  );
+}
+
+function windowOf({ before, after }: Shape<'requests/message.list.query'>) {
+  return {
+    publicOnly: true,
+    ...(before === undefined ? {} : { before: fromUnixSeconds(before) }),
+    ...(after === undefined ? {} : { after: fromUnixSeconds(after) }),
+  };
+}
+
+export const widgetRoutes = [
+  route(
+    ['POST', `${base}/sessions`],
+    {
+      body: 'requests/widget-session.create',
+      reply: 'resources/widget-session',
+      role: 'visitor',
+      status: 201,
+      summary: 'Open a session of a visitor',
+      description:
+        'Without a contact token it makes a contact, and answers the token once; with one that contact takes on what the body tells. An `identifier` counts only with its `identifier_hash`: then the session is that of the contact who has it, or gets it, and the answer carries a token where the caller had none of it.',
+      origins,
+    },
+    async ({ services, visit, body, transact }) => {
+      const token = newToken('contact', services.random);
+      const profile = {
+        name: body.name,
+        email: body.email,
+        phoneNumber: body.phone_number,
+        identifier: provenIdentifier(visit, body, services.secretBox),
+        visitorAttributes: body.custom_attributes,
+      };
+      return presentSession(await transact((tx) => openSession(tx, visit, { profile, token })), token);
+    },
+  ),
+  route(
+    ['GET', `${base}/conversation`],
+    {
+      reply: 'resources/widget-conversation',
+      role: 'contact',
+      summary: 'Get the conversation of the contact',
+      description: 'The newest that is not resolved, else the newest.',
+      origins,
+    },
+    async ({ em, visit }) => presentConversation(await needCurrent(em, visit)),
+  ),
+  route(
+    ['GET', `${base}/messages`],
+    {
+      query: 'requests/message.list.query',
+      reply: 'resources/widget-message-list',
+      role: 'contact',
+      summary: 'List the messages of the contact',
+      description: 'The latest 20 of the conversation, the 20 before a moment, or up to 100 after one.',
+      origins,
+    },
+    async ({ em, visit, query }) => {
+      const conversation = await readCurrent(em, visit);
+      if (!conversation) return { payload: [] };
+      const messages = await findMessages(em, visit.account.id, conversation.id, windowOf(query));
+      return { payload: messages.map(presentMessage) };
+    },
+  ),
+  route(
+    ['POST', `${base}/messages`],
+    {
+      body: 'requests/widget-message.create',
+      largeBody: true,
+      reply: 'resources/widget-message',
+      role: 'contact',
+      status: 201,
+      summary: 'Send a message of the contact',
+      description: 'It reopens a resolved conversation, and begins one where there is none.',
+      origins,
+    },
+    async ({ visit, body, transact }) =>
+      presentMessage((await transact((tx) => speak(tx, visit, body.content))).message),
+  ),
+  route(
+    ['POST', `${base}/update_last_seen`],
+    {
+      reply: 'resources/widget-conversation',
+      role: 'contact',
+      summary: 'Mark what was written to the contact as read',
+      description: 'At most the newest 100 messages at a time.',
+      origins,
+    },
+    async ({ visit, transact }) => presentConversation(await transact((tx) => markRead(tx, visit))),
+  ),
+];
+
+async function needCurrent(em: Parameters<typeof readCurrent>[0], visit: Visit): Promise<Conversation> {
+  const conversation = await readCurrent(em, visit);
+  if (!conversation) throw notFound('Conversation');
+  return conversation;
+}

@@ -1,0 +1,23 @@
+import manifest from '../../../package.json' with { type: 'json' };
+import { describeApi } from '../../openapi/document.ts';
+import { route, type Route } from '../../http/route/route.ts';
+import type { Shape } from '../../schemas.ts';
+
+/** The contract of the table that `routes` answers, itself included; made once, when first asked for. */
+export function openapiRoutes(routes: () => readonly Route[]): Route[] {
+  let contract: Shape<'resources/openapi'> | null = null;
+  return [
+    route(
+      ['GET', '/openapi.json'],
+      {
+        reply: 'resources/openapi',
+        role: 'anyone',
+        cacheable: true,
+        needsNoDatabase: true,
+        summary: 'Get the contract of this API',
+        description: 'This document: OpenAPI 3.1 with every operation and every event.',
+      },
+      async () => (contract ??= describeApi(routes(), manifest.version)),
+    ),
+  ];
+}

@@ -1,0 +1,97 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Database } from '../postgres/database.ts';
+import { addAgent, createAccount, createUser, grantToken, hasAccounts } from '../domain/people/users.ts';
+import { createPluginBot, updateHearing } from '../domain/bots/bots.ts';
+import { createInbox } from '../domain/inboxes/inboxes.ts';
+import { claimPlugins } from '../domain/plugins/claims.ts';
+import type { Random } from '../lib/ports.ts';
+import { newToken } from '../lib/tokens.ts';
+import { hearingOf } from '../packages/hearing.ts';
+import type { Registry } from '../packages/registry.ts';
+
+export interface SeedOptions {
+  database: Database;
+  registry: Registry;
+  random: Random;
+  /** The first administrator's token; generated when null. */
+  adminToken: string | null;
+  demo: boolean;
+}
+
+/** What the first start created: `generatedToken` is shown once and kept nowhere. */
+export interface Seeded {
+  generatedToken: string | null;
+  /** With DEMO: a second token of the administrator, for `npm run demo`. */
+  demoToken: string | null;
+}
+
+const sampleBot = 'faq';
+// Two processes may start at once on an empty database.
+const lockStatement = 'SELECT pg_advisory_xact_lock(7237002)';
+
+interface FirstAdministrator {
+  accountId: number;
+  userId: number;
+}
+
+/** Answers the token for `npm run demo`. */
+async function seedDemo(
+  em: EntityManager,
+  { accountId, userId }: FirstAdministrator,
+  options: SeedOptions,
+): Promise<string> {
+  const { registry, random, database } = options;
+  const now = database.clock.now();
+  const pack = registry.get(sampleBot);
+  const bot = pack
+    ? await createPluginBot(
+        em,
+        {
+          accountId,
+          name: pack.manifest.name,
+          description: pack.manifest.description ?? null,
+          pluginId: pack.id,
+          config: {},
+          hearing: hearingOf(pack.manifest),
+        },
+        now,
+      )
+    : null;
+  await createInbox(em, {
+    accountId,
+    name: 'Demo inbox',
+    channelType: 'Channel::Api',
+    identifier: random.uuid(),
+    agentBotId: bot?.id ?? null,
+    now,
+  });
+  const token = newToken('user', random);
+  await grantToken(em, userId, token, now);
+  return token;
+}
+
+/**
+ * Makes an empty database usable: account 1 with its first administrator, who is platform administrator too, and the
+ * demo inbox with its bot. Answers null when there are accounts already.
+ */
+export async function seed(options: SeedOptions): Promise<Seeded | null> {
+  const { database, registry, random, adminToken, demo } = options;
+  return database.em().transactional(async (em) => {
+    await em.execute(lockStatement);
+    registry.settle(await claimPlugins(em, registry.claims));
+    for (const pack of registry.list()) await updateHearing(em, pack.id, hearingOf(pack.manifest));
+    if (await hasAccounts(em)) return null;
+    const now = database.clock.now();
+    const account = await createAccount(em, demo ? 'Demo account' : 'First account', now);
+    const user = await createUser(
+      em,
+      { name: 'Administrator', email: 'administrator@example.com', confirmed: true, platformAdmin: true },
+      now,
+    );
+    await addAgent(em, { accountId: account.id, userId: user.id, role: 'administrator', now });
+    const token = adminToken ?? newToken('user', random);
+    await grantToken(em, user.id, token, now);
+    const demoToken = demo ? await seedDemo(em, { accountId: account.id, userId: user.id }, options) : null;
+    return { generatedToken: adminToken === null ? token : null, demoToken };
+  });
+}

@@ -1,0 +1,106 @@
+import { prepared } from '../postgres/prepared.ts';
+import { sql, type Executor } from '../postgres/sql.ts';
+import type { EndpointKind } from './claim.ts';
+import { RETRY_SCHEDULE } from './retry.ts';
+import type { DueEndpoint } from './slots.ts';
+
+/** An endpoint, and of a system bot's the part that one account has in it. */
+export interface EndpointOfAccount {
+  id: number;
+  accountId: number;
+}
+
+/**
+ * So long a bot's delivery waits behind an open circuit before it is given up, and people get the conversation: no
+ * longer than between two tries of its schedule.
+ */
+export const botPatienceSeconds = Math.max(...RETRY_SCHEDULE.bot) / 1000;
+
+interface DueRow {
+  endpoint_id: number;
+  account_id: number;
+  is_proven: boolean | null;
+  circuit: DueEndpoint['circuit'] | null;
+}
+
+// Of the given endpoints those that have a due lane and may be called: all while their circuit is closed, one lane when
+// a probe is due. `standing` says whether an endpoint is proven and where its next probe stands.
+const permitted = ({ standing, patience }: { standing: string; patience: string | null }) => `
+  SELECT p.endpoint_id, p.account_id, s.is_proven, circuit.state AS circuit
+  FROM page p LEFT JOIN ${standing}
+  CROSS JOIN LATERAL (SELECT CASE WHEN s.circuit_probe_at IS NULL THEN 'closed'
+    WHEN s.circuit_probe_at <= now() THEN 'probe' ELSE 'open' END AS state) circuit
+  WHERE ${patience === null ? `circuit.state <> 'open' AND ` : ''} EXISTS (
+    SELECT FROM lanes l WHERE l.endpoint_kind = $1 AND l.endpoint_id = p.endpoint_id AND l.account_id = p.account_id
+      AND l.due_at <= now() ${patience ?? ''})`;
+
+const places = {
+  webhook: { standing: 'webhooks s ON s.account_id = p.account_id AND s.id = p.endpoint_id', patience: null },
+  // Bots that run inside the service have no standing of their own: one account's must not be another's.
+  bot: {
+    standing: `(SELECT id, circuit_probe_at, CASE kind WHEN 'webhook' THEN is_proven END AS is_proven FROM agent_bots) s
+      ON s.id = p.endpoint_id`,
+    patience: `- CASE circuit.state WHEN 'open' THEN interval '${botPatienceSeconds} seconds' ELSE interval '0' END`,
+  },
+};
+
+// Steps from endpoint to endpoint over the index instead of reading due lanes in order: an endpoint with a hundred
+// thousand of them costs the others nothing. The row without a circuit says where a full page ends.
+const survey = (place: { standing: string; patience: string | null }) =>
+  prepared(`
+  WITH RECURSIVE endpoint AS (
+    (SELECT endpoint_id, account_id FROM lanes WHERE endpoint_kind = $1 AND due_at IS NOT NULL
+       AND (endpoint_id, account_id) > ($2, $3) ORDER BY endpoint_id, account_id LIMIT 1)
+    UNION ALL
+    SELECT next.endpoint_id, next.account_id FROM endpoint CROSS JOIN LATERAL (
+      SELECT l.endpoint_id, l.account_id FROM lanes l WHERE l.endpoint_kind = $1 AND l.due_at IS NOT NULL
+        AND (l.endpoint_id, l.account_id) > (endpoint.endpoint_id, endpoint.account_id)
+      ORDER BY l.endpoint_id, l.account_id LIMIT 1) next
+  ), page AS MATERIALIZED (SELECT * FROM endpoint LIMIT $4)
+  ${permitted(place)}
+  UNION ALL (SELECT endpoint_id, account_id, NULL, NULL FROM page OFFSET $4 - 1)`);
+
+const look = (place: { standing: string; patience: string | null }) =>
+  prepared(`
+  WITH page AS MATERIALIZED (SELECT DISTINCT * FROM unnest($2::bigint[], $3::bigint[]) AS touched (endpoint_id, account_id))
+  ${permitted(place)}`);
+
+const surveys = { webhook: survey(places.webhook), bot: survey(places.bot) };
+const looks = { webhook: look(places.webhook), bot: look(places.bot) };
+
+function toDue({ endpoint_id: id, account_id: accountId, is_proven: isProven, circuit }: DueRow): DueEndpoint[] {
+  return circuit === null ? [] : [{ id, accountId, isProven, circuit }];
+}
+
+/**
+ * One page of the endpoints that have something due and may be called, in the order of their ids, and where the next page
+ * begins; from the start again when that was the last.
+ */
+export async function surveyDue(
+  executor: Executor,
+  { kind, after, limit }: { kind: EndpointKind; after: EndpointOfAccount; limit: number },
+): Promise<{ due: DueEndpoint[]; next: EndpointOfAccount }> {
+  const rows = await sql<DueRow>(executor, surveys[kind], [kind, after.id, after.accountId, limit]);
+  const end = rows.find(({ circuit }) => circuit === null);
+  return {
+    due: rows.flatMap(toDue),
+    next: end ? { id: end.endpoint_id, accountId: end.account_id } : firstEndpoint,
+  };
+}
+
+/** Before all endpoints. */
+export const firstEndpoint: EndpointOfAccount = { id: 0, accountId: 0 };
+
+/** Of these endpoints those that have something due and may be called. */
+export async function lookAt(
+  executor: Executor,
+  kind: EndpointKind,
+  endpoints: readonly EndpointOfAccount[],
+): Promise<DueEndpoint[]> {
+  const rows = await sql<DueRow>(executor, looks[kind], [
+    kind,
+    endpoints.map(({ id }) => id),
+    endpoints.map(({ accountId }) => accountId),
+  ]);
+  return rows.flatMap(toDue);
+}

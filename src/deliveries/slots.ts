@@ -1,0 +1,224 @@
+import type { EndpointOutcome } from '../domain/endpoints/circuit.ts';
+
+const unprovenAllowance = 1;
+const provenAllowance = 2;
+// What was learned of the endpoints heard of longest ago is forgotten beyond this.
+const maxKnown = 10_000;
+/** Endpoints that are not proven, or have failed last, share so much of all slots; the others share the rest. */
+const unprovenPart = 1 / 4;
+/** So much of either share an account may have in any case … */
+const accountPart = 1 / 8;
+/** … and more only while so much of it is free. */
+const reservedPart = 1 / 4;
+
+export type SlotOutcome = EndpointOutcome;
+
+/** An endpoint that has something due; a system bot once for each account. */
+export interface DueEndpoint {
+  id: number;
+  accountId: number;
+  /** Whether its last attempt succeeded; null for what runs inside the service, of which the slots remember it. */
+  isProven: boolean | null;
+  /** `probe`: its circuit is open and lets one delivery through; `open`: what waited too long is to be given up. */
+  circuit: 'closed' | 'probe' | 'open';
+}
+
+/** How many of an endpoint's due lanes to take. */
+export interface Share extends DueEndpoint {
+  lanes: number;
+}
+
+/** A slot taken; to be given back. */
+export interface Slot {
+  readonly endpoint: DueEndpoint;
+  readonly compartment: Compartment;
+}
+
+interface Known {
+  allowance: number;
+  isProven: boolean;
+  servedAt: number;
+}
+
+/** Names an account's part in an endpoint. */
+export function keyOf({ id, accountId }: { id: number; accountId: number }): string {
+  return `${id}:${accountId}`;
+}
+
+function add<Key>(counts: Map<Key, number>, key: Key, change: number): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
+}
+
+/** A part of the slots, and who holds how many of it. */
+class Compartment {
+  readonly #size: number;
+  readonly #byAccount = new Map<number, number>();
+  #taken = 0;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  get free(): number {
+    return this.#size - this.#taken;
+  }
+
+  heldBy(accountId: number): number {
+    return this.#byAccount.get(accountId) ?? 0;
+  }
+
+  /** Whether an account that would hold so many may have one more, when so many were left. */
+  allows(held: number, free: number): boolean {
+    return held < Math.max(1, Math.floor(this.#size * accountPart)) || free > Math.floor(this.#size * reservedPart);
+  }
+
+  change(accountId: number, by: 1 | -1): void {
+    this.#taken += by;
+    add(this.#byAccount, accountId, by);
+  }
+}
+
+interface Queue {
+  held: number;
+  waiting: { share: Share; left: number }[];
+}
+
+/**
+ * How many deliveries may be under way at once, and whose are next. Pure. An endpoint has one until it has succeeded; then
+ * it gets one more with each success up to the bound, and falls back to one with a failure. Those that have not proven
+ * themselves have a quarter of all slots between them, so that a crowd that hangs leaves the others theirs; the accounts
+ * take turns in either part.
+ */
+export class Slots {
+  readonly #total: number;
+  readonly #perEndpoint: number;
+  readonly #proven: Compartment;
+  readonly #unproven: Compartment;
+  readonly #underWay = new Map<string, number>();
+  readonly #toReceiver = new Map<number, number>();
+  readonly #known = new Map<string, Known>();
+  #taken = 0;
+  #served = 0;
+
+  constructor({ total, perEndpoint }: { total: number; perEndpoint: number }) {
+    this.#total = total;
+    this.#perEndpoint = perEndpoint;
+    const unproven = Math.floor(total * unprovenPart);
+    this.#proven = new Compartment(total - unproven);
+    // Too few slots to divide serve everybody in turn.
+    this.#unproven = unproven > 0 ? new Compartment(unproven) : this.#proven;
+  }
+
+  /** What is left in all. */
+  get free(): number {
+    return this.#total - this.#taken;
+  }
+
+  /** What to take now of what is due: the accounts in turn, and of each its endpoints, the longest unserved first. */
+  plan(due: Iterable<DueEndpoint>): Share[] {
+    const parts = Map.groupBy(due, (endpoint) => this.#compartmentOf(endpoint));
+    return [...parts].flatMap(([compartment, endpoints]) => this.#divide(compartment, endpoints));
+  }
+
+  take(endpoint: DueEndpoint): Slot {
+    const compartment = this.#compartmentOf(endpoint);
+    this.#taken += 1;
+    compartment.change(endpoint.accountId, 1);
+    add(this.#underWay, keyOf(endpoint), 1);
+    add(this.#toReceiver, endpoint.id, 1);
+    this.#remember(endpoint, { servedAt: ++this.#served });
+    return { endpoint, compartment };
+  }
+
+  /** Gives a slot back; the outcome moves what the endpoint may take from now on. */
+  give({ endpoint, compartment }: Slot, outcome: SlotOutcome): void {
+    this.#taken -= 1;
+    compartment.change(endpoint.accountId, -1);
+    add(this.#underWay, keyOf(endpoint), -1);
+    add(this.#toReceiver, endpoint.id, -1);
+    if (outcome === 'skipped') return;
+    const hasSucceeded = outcome === 'delivered';
+    const grown = Math.min(this.#perEndpoint, this.#allowance(endpoint) + 1);
+    this.#remember(endpoint, { allowance: hasSucceeded ? grown : unprovenAllowance, isProven: hasSucceeded });
+  }
+
+  #divide(compartment: Compartment, due: readonly DueEndpoint[]): Share[] {
+    let { free } = compartment;
+    if (free <= 0) return [];
+    const queues = this.#queues(compartment, due);
+    const shares = new Set<Share>();
+    const toReceiver = new Map(this.#toReceiver);
+    while (free > 0) {
+      const queue = nextQueue(queues, (held) => compartment.allows(held, free));
+      const head = queue?.waiting.shift();
+      if (!queue || !head) break;
+      if (head.left <= 0 || !this.#hasRoom(head.share, toReceiver)) continue;
+      head.share.lanes += 1;
+      shares.add(head.share);
+      add(toReceiver, head.share.id, 1);
+      queue.held += 1;
+      queue.waiting.push({ ...head, left: head.left - 1 });
+      free -= 1;
+    }
+    return [...shares];
+  }
+
+  // The first of equals is who was served longest ago: a bound of one slot reaches everybody in turn, too.
+  #queues(compartment: Compartment, due: readonly DueEndpoint[]): Queue[] {
+    const inTurn = due
+      .map((endpoint) => ({ share: { ...endpoint, lanes: 0 }, left: this.#allowedNow(endpoint) }))
+      .filter(({ left }) => left > 0)
+      .toSorted((one, other) => this.#servedAt(one.share) - this.#servedAt(other.share));
+    const byAccount = Map.groupBy(inTurn, ({ share }) => share.accountId);
+    return [...byAccount].map(([accountId, waiting]) => ({ held: compartment.heldBy(accountId), waiting }));
+  }
+
+  #allowedNow(endpoint: DueEndpoint): number {
+    if (endpoint.circuit === 'probe') return 1;
+    return this.#allowance(endpoint) - (this.#underWay.get(keyOf(endpoint)) ?? 0);
+  }
+
+  // A receiver that serves several accounts is protected as a whole.
+  #hasRoom({ id, isProven }: DueEndpoint, toReceiver: ReadonlyMap<number, number>): boolean {
+    return isProven === null || (toReceiver.get(id) ?? 0) < this.#perEndpoint;
+  }
+
+  #compartmentOf(endpoint: DueEndpoint): Compartment {
+    return this.#isProven(endpoint) && endpoint.circuit === 'closed' ? this.#proven : this.#unproven;
+  }
+
+  #isProven(endpoint: DueEndpoint): boolean {
+    return endpoint.isProven ?? this.#known.get(keyOf(endpoint))?.isProven ?? false;
+  }
+
+  #allowance(endpoint: DueEndpoint): number {
+    // What it was found to be by another process counts as well.
+    if (!this.#isProven(endpoint)) return unprovenAllowance;
+    const earned = this.#known.get(keyOf(endpoint))?.allowance ?? provenAllowance;
+    return Math.min(this.#perEndpoint, Math.max(provenAllowance, earned));
+  }
+
+  #servedAt(endpoint: DueEndpoint): number {
+    return this.#known.get(keyOf(endpoint))?.servedAt ?? 0;
+  }
+
+  #remember(endpoint: DueEndpoint, change: Partial<Known>): void {
+    const key = keyOf(endpoint);
+    const known = { allowance: this.#allowance(endpoint), isProven: false, servedAt: 0, ...this.#known.get(key) };
+    this.#known.delete(key);
+    this.#known.set(key, { ...known, ...change });
+    if (this.#known.size <= maxKnown) return;
+    for (const [oldest] of this.#known) return void this.#known.delete(oldest);
+  }
+}
+
+// Whose account holds fewest.
+function nextQueue(queues: readonly Queue[], allows: (held: number) => boolean): Queue | null {
+  let next: Queue | null = null;
+  for (const queue of queues) {
+    if (queue.waiting.length > 0 && (next === null || queue.held < next.held)) next = queue;
+  }
+  return next !== null && allows(next.held) ? next : null;
+}

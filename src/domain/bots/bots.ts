@@ -1,0 +1,192 @@
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
+import { AccessToken } from '../../records/access-token.ts';
+import { AgentBot } from '../../records/agent-bot.ts';
+import { forbidden, invalid, notFound } from '../../errors.ts';
+import { differs } from '../differs.ts';
+import { hashToken, lastFour } from '../../lib/tokens.ts';
+import { rotateSecret } from '../signing-secrets.ts';
+import { wakeBacklog } from '../endpoints/backlogs.ts';
+import { unknownHealth } from '../endpoints/circuit.ts';
+
+/** What bots on servers of their own are told of: every event there is for bots. */
+export const webhookBotEvents = [
+  'message_created',
+  'message_updated',
+  'conversation_opened',
+  'conversation_resolved',
+  'webwidget_triggered',
+] as const;
+
+/** What a plugin's manifest says about the events its bots are told of. */
+export interface Hearing {
+  events: readonly string[];
+  hearsOwn: boolean;
+  hearsNotes: boolean;
+}
+
+interface NewBot {
+  /** Null for a system bot. */
+  accountId: number | null;
+  name: string;
+  description: string | null;
+  avatarUrl?: string | null;
+}
+
+export interface NewPluginBot extends NewBot {
+  pluginId: string;
+  config: Record<string, unknown>;
+  hearing: Hearing;
+}
+
+export interface NewWebhookBot extends NewBot {
+  outgoingUrl: string;
+  /** The signing secret, sealed. */
+  sealedSecret: string;
+}
+
+/** Creates a bot that runs inside the service. */
+export async function createPluginBot(em: EntityManager, input: NewPluginBot, now: Date): Promise<AgentBot> {
+  const { hearing, ...rest } = input;
+  const bot = em.create(AgentBot, {
+    ...rest,
+    kind: 'plugin',
+    events: [...hearing.events],
+    hearsOwn: hearing.hearsOwn,
+    hearsNotes: hearing.hearsNotes,
+    createdAt: now,
+    updatedAt: now,
+  });
+  await em.flush();
+  return bot;
+}
+
+/** Creates a bot on a server of its own, which hears everything. */
+export async function createWebhookBot(em: EntityManager, input: NewWebhookBot, now: Date): Promise<AgentBot> {
+  const { sealedSecret, ...rest } = input;
+  const bot = em.create(AgentBot, {
+    ...rest,
+    kind: 'webhook',
+    secret: sealedSecret,
+    events: [...webhookBotEvents],
+    createdAt: now,
+    updatedAt: now,
+  });
+  await em.flush();
+  return bot;
+}
+
+/** Brings the bots of a plugin in line with its present manifest. */
+export async function updateHearing(em: EntityManager, pluginId: string, hearing: Hearing): Promise<void> {
+  const bots = await em.find(AgentBot, { pluginId });
+  for (const bot of bots) Object.assign(bot, { ...hearing, events: [...hearing.events] });
+  await em.flush();
+}
+
+/** Whose bots are acted on: an account's in its transaction, or the system's, which belong to none. */
+export interface BotScope {
+  em: EntityManager;
+  account: { id: number | null };
+  now: Date;
+}
+
+/** Bots on one page of the list. */
+export const agentBotsPerPage = 25;
+
+/**
+ * One page of the bots that the account can use, its own and the system's, and how many there are in all; without an
+ * account the system's alone.
+ */
+export function listAgentBots(
+  em: EntityManager,
+  accountId: number | null,
+  page: number,
+): Promise<[AgentBot[], number]> {
+  return em.findAndCount(
+    AgentBot,
+    { $or: [{ accountId }, { accountId: null }] },
+    { orderBy: { id: 'asc' }, limit: agentBotsPerPage, offset: (page - 1) * agentBotsPerPage },
+  );
+}
+
+/** A bot that the account can use; 404 when there is none such. Without an account: a system bot. */
+export async function readAgentBot(em: EntityManager, accountId: number | null, id: number): Promise<AgentBot> {
+  const bot = await em.findOne(AgentBot, { id, $or: [{ accountId }, { accountId: null }] });
+  if (!bot) throw notFound('Agent bot');
+  return bot;
+}
+
+/** A bot of the account itself, or without one a system bot. Errors: 404, 403 for a system bot to an account. */
+export async function readOwnAgentBot(em: EntityManager, accountId: number | null, id: number): Promise<AgentBot> {
+  const bot = await readAgentBot(em, accountId, id);
+  if ((bot.accountId ?? null) !== accountId)
+    throw forbidden('This is a system bot: only platform administrators may change it');
+  return bot;
+}
+
+/** Like readOwnAgentBot; nobody else changes the bot until the transaction ends. */
+export async function lockOwnBot(tx: BotScope, id: number): Promise<AgentBot> {
+  const bot = await readOwnAgentBot(tx.em, tx.account.id, id);
+  const locked = await tx.em.refresh(bot, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (!locked) throw notFound('Agent bot');
+  return locked;
+}
+
+export interface AgentBotChanges {
+  name?: string;
+  description?: string | null;
+  avatarUrl?: string | null;
+  outgoingUrl?: string;
+  config?: Record<string, unknown>;
+}
+
+function checkKind(bot: AgentBot, changes: AgentBotChanges): void {
+  if (changes.outgoingUrl !== undefined && bot.kind !== 'webhook') {
+    throw invalid('/outgoing_url', 'kind', 'Only bots of the kind webhook have an outgoing_url');
+  }
+  if (changes.config !== undefined && bot.kind !== 'plugin') {
+    throw invalid('/config', 'kind', 'Only bots of the kind plugin have a config');
+  }
+}
+
+/**
+ * Changes a bot of the account. Naming the server's address, be it the same, has the service try a server again that it had
+ * given up. Errors: 404, 403 for a system bot, 422 for what its kind does not have.
+ */
+export async function updateAgentBot(tx: BotScope, id: number, changes: AgentBotChanges): Promise<AgentBot> {
+  const bot = await lockOwnBot(tx, id);
+  checkKind(bot, changes);
+  const isTriedAgain = changes.outgoingUrl !== undefined && (bot.disabledReason ?? null) !== null;
+  if (!differs(bot, changes) && !isTriedAgain) return bot;
+  const hasMoved = changes.outgoingUrl !== undefined && changes.outgoingUrl !== bot.outgoingUrl;
+  Object.assign(bot, { ...changes, updatedAt: tx.now });
+  if (hasMoved || isTriedAgain) Object.assign(bot, { ...unknownHealth, disabledReason: null });
+  await tx.em.flush();
+  if (hasMoved) await wakeBacklog(tx.em, { kind: 'bot', id });
+  return bot;
+}
+
+/** Lets a bot in with a token, and with no other any more; only the token's hash is kept. */
+export async function grantBotToken(em: EntityManager, botId: number, token: string, now: Date): Promise<void> {
+  await em.nativeDelete(AccessToken, { agentBotId: botId });
+  em.create(AccessToken, { agentBotId: botId, tokenHash: hashToken(token), lastFour: lastFour(token), createdAt: now });
+  await em.flush();
+}
+
+/** Replaces the access token of a bot of the account. Errors: 404, 403 for a system bot. */
+export async function resetBotToken(tx: BotScope, id: number, token: string): Promise<AgentBot> {
+  const bot = await lockOwnBot(tx, id);
+  await grantBotToken(tx.em, id, token, tx.now);
+  return bot;
+}
+
+/**
+ * Replaces the signing secret of a webhook bot of the account; for 24 hours the one before signs too. Errors: 404, 403 for
+ * a system bot, 422 for a plugin.
+ */
+export async function resetBotSecret(tx: BotScope, id: number, sealedSecret: string): Promise<AgentBot> {
+  const bot = await lockOwnBot(tx, id);
+  if (bot.kind !== 'webhook') throw invalid('', 'kind', 'Only bots of the kind webhook have a signing secret');
+  Object.assign(bot, rotateSecret(bot, sealedSecret, tx.now));
+  await tx.em.flush();
+  return bot;
+}

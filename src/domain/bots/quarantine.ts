@@ -1,0 +1,68 @@
+import type { AgentBot } from '../../records/agent-bot.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { prepared } from '../../postgres/prepared.ts';
+import { momentOrNull, sql } from '../../postgres/sql.ts';
+import { lockOwnBot, type BotScope } from './bots.ts';
+
+/** So many failed runs with no good one between them, in whatever conversations, and a bot is not called for a while. */
+const toleratedFailures = 5;
+/** How long, in seconds, the first time, the second, the third; after that, until somebody releases it. */
+const quarantineSeconds = [5 * 60, 30 * 60, 4 * 3600];
+
+/** A quarantine as it begins; without `until` it lasts until somebody ends it. */
+export interface Quarantine {
+  until: Date | null;
+}
+
+// A bot in quarantine may still have runs under way: they count, and do not prolong it. Once it is over, the next failure
+// begins a longer one. Of a system bot only failures in one account after another count: no account by itself can take it
+// from the others.
+const countStatement = prepared(`
+  WITH counted AS (
+    SELECT id, failed_runs + 1 AS failed_runs, failed_runs + 1 >= $3 AND NOT coalesce(
+      quarantined_at IS NOT NULL AND (quarantined_until IS NULL OR quarantined_until > now()), false) AS begins
+    FROM agent_bots WHERE id = $1 AND (account_id IS NOT NULL OR failed_account_id IS DISTINCT FROM $2)
+    FOR NO KEY UPDATE
+  ), written AS (
+    UPDATE agent_bots b SET failed_runs = c.failed_runs, failed_account_id = $2,
+      quarantines = CASE WHEN c.begins THEN b.quarantines + 1 ELSE b.quarantines END,
+      quarantined_at = CASE WHEN c.begins THEN now() ELSE b.quarantined_at END,
+      quarantined_until = CASE WHEN c.begins THEN now() + make_interval(secs => ($4::float8[])[b.quarantines + 1])
+        ELSE b.quarantined_until END,
+      quarantine_reason = CASE WHEN c.begins THEN $5 ELSE b.quarantine_reason END
+    FROM counted c WHERE b.id = c.id RETURNING c.begins, b.quarantined_until
+  )
+  SELECT quarantined_until FROM written WHERE begins`);
+
+/**
+ * Counts a failed run of a bot that runs inside the service; `reason` is its outcome. Answers the quarantine that begins
+ * with it, if one does.
+ */
+export async function countFailedRun(tx: Transaction, botId: number, reason: string): Promise<Quarantine | null> {
+  const [begun] = await sql<{ quarantined_until: string | null }>(tx.em, countStatement, [
+    botId,
+    tx.account.id,
+    toleratedFailures,
+    quarantineSeconds,
+    reason,
+  ]);
+  return begun ? { until: momentOrNull(begun.quarantined_until) } : null;
+}
+
+const forgetStatement = prepared(
+  `UPDATE agent_bots SET failed_runs = 0, failed_account_id = NULL, quarantines = 0, quarantined_at = NULL,
+     quarantined_until = NULL, quarantine_reason = NULL
+   WHERE id = $1 AND failed_runs > 0`,
+);
+
+/** Notes a good run of a bot: what failed before counts no more, and a quarantine is over. */
+export async function countGoodRun(tx: Transaction, botId: number): Promise<void> {
+  await sql(tx.em, forgetStatement, [botId]);
+}
+
+/** Ends the quarantine of a bot of the account, or without one of a system bot. Errors: 404, 403 for a system bot. */
+export async function releaseBot(scope: BotScope, id: number): Promise<AgentBot> {
+  const bot = await lockOwnBot(scope, id);
+  await sql(scope.em, forgetStatement, [id]);
+  return scope.em.refreshOrFail(bot);
+}

@@ -1,0 +1,95 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { AgentBot } from '../../records/agent-bot.ts';
+import { findConversations, type Conversation, type Named } from '../../records/conversation.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import { lockOwnBot, type BotScope } from './bots.ts';
+import { cancelBacklog } from '../endpoints/backlogs.ts';
+import { detachAndRemove, type Change, type Detachment, type Transact } from '../conversations/detach.ts';
+import { undergo } from '../conversations/status.ts';
+
+// Read again after the change: another bot, that of the inbox, may serve them now.
+async function detachConversations(
+  tx: Transaction,
+  id: number,
+  conversations: readonly Conversation[],
+): Promise<Change[]> {
+  const rows = await sql<{ id: number }>(
+    tx.em,
+    `UPDATE conversations SET agent_bot_id = NULL WHERE account_id = $1 AND agent_bot_id = $2 AND id = ANY ($3)
+     RETURNING id`,
+    [tx.account.id, id, conversations.map((conversation) => conversation.id)],
+  );
+  const freed = await findConversations(
+    tx.em,
+    tx.account.id,
+    rows.map((row) => row.id),
+  );
+  return freed.map((conversation) => {
+    undergo(tx, conversation, { kind: 'bot_removed' });
+    return { conversation, changed: { agent_bot_id: { previous: id, current: null } } };
+  });
+}
+
+async function detachInboxes(tx: Transaction, id: number): Promise<void> {
+  const scope = [tx.account.id, id];
+  await sql(tx.em, 'UPDATE inboxes SET agent_bot_id = NULL WHERE account_id = $1 AND agent_bot_id = $2', scope);
+  await cancelBacklog(tx, { kind: 'bot', id }, 'endpoint_gone');
+}
+
+function dismiss(transact: Transact, id: number, { lock, remove }: Pick<Detachment, 'lock' | 'remove'>): Promise<void> {
+  return detachAndRemove(transact, id, {
+    referring: 'SELECT id FROM conversations WHERE account_id = $1 AND agent_bot_id = $2',
+    detach: (tx, conversations) => detachConversations(tx, id, conversations),
+    lock,
+    remove: async (tx) => {
+      await detachInboxes(tx, id);
+      await remove(tx);
+    },
+  });
+}
+
+/**
+ * Deletes a bot of the account: it serves nothing any more, what it was still to be told is cancelled, its messages
+ * stay without their author. Says conversation_updated for each conversation that named it. Errors: 404, 403 for a
+ * system bot.
+ */
+export function deleteAgentBot(transact: Transact, id: number): Promise<void> {
+  return dismiss(transact, id, {
+    lock: (tx) => lockOwnBot(tx, id),
+    remove: (tx) => tx.em.nativeDelete(AgentBot, { id, accountId: tx.account.id }),
+  });
+}
+
+/**
+ * Takes a system bot out of an account: it serves nothing there any more, and what it was still to be told is cancelled.
+ * Says conversation_updated for each conversation that named it.
+ */
+export function dismissSystemBot(transact: Transact, id: number): Promise<void> {
+  return dismiss(transact, id, {
+    lock: async (tx) => lockOwnBot({ em: tx.em, account: { id: null }, now: tx.now }, id),
+    remove: () => Promise.resolve(),
+  });
+}
+
+/** Deletes a system bot that serves no account any more; false while there is one that it serves. Errors: 404. */
+export async function deleteSystemBot(scope: BotScope, id: number): Promise<boolean> {
+  await lockOwnBot(scope, id);
+  if ((await findServedAccounts(scope.em, id)).length > 0) return false;
+  await scope.em.nativeDelete(AgentBot, { id, accountId: null });
+  return true;
+}
+
+/** The accounts in which a bot serves, or is still to be told something that is not to be cancelled anyway. */
+export function findServedAccounts(em: EntityManager, id: number): Promise<Named[]> {
+  return sql<Named>(
+    em,
+    `SELECT id, name FROM accounts a WHERE EXISTS (SELECT FROM inboxes WHERE account_id = a.id AND agent_bot_id = $1)
+       OR EXISTS (SELECT FROM conversations WHERE account_id = a.id AND agent_bot_id = $1)
+       OR EXISTS (SELECT FROM deliveries WHERE account_id = a.id AND endpoint_kind = 'bot' AND endpoint_id = $1
+         AND state = 'pending' AND id > coalesce((SELECT through FROM backlog_tasks t WHERE t.account_id = a.id
+           AND t.endpoint_kind = 'bot' AND t.endpoint_id = $1 AND t.task = 'cancel'), 0))
+     ORDER BY id`,
+    [id],
+  );
+}

@@ -1,0 +1,59 @@
+import type { Transaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import { storableJson, storableText, storableTextOrNull } from '../../lib/storable.ts';
+
+/** All that a run had, did and said: enough to run it again. */
+export interface BotRun {
+  botId: number;
+  conversationId: number;
+  eventId: number;
+  /** Which attempt to deliver the event it was. */
+  attempt: number;
+  pluginId: string;
+  pluginVersion: string;
+  bundleHash: string;
+  config: Record<string, unknown>;
+  seed: number;
+  clock: Date;
+  outcome: string;
+  actions: readonly unknown[];
+  logs: readonly unknown[];
+  error: string | null;
+  wallMs: number;
+}
+
+const maxErrorChars = 4096;
+// Names and versions from a plugin's manifest.
+const maxNameChars = 255;
+
+/**
+ * Keeps the record of a run beside its effects. Whatever the plugin logged or threw is made storable here: a record that
+ * cannot be written would undo the run, and the run would begin again.
+ */
+export async function recordRun(tx: Transaction, run: BotRun): Promise<void> {
+  await sql(
+    tx.em,
+    `INSERT INTO bot_runs (account_id, agent_bot_id, conversation_id, event_id, attempt, plugin_id, plugin_version,
+       bundle_hash, config, seed, clock, outcome, actions, logs, error, wall_ms, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+    [
+      tx.account.id,
+      run.botId,
+      run.conversationId,
+      run.eventId,
+      run.attempt,
+      storableText(run.pluginId, maxNameChars),
+      storableText(run.pluginVersion, maxNameChars),
+      run.bundleHash,
+      storableJson(run.config),
+      run.seed,
+      run.clock,
+      run.outcome,
+      storableJson(run.actions),
+      storableJson(run.logs),
+      storableTextOrNull(run.error, maxErrorChars),
+      Math.round(run.wallMs),
+      tx.now,
+    ],
+  );
+}

@@ -1,0 +1,211 @@
+import { LockMode } from '@mikro-orm/postgresql';
+import { Contact } from '../../records/contact.ts';
+import { forbidden, invalid, notFound } from '../../errors.ts';
+import { record } from '../../events/outbox.ts';
+import type { Actor, Transaction } from '../../events/transaction.ts';
+import { containing } from '../../postgres/like.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
+import { brokenUniqueConstraint } from '../../postgres/errors.ts';
+import { visibleConversations } from '../conversations/access.ts';
+import { change, merge } from '../changes.ts';
+
+export interface NewContact {
+  name: string;
+  email: string | null;
+  phoneNumber: string | null;
+  identifier: string | null;
+  blocked: boolean;
+  avatarUrl: string | null;
+  customAttributes: Record<string, unknown>;
+  /** What a visitor says about itself, at most 8 KB. */
+  visitorAttributes?: Record<string, unknown>;
+  additionalAttributes: Record<string, unknown>;
+}
+
+/** Characters of JSON text that visitors may fill: nobody vouches for them. */
+const maxVisitorAttributes = 8192;
+
+async function flushContact(tx: Transaction): Promise<void> {
+  try {
+    await tx.em.flush();
+  } catch (error) {
+    if (brokenUniqueConstraint(error) !== 'contacts_identifier_unique') throw error;
+    throw invalid('/identifier', 'unique', 'Another contact of this account has this identifier');
+  }
+}
+
+// Under the name that visitors know them by.
+function mergeVisitor(current: Record<string, unknown>, added: Record<string, unknown> | undefined) {
+  return merge('/custom_attributes', current, added, maxVisitorAttributes);
+}
+
+/** Creates a contact and says contact_created. Errors: 422 for an `identifier` that another contact has. */
+export async function createContact(tx: Transaction, input: NewContact): Promise<Contact> {
+  const contact = tx.em.create(Contact, {
+    ...input,
+    visitorAttributes: mergeVisitor({}, input.visitorAttributes) ?? {},
+    accountId: tx.account.id,
+    createdAt: tx.now,
+    updatedAt: tx.now,
+  });
+  await flushContact(tx);
+  record(tx, 'contact_created', { contact, account: tx.account });
+  return contact;
+}
+
+/** What may change on a contact; undefined leaves it, attributes are merged key by key. */
+export type ContactChanges = { [Field in keyof NewContact]: NewContact[Field] | undefined };
+
+/**
+ * Changes a contact and says contact_updated when it differs. Errors: 404, 422 for an `identifier` that another contact
+ * has and for attributes that grow too large.
+ */
+export async function updateContact(tx: Transaction, id: number, changes: ContactChanges): Promise<Contact> {
+  const contact = await tx.em.findOne(
+    Contact,
+    { id, accountId: tx.account.id },
+    { lockMode: LockMode.PESSIMISTIC_WRITE },
+  );
+  if (!contact) throw notFound('Contact');
+  const { customAttributes, visitorAttributes, additionalAttributes } = contact;
+  const changed = change(contact, {
+    ...changes,
+    customAttributes: merge('/custom_attributes', customAttributes, changes.customAttributes),
+    visitorAttributes: mergeVisitor(visitorAttributes, changes.visitorAttributes),
+    additionalAttributes: merge('/additional_attributes', additionalAttributes, changes.additionalAttributes),
+  });
+  if (!changed) return contact;
+  contact.updatedAt = tx.now;
+  await flushContact(tx);
+  // Contacts are told of with a `thumbnail`.
+  const { avatar_url: thumbnail, ...others } = changed;
+  record(tx, 'contact_updated', {
+    contact,
+    account: tx.account,
+    changed: thumbnail ? { ...others, thumbnail } : others,
+  });
+  return contact;
+}
+
+/** The contact of the account. Errors: 404, 403 for a bot that serves none of its conversations. */
+export async function readContact(
+  em: Transaction['em'],
+  accountId: number,
+  actor: Actor,
+  id: number,
+): Promise<Contact> {
+  const contact = await em.findOne(Contact, { id, accountId });
+  if (!contact) throw notFound('Contact');
+  if (actor.kind !== 'agent_bot') return contact;
+  const served = await sql(
+    em,
+    `SELECT FROM conversations c WHERE c.account_id = $1 AND c.contact_id = $3 AND ${visibleConversations(actor)} LIMIT 1`,
+    [accountId, actor.id, id],
+  );
+  if (served.length === 0) throw forbidden('This bot may not see the contact: it serves none of its conversations');
+  return contact;
+}
+
+// In either direction as the index of the column has it, or just the other way round.
+const orders = {
+  name: { column: 'lower(name)', ascending: 'ASC NULLS LAST', descending: 'DESC NULLS FIRST' },
+  email: { column: 'lower(email)', ascending: 'ASC NULLS LAST', descending: 'DESC NULLS FIRST' },
+  phone_number: { column: 'phone_number', ascending: 'ASC NULLS LAST', descending: 'DESC NULLS FIRST' },
+  last_activity_at: { column: 'last_activity_at', ascending: 'ASC NULLS FIRST', descending: 'DESC NULLS LAST' },
+  created_at: { column: 'created_at', ascending: 'ASC', descending: 'DESC' },
+} as const;
+
+export type ContactSort = keyof typeof orders;
+
+/** Contacts on one page of the list and of what a search found; the contract's number. */
+export const contactsPerPage = 15;
+
+async function findContacts(em: Transaction['em'], accountId: number, ids: readonly number[]): Promise<Contact[]> {
+  const found = await em.find(Contact, { accountId, id: [...ids] });
+  return found.sort((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
+}
+
+/** One page of the account's contacts, and how many there are in all. */
+export async function listContacts(
+  em: Transaction['em'],
+  accountId: number,
+  { page, sort, descending }: { page: number; sort: ContactSort; descending: boolean },
+): Promise<{ contacts: Contact[]; count: number }> {
+  const { column, ...directions } = orders[sort];
+  const rows = await sql<{ id: number }>(
+    em,
+    `SELECT id FROM contacts WHERE account_id = $1
+     ORDER BY ${column} ${descending ? directions.descending : directions.ascending}, id ${descending ? 'DESC' : 'ASC'}
+     LIMIT $2 OFFSET $3`,
+    [accountId, contactsPerPage, (page - 1) * contactsPerPage],
+  );
+  const contacts = await findContacts(
+    em,
+    accountId,
+    rows.map(({ id }) => id),
+  );
+  return { contacts, count: await em.count(Contact, { accountId }) };
+}
+
+// The row of the count is there on any page.
+const searchStatement = `
+  WITH found AS MATERIALIZED (
+    SELECT id, lower(name) AS name FROM contacts WHERE account_id = $1
+      AND lower(name || ' ' || coalesce(email, '') || ' ' || coalesce(phone_number, '')) LIKE lower($2)
+  )
+  SELECT total.count, page.id FROM (SELECT count(*) AS count FROM found) total
+  LEFT JOIN (SELECT * FROM found ORDER BY name, id LIMIT $3 OFFSET $4) page ON true ORDER BY page.name, page.id`;
+
+/**
+ * One page of the contacts whose name, e-mail address or phone number contains the text, whatever its case, by name; and
+ * how many there are in all.
+ */
+export async function searchContacts(
+  em: Transaction['em'],
+  accountId: number,
+  { text, page }: { text: string; page: number },
+): Promise<{ contacts: Contact[]; count: number }> {
+  const parameters = [accountId, containing(text), contactsPerPage, (page - 1) * contactsPerPage];
+  const rows = await sql<{ count: number; id: number | null }>(em, searchStatement, parameters);
+  const contacts = await findContacts(
+    em,
+    accountId,
+    rows.flatMap(({ id }) => id ?? []),
+  );
+  return { contacts, count: rows[0]?.count ?? 0 };
+}
+
+/** An inbox that a contact has a conversation in, and the external identifier it goes by there. */
+export interface ContactInbox {
+  contactId: number;
+  sourceId: string | null;
+  inbox: { id: number; name: string; channelType: string };
+}
+
+interface ContactInboxRow {
+  contact_id: number;
+  source_id: string | null;
+  inbox_id: number;
+  name: string;
+  channel_type: string;
+}
+
+/** The inboxes of the named contacts, by their latest conversation there. */
+export async function findContactInboxes(
+  executor: Executor,
+  accountId: number,
+  contactIds: readonly number[],
+): Promise<ContactInbox[]> {
+  const rows = await sql<ContactInboxRow>(
+    executor,
+    `SELECT DISTINCT ON (c.contact_id, c.inbox_id) c.contact_id, c.source_id, c.inbox_id, i.name, i.channel_type
+     FROM conversations c JOIN inboxes i ON i.account_id = c.account_id AND i.id = c.inbox_id
+     WHERE c.account_id = $1 AND c.contact_id = ANY ($2) ORDER BY c.contact_id, c.inbox_id, c.id DESC`,
+    [accountId, contactIds],
+  );
+  return rows.map((row) => ({
+    contactId: row.contact_id,
+    sourceId: row.source_id,
+    inbox: { id: row.inbox_id, name: row.name, channelType: row.channel_type },
+  }));
+}

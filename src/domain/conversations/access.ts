@@ -1,0 +1,76 @@
+import { findConversation, type Conversation } from '../../records/conversation.ts';
+import { forbidden, notFound } from '../../errors.ts';
+import type { Actor, Transaction } from '../../events/transaction.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
+
+/**
+ * The conversations that an actor may see, as a condition on `c` (conversations) with `$1` the account and `$2` the
+ * actor: administrators and the service all, agents those of their inboxes and teams, bots those they serve, contacts
+ * their own.
+ */
+export function visibleConversations(actor: Actor): string {
+  if (actor.kind === 'agent_bot') {
+    return `(c.agent_bot_id = $2 OR c.agent_bot_id IS NULL AND c.inbox_id IN (
+      SELECT id FROM inboxes WHERE account_id = $1 AND agent_bot_id = $2))`;
+  }
+  if (actor.kind === 'contact') return 'c.contact_id = $2';
+  if (actor.kind === 'system' || actor.role === 'administrator') return '($2::bigint IS NULL OR true)';
+  return `(c.inbox_id IN (SELECT inbox_id FROM inbox_members WHERE account_id = $1 AND user_id = $2)
+    OR c.team_id IN (SELECT team_id FROM team_members WHERE account_id = $1 AND user_id = $2))`;
+}
+
+async function maySee(executor: Executor, actor: Actor, conversation: Conversation): Promise<boolean> {
+  if (actor.kind === 'system' || actor.role === 'administrator') return true;
+  if (actor.kind === 'agent_bot') return conversation.bot?.id === actor.id;
+  if (actor.kind === 'contact') return conversation.contact.id === actor.id;
+  const rows = await sql(
+    executor,
+    `SELECT FROM conversations c WHERE c.account_id = $1 AND c.id = $3 AND ${visibleConversations(actor)}`,
+    [conversation.account.id, actor.id, conversation.id],
+  );
+  return rows.length > 0;
+}
+
+async function reachConversation(
+  executor: Executor,
+  scope: { accountId: number; actor: Actor; lock: boolean },
+  id: number,
+): Promise<Conversation> {
+  const conversation = await findConversation(executor, scope.accountId, id, { lock: scope.lock });
+  if (!conversation) throw notFound('Conversation');
+  if (!(await maySee(executor, scope.actor, conversation))) {
+    throw forbidden('You may not see this conversation: it belongs to none of your inboxes and teams');
+  }
+  return conversation;
+}
+
+/** The conversation to read; 404 when the account has none, 403 when the actor may not see it. */
+export function readConversation(
+  executor: Executor,
+  accountId: number,
+  actor: Actor,
+  id: number,
+): Promise<Conversation> {
+  return reachConversation(executor, { accountId, actor, lock: false }, id);
+}
+
+/** Like readConversation; nobody else changes it until the transaction ends. */
+export function lockConversation(tx: Transaction, id: number): Promise<Conversation> {
+  return reachConversation(tx.em, { accountId: tx.account.id, actor: tx.actor, lock: true }, id);
+}
+
+/** Whether the user may be given conversations of the inbox: its members, and every administrator of the account. */
+export async function mayServeInbox(
+  executor: Executor,
+  accountId: number,
+  userId: number,
+  inboxId: number,
+): Promise<boolean> {
+  const rows = await sql(
+    executor,
+    `SELECT FROM agents WHERE account_id = $1 AND user_id = $2 AND (role = 'administrator' OR EXISTS (
+       SELECT FROM inbox_members WHERE account_id = $1 AND user_id = $2 AND inbox_id = $3))`,
+    [accountId, userId, inboxId],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,103 @@
+import type { BotSilence, Conversation, HumanSilence, ServingBot, Unfitness } from '../../records/conversation.ts';
+import type { Message } from '../../records/message.ts';
+import { forbidden } from '../../errors.ts';
+import type { EventName } from '../../events/catalog.ts';
+import type { BotDecision } from '../../events/outbox.ts';
+import type { Actor } from '../../events/transaction.ts';
+import { stateOf } from './silence.ts';
+
+/** Why a bot neither hears nor says anything public in a conversation now. */
+export type SilenceReason = BotSilence | HumanSilence | 'human_assigned' | 'contact_blocked';
+/** Why a bot does not get one event. */
+type Deafness = SilenceReason | Unfitness | 'event_not_wanted' | 'own_message' | 'private_note' | 'causation_depth';
+
+// A bot that answers what bots cause would otherwise never come to an end.
+const maxCausationDepth = 5;
+
+// What keeps a bot silent from one session to the next.
+function obstacleOf(conversation: Conversation): SilenceReason | null {
+  if (conversation.assignee) return 'human_assigned';
+  return conversation.contact.blocked ? 'contact_blocked' : null;
+}
+
+/** Why the conversation's bot is silent, or null while it serves. */
+export function silenceOf(conversation: Conversation): SilenceReason | null {
+  const { byBot, byPeople } = stateOf(conversation);
+  return obstacleOf(conversation) ?? byBot ?? byPeople;
+}
+
+/** Like silenceOf, for a bot that may meanwhile have been replaced by another. */
+export function silenceOfBot(conversation: Conversation, botId: number): SilenceReason | 'not_serving' | null {
+  return conversation.bot?.id === botId ? silenceOf(conversation) : 'not_serving';
+}
+
+/** Whether a silent bot is not told of the event: it could only answer it. */
+export function isForSpeakers(name: string): boolean {
+  return name.startsWith('message_') || name === 'webwidget_triggered';
+}
+
+const reasons: Record<SilenceReason, string> = {
+  handed_off: 'it handed the conversation over to people',
+  loop_suspected: 'it wrote too much without a word from the customer',
+  bot_failed: 'it failed, and people have the conversation',
+  human_replied: 'a person has replied',
+  human_opened: 'a person has opened the conversation',
+  human_assigned: 'a person is assigned',
+  contact_blocked: 'the contact is blocked',
+};
+
+/** Refuses (403 `bot_suppressed`) what a bot may not do while it is silent: speak, assign, move the status. */
+export function refuseSilentBot(actor: Actor, conversation: Conversation): void {
+  const silence = actor.kind === 'agent_bot' ? silenceOf(conversation) : null;
+  if (silence) throw forbidden(`The bot must be silent in this conversation: ${reasons[silence]}`, 'bot_suppressed');
+}
+
+/**
+ * Why no bot will answer the customer's next message; null when one will. A conversation that is resolved begins a new
+ * session with that message.
+ */
+export function whyNoAnswer(conversation: Conversation): SilenceReason | Unfitness | 'no_bot' | null {
+  const { bot, status } = conversation;
+  if (!bot) return 'no_bot';
+  return (status === 'resolved' ? obstacleOf(conversation) : silenceOf(conversation)) ?? bot.unfit;
+}
+
+function deafnessToMessage(bot: ServingBot, conversation: Conversation, message: Message): Deafness | null {
+  if (message.type === 'outgoing' && !message.private && !bot.hearsOwn) return 'own_message';
+  if (message.private && !bot.hearsNotes) return 'private_note';
+  return silenceOf(conversation);
+}
+
+/**
+ * Who serves the conversation, and whether it gets the event: the conversation's bot, else its inbox's, else nobody.
+ * Null when nobody serves it.
+ */
+export function decide(
+  name: EventName,
+  conversation: Conversation,
+  actor: Actor,
+  message: Message | null = null,
+): BotDecision | null {
+  const { bot } = conversation;
+  if (!bot) return null;
+  return { botId: bot.id, chosenBy: bot.chosenBy, silence: deafness(bot, name, conversation, { actor, message }) };
+}
+
+function deafness(
+  bot: ServingBot,
+  name: EventName,
+  conversation: Conversation,
+  { actor, message }: { actor: Actor; message: Message | null },
+): Deafness | null {
+  if (!bot.events.includes(name)) return 'event_not_wanted';
+  // What is under way to it fails, and calls people; nothing more is sent after it.
+  if (bot.unfit) return bot.unfit;
+  if (actor.depth > maxCausationDepth) return 'causation_depth';
+  if (message) return deafnessToMessage(bot, conversation, message);
+  return isForSpeakers(name) ? silenceOf(conversation) : null;
+}
+
+/** What people read in a conversation that a bot in quarantine left to them. */
+export function quarantineNote(botName: string): string {
+  return `The bot ${botName} is not called at present, since it failed several times running. Please take over.`;
+}

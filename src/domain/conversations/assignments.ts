@@ -1,0 +1,72 @@
+import { saveConversation, type Conversation, type Named } from '../../records/conversation.ts';
+import { invalid, notFound } from '../../errors.ts';
+import type { ChangedAttributes } from '../../events/catalog.ts';
+import { record } from '../../events/outbox.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import { lockConversation, mayServeInbox } from './access.ts';
+import { refuseSilentBot } from './arbiter.ts';
+import { undergo } from './status.ts';
+
+/** Who is to have a conversation: null for nobody, undefined for whoever has it. */
+export interface Assignment {
+  assigneeId?: number | null | undefined;
+  teamId?: number | null | undefined;
+}
+
+// Rows that are referred to in a moment are held, so that nobody deletes them until then.
+const findTeamStatement = 'SELECT id, name FROM teams WHERE account_id = $1 AND id = $2 FOR KEY SHARE';
+const findAgentStatement = `SELECT s.id, s.name FROM agents g JOIN seats s ON s.account_id = g.account_id AND s.id = g.user_id
+  WHERE g.account_id = $1 AND g.user_id = $2 FOR KEY SHARE OF g`;
+const holdMemberStatement = `SELECT FROM inbox_members WHERE account_id = $1 AND inbox_id = $2 AND user_id = $3
+  FOR KEY SHARE`;
+
+async function find(tx: Transaction, statement: string, id: number): Promise<Named | null> {
+  const [found] = await sql<Named>(tx.em, statement, [tx.account.id, id]);
+  return found ?? null;
+}
+
+/**
+ * The agent and the team that an assignment names. Errors: 404 for one that the account does not have, 422 for an agent
+ * who may not serve the inbox.
+ */
+export async function readAssignment(
+  tx: Transaction,
+  inboxId: number,
+  { assigneeId, teamId }: Assignment,
+): Promise<{ assignee: Named | null; team: Named | null }> {
+  const team = teamId ? await find(tx, findTeamStatement, teamId) : null;
+  if (teamId && !team) throw notFound('Team');
+  const assignee = assigneeId ? await find(tx, findAgentStatement, assigneeId) : null;
+  if (assigneeId && !assignee) throw notFound('Agent');
+  if (assignee) await sql(tx.em, holdMemberStatement, [tx.account.id, inboxId, assignee.id]);
+  if (assignee && !(await mayServeInbox(tx.em, tx.account.id, assignee.id, inboxId))) {
+    throw invalid('/assignee_id', 'assignable', 'The assignee must be a member of the inbox or an administrator');
+  }
+  return { assignee, team };
+}
+
+/**
+ * Assigns a conversation to an agent, a team or both; its bot is silent while an agent has it. Says
+ * conversation_updated. Errors: 404, 403 (`bot_suppressed` for a silent bot), 422 for an agent who may not serve its inbox.
+ */
+export async function assign(tx: Transaction, id: number, assignment: Assignment): Promise<Conversation> {
+  const conversation = await lockConversation(tx, id);
+  refuseSilentBot(tx.actor, conversation);
+  const { assignee, team } = await readAssignment(tx, conversation.inbox.id, assignment);
+  const changed: ChangedAttributes = {};
+  const give = (what: 'assignee' | 'team', next: Named | null) => {
+    const previous = conversation[what]?.id ?? null;
+    const current = next?.id ?? null;
+    if (previous !== current) changed[`${what}_id`] = { previous, current };
+    conversation[what] = next;
+  };
+  if (assignment.assigneeId !== undefined) give('assignee', assignee);
+  if (assignment.teamId !== undefined) give('team', team);
+  if (Object.keys(changed).length === 0) return conversation;
+  if (changed.assignee_id) undergo(tx, conversation, { kind: conversation.assignee ? 'assigned' : 'unassigned' });
+  conversation.updatedAt = tx.now;
+  record(tx, 'conversation_updated', { conversation, changed });
+  await saveConversation(tx.em, conversation);
+  return conversation;
+}

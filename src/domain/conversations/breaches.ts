@@ -1,0 +1,150 @@
+import { LockMode } from '@mikro-orm/postgresql';
+import type { Database } from '../../postgres/database.ts';
+import { findConversation, saveConversation, type Conversation } from '../../records/conversation.ts';
+import { SlaPolicy } from '../../records/sla-policy.ts';
+import { ApiError, notFound } from '../../errors.ts';
+import type { SlaBreach } from '../../events/catalog.ts';
+import { record } from '../../events/outbox.ts';
+import { system, transact, type Transaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import { changeLabels } from './labels.ts';
+import { sweep } from '../upkeep/sweep.ts';
+
+/** The label of conversations in which a promise was not kept. */
+export const breachLabel = 'sla-breached';
+
+type DueMoments = Pick<Conversation, 'firstResponseDueAt' | 'resolutionDueAt'>;
+
+function secondsAfter(start: Date, seconds: number | null | undefined): Date | null {
+  return seconds ? new Date(start.getTime() + seconds * 1000) : null;
+}
+
+/** When a conversation that began at `createdAt` must have had its first reply and its resolution by the policy. */
+export function slaDueAt(
+  policy: Pick<SlaPolicy, 'firstResponseSeconds' | 'resolutionSeconds'>,
+  createdAt: Date,
+): DueMoments {
+  return {
+    firstResponseDueAt: secondsAfter(createdAt, policy.firstResponseSeconds),
+    resolutionDueAt: secondsAfter(createdAt, policy.resolutionSeconds),
+  };
+}
+
+async function wasAnswered(tx: Transaction, conversation: Conversation): Promise<boolean> {
+  const rows = await sql(
+    tx.em,
+    `SELECT FROM messages WHERE account_id = $1 AND conversation_id = $2 AND message_type = 'outgoing' AND NOT private
+       AND sender_kind IN ('user', 'agent_bot') LIMIT 1`,
+    [tx.account.id, conversation.id],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Gives a locked conversation the due moments of the policy that its `slaPolicyId` names now; without one it has none,
+ * nor does it owe what it has had already. Says nothing; the caller saves the conversation. Errors: 404 for a policy
+ * that the account does not have.
+ */
+export async function applySla(tx: Transaction, conversation: Conversation): Promise<void> {
+  const due: DueMoments = { firstResponseDueAt: null, resolutionDueAt: null };
+  if (conversation.slaPolicyId !== null) {
+    // Held, so that nobody deletes it before the conversation refers to it.
+    const lockMode = LockMode.PESSIMISTIC_READ;
+    const id = conversation.slaPolicyId;
+    const policy = await tx.em.findOne(SlaPolicy, { id, accountId: tx.account.id }, { lockMode });
+    if (!policy) throw notFound('SLA policy');
+    if (conversation.status !== 'resolved') Object.assign(due, slaDueAt(policy, conversation.createdAt));
+    if (due.firstResponseDueAt && (await wasAnswered(tx, conversation))) due.firstResponseDueAt = null;
+  }
+  Object.assign(conversation, due);
+}
+
+function isDue(moment: Date | null, now: Date): moment is Date {
+  return moment !== null && moment <= now;
+}
+
+function takeBreach(conversation: Conversation, policy: SlaPolicy, now: Date): SlaBreach | null {
+  const { firstResponseDueAt, resolutionDueAt } = conversation;
+  const named = { id: policy.id, name: policy.name };
+  if (isDue(firstResponseDueAt, now)) {
+    conversation.firstResponseDueAt = null;
+    return { which: 'first_response', dueAt: firstResponseDueAt, policy: named };
+  }
+  if (!isDue(resolutionDueAt, now)) return null;
+  conversation.resolutionDueAt = null;
+  return { which: 'resolution', dueAt: resolutionDueAt, policy: named };
+}
+
+// An account that has no room for one more label is still told of the breach.
+async function labelBreach(tx: Transaction, id: number): Promise<void> {
+  try {
+    await changeLabels(tx, id, { add: [breachLabel], remove: [] });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+}
+
+/**
+ * Says sla_breached for the next promise of the conversation that is overdue, and labels the conversation, which says
+ * conversation_updated unless it has the label. False when nothing is overdue (any more).
+ */
+export async function breachSla(tx: Transaction, id: number): Promise<boolean> {
+  const conversation = await findConversation(tx.em, tx.account.id, id, { lock: true });
+  if (!conversation?.slaPolicyId) return false;
+  const policy = await tx.em.findOne(SlaPolicy, { id: conversation.slaPolicyId, accountId: tx.account.id });
+  const breach = policy && takeBreach(conversation, policy, tx.now);
+  if (!breach) return false;
+  record(tx, 'sla_breached', { conversation, breach });
+  await saveConversation(tx.em, conversation);
+  await labelBreach(tx, id);
+  return true;
+}
+
+type DueColumn = 'first_response_due_at' | 'resolution_due_at';
+
+interface Overdue {
+  id: number;
+  account_id: number;
+  account_name: string;
+  /** As text, in the database's precision. */
+  due_at: string;
+}
+
+const pageSize = 200;
+
+// In the order of the index, whatever the planner believes of how many there are. Skip locked conversations: another
+// process is at them.
+function findOverdue(database: Database, column: DueColumn, after: Overdue | null): Promise<Overdue[]> {
+  return sql<Overdue>(
+    database.em(),
+    `SELECT c.id, c.account_id, a.name AS account_name, c.${column} AS due_at
+     FROM conversations c JOIN accounts a ON a.id = c.account_id
+     WHERE c.${column} <= $1 AND (c.${column}, c.id) > ($2::timestamptz, $3::bigint)
+     ORDER BY c.${column}, c.id LIMIT ${pageSize} FOR UPDATE OF c SKIP LOCKED`,
+    [database.clock.now(), after?.due_at ?? '-infinity', after?.id ?? 0],
+  );
+}
+
+async function breachAll(database: Database, { id, account_id, account_name }: Overdue): Promise<number> {
+  const scope = { account: { id: account_id, name: account_name }, actor: system };
+  let breaches = 0;
+  while (await transact(database, scope, (tx) => breachSla(tx, id))) breaches += 1;
+  return breaches;
+}
+
+function checkColumn(database: Database, column: DueColumn): Promise<number> {
+  return sweep<Overdue>(database, {
+    name: `checking ${column}`,
+    nameOf: ({ id, account_id: accountId }) => `conversation ${id} of account ${accountId}`,
+    page: (after) => findOverdue(database, column, after),
+    pageSize,
+    atOnce: 1,
+    work: async ([overdue]) => (overdue ? breachAll(database, overdue) : 0),
+  });
+}
+
+/** Tells of every promise that is overdue; answers how many there were. One that fails does not keep back the others. */
+export async function checkSla(database: Database): Promise<number> {
+  const firstResponses = await checkColumn(database, 'first_response_due_at');
+  return firstResponses + (await checkColumn(database, 'resolution_due_at'));
+}

@@ -1,0 +1,61 @@
+import type { Conversation } from '../../records/conversation.ts';
+import { record } from '../../events/outbox.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import { lockConversation } from './access.ts';
+
+// Locked in the order in which all transactions lock lanes.
+const lockLanes = `
+  SELECT id FROM lanes WHERE account_id = $1 AND subject_kind = $2 AND subject_id = ANY ($3)
+  ORDER BY subject_kind, subject_id, endpoint_kind, endpoint_id FOR UPDATE`;
+
+// A lane that is leased has a delivery under way: it stays, so that the deletion's own event comes after that.
+const deleteIdleLanes = `
+  DELETE FROM lanes WHERE account_id = $1 AND subject_kind = $2 AND subject_id = ANY ($3) AND lease_token IS NULL`;
+
+// Whatever hangs on many rows is deleted in statements of a bounded number: one for all would outlive its time.
+const rowsAtOnce = 2000;
+const deleteSomeEvents = `
+  DELETE FROM events WHERE account_id = $1 AND id IN (
+    SELECT id FROM events WHERE account_id = $1 AND conversation_id = ANY ($2) LIMIT ${rowsAtOnce}) RETURNING id`;
+const deleteSomeMessages = `
+  DELETE FROM messages WHERE account_id = $1 AND id IN (
+    SELECT id FROM messages WHERE account_id = $1 AND conversation_id = ANY ($2) LIMIT ${rowsAtOnce}) RETURNING id`;
+
+async function deleteAll(tx: Transaction, deleteSome: string, conversationIds: readonly number[]): Promise<void> {
+  let deleted: unknown[];
+  do deleted = await sql(tx.em, deleteSome, [tx.account.id, conversationIds]);
+  while (deleted.length === rowsAtOnce);
+}
+
+/** Deletes the lanes of what is deleted, with their deliveries; one that is being delivered from stays. */
+export async function deleteLanes(
+  tx: Transaction,
+  kind: 'conversation' | 'contact',
+  ids: readonly number[],
+): Promise<void> {
+  await sql(tx.em, lockLanes, [tx.account.id, kind, ids]);
+  await sql(tx.em, deleteIdleLanes, [tx.account.id, kind, ids]);
+}
+
+/**
+ * Deletes locked conversations for good; their messages, labels, events with deliveries and attempts, and bot runs go
+ * with them. Says conversation_deleted for each, which stays.
+ */
+export async function eraseConversations(tx: Transaction, conversations: readonly Conversation[]): Promise<void> {
+  for (const conversation of conversations) record(tx, 'conversation_deleted', { conversation });
+  const ids = conversations.map(({ id }) => id);
+  await sql(tx.em, lockLanes, [tx.account.id, 'conversation', ids]);
+  await deleteAll(tx, deleteSomeEvents, ids);
+  await deleteAll(tx, deleteSomeMessages, ids);
+  await deleteLanes(tx, 'conversation', ids);
+  await sql(tx.em, 'DELETE FROM conversations WHERE account_id = $1 AND id = ANY ($2)', [tx.account.id, ids]);
+}
+
+/**
+ * Deletes a conversation for good, with its messages, events, deliveries and bot runs. Says conversation_deleted, which
+ * stays. Errors: 404, 403.
+ */
+export async function deleteConversation(tx: Transaction, id: number): Promise<void> {
+  await eraseConversations(tx, [await lockConversation(tx, id)]);
+}

@@ -1,0 +1,41 @@
+import type { Conversation } from '../../records/conversation.ts';
+import type { WorkingDay } from '../../records/inbox.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import { isOpen, weekOf } from './working-hours.ts';
+
+interface Row {
+  greeting: string | null;
+  working_hours_enabled: boolean;
+  working_hours: WorkingDay[];
+  timezone: string;
+  out_of_office: string | null;
+  first: boolean;
+}
+
+// Blank texts are as good as none.
+const statement = `
+  SELECT CASE WHEN greeting_enabled AND greeting_message ~ '\\S' THEN greeting_message END AS greeting,
+    working_hours_enabled, working_hours, timezone,
+    CASE WHEN out_of_office_message ~ '\\S' THEN out_of_office_message END AS out_of_office,
+    NOT EXISTS (SELECT FROM messages WHERE account_id = $1 AND conversation_id = $3 AND message_type = 'incoming'
+      AND id <> $4) AS first
+  FROM inboxes WHERE account_id = $1 AND id = $2`;
+
+/**
+ * What the inbox itself says to a customer's message, or null: outside of its working hours the out-of-office message
+ * to one that begins or reopens the conversation, otherwise the greeting to the first.
+ */
+export async function findGreeting(
+  tx: Transaction,
+  conversation: Conversation,
+  { messageId, reopened }: { messageId: number; reopened: boolean },
+): Promise<string | null> {
+  const { inbox, contact } = conversation;
+  if (!inbox.greets || contact.blocked) return null;
+  const [row] = await sql<Row>(tx.em, statement, [tx.account.id, inbox.id, conversation.id, messageId]);
+  if (!row || !(row.first || reopened)) return null;
+  const greeting = row.first ? row.greeting : null;
+  if (!row.working_hours_enabled || isOpen(weekOf(row.working_hours), row.timezone, tx.now)) return greeting;
+  return row.out_of_office ?? greeting;
+}

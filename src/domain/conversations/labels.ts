@@ -1,0 +1,84 @@
+import { saveConversation, type Conversation } from '../../records/conversation.ts';
+import { invalid } from '../../errors.ts';
+import { record } from '../../events/outbox.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import { lockConversation } from './access.ts';
+
+/** How many labels an account has at most: bots name those they set, and no person watches their number. */
+export const maxLabelsPerAccount = 1000;
+
+async function ensureLabels(tx: Transaction, titles: readonly string[]): Promise<void> {
+  await sql(
+    tx.em,
+    `INSERT INTO labels (account_id, title, created_at, updated_at)
+     SELECT $1, title, $3, $3 FROM unnest($2::text[]) AS title
+     WHERE (SELECT count(*) FROM labels WHERE account_id = $1) + cardinality($2::text[]) <= ${maxLabelsPerAccount}
+     ORDER BY title ON CONFLICT (account_id, title) DO NOTHING`,
+    [tx.account.id, titles, tx.now],
+  );
+}
+
+async function writeLabels(tx: Transaction, conversation: Conversation, titles: readonly string[]): Promise<void> {
+  const scope = [tx.account.id, conversation.id, titles];
+  await sql(
+    tx.em,
+    `DELETE FROM conversation_labels cl USING labels l WHERE cl.account_id = $1 AND cl.conversation_id = $2
+       AND l.account_id = cl.account_id AND l.id = cl.label_id AND NOT (l.title = ANY ($3))`,
+    scope,
+  );
+  const known = await sql<{ title: string }>(
+    tx.em,
+    `WITH wanted AS (SELECT id, title FROM labels WHERE account_id = $1 AND title = ANY ($3) ORDER BY id FOR KEY SHARE),
+     added AS (INSERT INTO conversation_labels (account_id, conversation_id, label_id)
+       SELECT $1, $2, id FROM wanted ON CONFLICT DO NOTHING)
+     SELECT title FROM wanted`,
+    scope,
+  );
+  const unknown = titles.find((title) => !known.some((label) => label.title === title));
+  if (unknown !== undefined) throw invalid('/labels', 'exists', `There is no label \`${unknown}\``);
+}
+
+async function relabel(tx: Transaction, conversation: Conversation, current: string[]): Promise<Conversation> {
+  const previous = conversation.labels;
+  await writeLabels(tx, conversation, current);
+  Object.assign(conversation, { labels: current, updatedAt: tx.now });
+  record(tx, 'conversation_updated', { conversation, changed: { labels: { previous, current } } });
+  await saveConversation(tx.em, conversation);
+  return conversation;
+}
+
+function sameSet(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((title) => other.includes(title));
+}
+
+/**
+ * Adds and removes labels of a conversation, by title; a title the account does not have yet becomes a label. Says
+ * conversation_updated when the set changes. Errors: 404, 403, 422 when the account has too many labels.
+ */
+export async function changeLabels(
+  tx: Transaction,
+  conversationId: number,
+  { add, remove }: { add: readonly string[]; remove: readonly string[] },
+): Promise<Conversation> {
+  const conversation = await lockConversation(tx, conversationId);
+  const previous = conversation.labels;
+  const current = [...new Set([...previous, ...add])].filter((title) => !remove.includes(title)).sort();
+  if (sameSet(current, previous)) return conversation;
+  await ensureLabels(tx, add);
+  return relabel(tx, conversation, current);
+}
+
+/**
+ * Gives a conversation these labels and no others, by title. Says conversation_updated when the set changes. Errors:
+ * 404, 403, 422 for a title that is no label of the account.
+ */
+export async function setLabels(
+  tx: Transaction,
+  conversationId: number,
+  titles: readonly string[],
+): Promise<Conversation> {
+  const conversation = await lockConversation(tx, conversationId);
+  const current = [...new Set(titles)].sort();
+  return sameSet(current, conversation.labels) ? conversation : relabel(tx, conversation, current);
+}

@@ -1,0 +1,154 @@
+import {
+  findConversation,
+  saveConversation,
+  type BotSilence,
+  type Conversation,
+  type ConversationStatus,
+} from '../../records/conversation.ts';
+import { forbidden, notFound } from '../../errors.ts';
+import { record } from '../../events/outbox.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import { storableText } from '../../lib/storable.ts';
+import { lockConversation, mayServeInbox } from './access.ts';
+import { decide, refuseSilentBot } from './arbiter.ts';
+import { readAssignment } from './assignments.ts';
+import { autoAssign } from './auto-assignment.ts';
+import { sendInto } from './send.ts';
+import { keepSilence, nextSilence, stateOf } from './silence.ts';
+import { checkSnooze, undergo } from './status.ts';
+
+export interface NewConversation {
+  inboxId: number;
+  contactId: number;
+  sourceId: string | null;
+  status: ConversationStatus | null;
+  snoozedUntil: Date | null;
+  assigneeId: number | null;
+  teamId: number | null;
+  /** A first message of the caller. */
+  message: { content: string } | null;
+  additionalAttributes: Record<string, unknown>;
+  customAttributes: Record<string, unknown>;
+}
+
+// Both are held, so that nobody deletes them before the conversation refers to them.
+async function checkSurroundings(tx: Transaction, input: NewConversation): Promise<void> {
+  const [found] = await sql<{ inbox_id: number | null; contact_id: number | null }>(
+    tx.em,
+    `SELECT (SELECT id FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE) AS inbox_id,
+       (SELECT id FROM contacts WHERE account_id = $1 AND id = $3 AND deletion_requested_at IS NULL FOR KEY SHARE)
+         AS contact_id`,
+    [tx.account.id, input.inboxId, input.contactId],
+  );
+  if (!found?.inbox_id) throw notFound('Inbox');
+  if (!found.contact_id) throw notFound('Contact');
+  const { id, role } = tx.actor;
+  if (role === 'agent' && !(await mayServeInbox(tx.em, tx.account.id, id ?? 0, input.inboxId))) {
+    throw forbidden('You are not a member of this inbox');
+  }
+  await readAssignment(tx, input.inboxId, input);
+}
+
+async function insertConversation(tx: Transaction, input: NewConversation): Promise<Conversation> {
+  const [row] = await sql<{ id: number }>(
+    tx.em,
+    `INSERT INTO conversations (account_id, inbox_id, contact_id, status, snoozed_until, assignee_id, team_id, source_id,
+       additional_attributes, custom_attributes, created_at, updated_at, last_activity_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $11) RETURNING id`,
+    [
+      tx.account.id,
+      input.inboxId,
+      input.contactId,
+      input.status ?? 'open',
+      input.status === 'snoozed' ? input.snoozedUntil : null,
+      input.assigneeId,
+      input.teamId,
+      input.sourceId,
+      JSON.stringify(input.additionalAttributes),
+      JSON.stringify(input.customAttributes),
+      tx.now,
+    ],
+  );
+  const conversation = row && (await findConversation(tx.em, tx.account.id, row.id, { lock: true }));
+  if (!conversation) throw new Error('A conversation just inserted cannot be read');
+  return conversation;
+}
+
+/**
+ * Opens a conversation. Without a `status` it is `pending` when a bot will answer, else `open`. Says
+ * conversation_created, with a first message message_created, and conversation_updated when its inbox assigns it.
+ * Errors: 403 for an agent outside the inbox; 404 for an inbox, contact, team or agent the account does not have; 422
+ * for an assignee outside the inbox and a snooze not in the future.
+ */
+export async function createConversation(tx: Transaction, input: NewConversation): Promise<Conversation> {
+  checkSnooze(tx, input.status, input.snoozedUntil);
+  await checkSurroundings(tx, input);
+  const conversation = await insertConversation(tx, input);
+  const change = { kind: 'begun', status: input.status, spoken: input.message !== null } as const;
+  const next = nextSilence(stateOf(conversation), tx.actor.kind, change);
+  keepSilence(conversation, next);
+  conversation.status = next.status;
+  record(tx, 'conversation_created', { conversation }, decide('conversation_created', conversation, tx.actor));
+  if (input.message) {
+    await sendInto(tx, conversation, { type: 'outgoing', content: input.message.content, isFirst: true });
+  }
+  await autoAssign(tx, conversation);
+  if (conversation.snoozedUntil) tx.announceSnooze(conversation.snoozedUntil);
+  await saveConversation(tx.em, conversation);
+  return conversation;
+}
+
+/**
+ * Sets a conversation's status; a person who sets it to `pending`, be it once more, gives the conversation to its bot.
+ * Errors: 404, 403 (`bot_suppressed` for a silent bot), 422 for a snooze without a moment or not in the future.
+ */
+export async function toggleStatus(
+  tx: Transaction,
+  id: number,
+  { status, snoozedUntil }: { status: ConversationStatus; snoozedUntil: Date | null },
+): Promise<Conversation> {
+  checkSnooze(tx, status, snoozedUntil);
+  const conversation = await lockConversation(tx, id);
+  refuseSilentBot(tx.actor, conversation);
+  const before = conversation.status;
+  undergo(tx, conversation, { kind: 'status', to: status }, snoozedUntil);
+  if (before !== 'open') await autoAssign(tx, conversation);
+  await saveConversation(tx.em, conversation);
+  return conversation;
+}
+
+// As long as a message may be.
+const maxNoteChars = 150_000;
+
+/**
+ * Gives a conversation to people: its bot is silent until the next session, the status becomes `open` unless it is
+ * resolved, and the optional private note tells why. `silence` names what ended the bot's part.
+ */
+export async function handOff(
+  tx: Transaction,
+  id: number,
+  { silence, note }: { silence: BotSilence; note: string | null },
+): Promise<Conversation> {
+  const conversation = await lockConversation(tx, id);
+  undergo(tx, conversation, { kind: 'bot_ended', reason: silence });
+  conversation.waitingSince ??= tx.now;
+  if (note !== null) {
+    const content = storableText(note, maxNoteChars);
+    await sendInto(tx, conversation, { type: 'outgoing', content, private: true });
+  }
+  await autoAssign(tx, conversation);
+  await saveConversation(tx.em, conversation);
+  return conversation;
+}
+
+/** Opens a conversation whose snooze is over; false when it is not, be it woken or snoozed anew meanwhile. */
+export async function wake(tx: Transaction, id: number): Promise<boolean> {
+  const conversation = await findConversation(tx.em, tx.account.id, id, { lock: true });
+  if (conversation?.status !== 'snoozed' || !conversation.snoozedUntil || conversation.snoozedUntil > tx.now)
+    return false;
+  undergo(tx, conversation, { kind: 'woken' });
+  await autoAssign(tx, conversation);
+  await saveConversation(tx.em, conversation);
+  return true;
+}

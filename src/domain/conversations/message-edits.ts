@@ -1,0 +1,103 @@
+import { saveConversation, type Conversation } from '../../records/conversation.ts';
+import { findMessage, saveMessage, type Message } from '../../records/message.ts';
+import { forbidden, invalid, notFound } from '../../errors.ts';
+import type { ChangedAttributes } from '../../events/catalog.ts';
+import { record } from '../../events/outbox.ts';
+import { blankMessage } from '../../events/stored-payloads.ts';
+import type { Actor, Transaction } from '../../events/transaction.ts';
+import { lockConversation } from './access.ts';
+import { decide } from './arbiter.ts';
+import { change, merge } from '../changes.ts';
+
+/** What may change on a message; undefined leaves it, attributes are merged key by key. */
+export interface MessageChanges {
+  status: Message['status'] | undefined;
+  content: string | undefined;
+  contentAttributes: Record<string, unknown> | undefined;
+}
+
+interface Place {
+  conversationId: number;
+  messageId: number;
+}
+
+async function reach(tx: Transaction, place: Place): Promise<{ conversation: Conversation; message: Message }> {
+  const conversation = await lockConversation(tx, place.conversationId);
+  const message = await findMessage(tx.em, tx.account.id, conversation.id, place.messageId);
+  if (!message) throw notFound('Message');
+  return { conversation, message };
+}
+
+// Nobody can send an empty message.
+function isDeleted(message: Message): boolean {
+  return message.content === '';
+}
+
+function checkEdit(actor: Actor, message: Message): void {
+  const isAuthor = message.sender.kind === actor.kind && message.sender.id === actor.id;
+  if (!isAuthor && actor.role !== 'administrator') {
+    throw forbidden('Only the author of a message or an administrator may edit it');
+  }
+  if (isDeleted(message)) throw invalid('/content', 'deleted', 'A deleted message cannot be edited');
+}
+
+const progress = { failed: 0, sent: 1, delivered: 2, read: 3 } as const;
+
+// Receipts may come late or be lost; what has failed may have been sent again.
+function checkStatus(message: Message, status: Message['status']): void {
+  if (status === 'failed' || progress[status] >= progress[message.status]) return;
+  throw invalid('/status', 'transition', `A message that is ${message.status} cannot become ${status}`);
+}
+
+async function say(
+  tx: Transaction,
+  { conversation, message }: { conversation: Conversation; message: Message },
+  changed: ChangedAttributes,
+): Promise<void> {
+  await saveMessage(tx.em, tx.account.id, message, tx.now);
+  // A receipt is no edit: bots are not told of it.
+  const edited = Object.keys(changed).some((name) => name !== 'status');
+  const decision = edited ? decide('message_updated', conversation, tx.actor, message) : null;
+  record(tx, 'message_updated', { conversation, message, changed }, decision);
+}
+
+/**
+ * Changes a message and says message_updated when it differs. Errors: 404, 403 for content that is neither the actor's
+ * own nor an administrator's to edit, 422 for a status that would go back and for editing a deleted message.
+ */
+export async function updateMessage(
+  tx: Transaction,
+  place: Place,
+  { status, content, contentAttributes }: MessageChanges,
+): Promise<{ conversation: Conversation; message: Message }> {
+  const reached = await reach(tx, place);
+  const { conversation, message } = reached;
+  if (content !== undefined || contentAttributes) checkEdit(tx.actor, message);
+  if (status) checkStatus(message, status);
+  const merged = merge('/content_attributes', message.contentAttributes, contentAttributes);
+  const changed = change(message, { status, content, contentAttributes: merged });
+  if (!changed) return reached;
+  await say(tx, reached, changed);
+  await saveConversation(tx.em, conversation);
+  return reached;
+}
+
+/**
+ * Takes the content off a message, structured content included, and out of its recorded events, and marks it deleted.
+ * Says message_updated, with null for what the content was, and message_deleted; nothing for one that is deleted
+ * already. Errors: 404, 403.
+ */
+export async function deleteMessage(tx: Transaction, place: Place): Promise<void> {
+  const reached = await reach(tx, place);
+  const { conversation, message } = reached;
+  if (isDeleted(message)) return;
+  await blankMessage(tx, { conversationId: conversation.id, messageId: message.id });
+  const gone = { content: '', contentAttributes: { deleted: true } };
+  Object.assign(message, gone);
+  await say(tx, reached, {
+    content: { previous: null, current: gone.content },
+    content_attributes: { previous: null, current: gone.contentAttributes },
+  });
+  record(tx, 'message_deleted', { conversation, message });
+  await saveConversation(tx.em, conversation);
+}

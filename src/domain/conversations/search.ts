@@ -1,0 +1,72 @@
+import { findConversations, type Conversation } from '../../records/conversation.ts';
+import { findMessagesById, type Message } from '../../records/message.ts';
+import type { Actor } from '../../events/transaction.ts';
+import { containing } from '../../postgres/like.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
+import { visibleConversations } from './access.ts';
+
+/** A conversation in which public messages match, and the newest of them, newest first. */
+export interface FoundConversation {
+  conversation: Conversation;
+  messages: Message[];
+}
+
+/** Conversations on one page of what a search found. */
+export const foundConversationsPerPage = 15;
+// Enough to show why a conversation was found.
+const messagesShown = 5;
+
+// The row of the count is there on any page.
+function statement(actor: Actor): string {
+  return `
+    WITH found AS MATERIALIZED (
+      SELECT m.conversation_id AS id, max(m.created_at) AS matched_at,
+        (array_agg(m.id ORDER BY m.created_at DESC, m.id DESC))[1:${messagesShown}] AS message_ids
+      FROM messages m JOIN conversations c ON c.account_id = m.account_id AND c.id = m.conversation_id
+      WHERE m.account_id = $1 AND NOT m.private AND m.content ILIKE $3 AND ${visibleConversations(actor)}
+      GROUP BY m.conversation_id
+    )
+    SELECT total.count, page.id, page.message_ids FROM (SELECT count(*) AS count FROM found) total
+    LEFT JOIN (SELECT * FROM found ORDER BY matched_at DESC, id DESC LIMIT $4 OFFSET $5) page ON true
+    ORDER BY page.matched_at DESC, page.id DESC`;
+}
+
+interface Row {
+  count: number;
+  id: number | null;
+  /** Numbers, in the text that arrays of them come in. */
+  message_ids: string[] | null;
+}
+
+/**
+ * One page of the conversations the actor may see in which a public message contains the text, whatever its case, those
+ * with the newest match first; and how many there are in all.
+ */
+export async function searchConversations(
+  executor: Executor,
+  { accountId, actor }: { accountId: number; actor: Actor },
+  { text, page }: { text: string; page: number },
+): Promise<{ found: FoundConversation[]; count: number }> {
+  const offset = (page - 1) * foundConversationsPerPage;
+  const parameters = [accountId, actor.id, containing(text), foundConversationsPerPage, offset];
+  const rows = await sql<Row>(executor, statement(actor), parameters);
+  const hits = rows.flatMap(({ id, message_ids: messageIds }) =>
+    id === null || !messageIds ? [] : [{ id, messageIds: messageIds.map(Number) }],
+  );
+  const conversations = await findConversations(
+    executor,
+    accountId,
+    hits.map(({ id }) => id),
+  );
+  const messages = await findMessagesById(
+    executor,
+    accountId,
+    hits.flatMap(({ messageIds }) => messageIds),
+  );
+  const byId = new Map(messages.map((message) => [message.id, message]));
+  const found = conversations.map((conversation) => {
+    const ids = hits.find(({ id }) => id === conversation.id)?.messageIds ?? [];
+    return { conversation, messages: ids.flatMap((id) => byId.get(id) ?? []) };
+  });
+  return { found, count: rows[0]?.count ?? 0 };
+}

@@ -1,0 +1,48 @@
+import { saveConversation, type Conversation, type Priority } from '../../records/conversation.ts';
+import { record } from '../../events/outbox.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { lockConversation } from './access.ts';
+import { change, merge } from '../changes.ts';
+import { applySla } from './breaches.ts';
+
+/** What may change on a conversation by itself; undefined leaves it, attributes are merged key by key. */
+export interface ConversationChanges {
+  priority: Priority | null | undefined;
+  slaPolicyId: number | null | undefined;
+  additionalAttributes: Record<string, unknown> | undefined;
+  customAttributes: Record<string, unknown> | undefined;
+}
+
+/**
+ * Changes a conversation's own fields and says conversation_updated when they differ. Errors: 404, be it for the SLA
+ * policy, 403, 422 for attributes that grow too large.
+ */
+export async function updateConversation(
+  tx: Transaction,
+  id: number,
+  { priority, slaPolicyId, ...attributes }: ConversationChanges,
+): Promise<Conversation> {
+  const conversation = await lockConversation(tx, id);
+  const { additionalAttributes, customAttributes } = conversation;
+  const changed = change(conversation, {
+    priority,
+    slaPolicyId,
+    additionalAttributes: merge('/additional_attributes', additionalAttributes, attributes.additionalAttributes),
+    customAttributes: merge('/custom_attributes', customAttributes, attributes.customAttributes),
+  });
+  if (!changed) return conversation;
+  if (changed.sla_policy_id) await applySla(tx, conversation);
+  conversation.updatedAt = tx.now;
+  record(tx, 'conversation_updated', { conversation, changed });
+  await saveConversation(tx.em, conversation);
+  return conversation;
+}
+
+/** A person has seen what the customer wrote: nothing is unread. Says nothing. Errors: 404, 403. */
+export async function markSeen(tx: Transaction, id: number): Promise<Conversation> {
+  const conversation = await lockConversation(tx, id);
+  if (conversation.unreadCount === 0) return conversation;
+  conversation.unreadCount = 0;
+  await saveConversation(tx.em, conversation);
+  return conversation;
+}

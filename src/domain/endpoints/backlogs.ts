@@ -1,0 +1,161 @@
+import type { Database } from '../../postgres/database.ts';
+import { system, transact, type Transaction } from '../../events/transaction.ts';
+import { prepared } from '../../postgres/prepared.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
+import { sweep } from '../upkeep/sweep.ts';
+import { wakeLanes } from './waiting-lanes.ts';
+
+/** An endpoint, by which what waits for it is found. */
+interface Endpoint {
+  kind: 'webhook' | 'bot';
+  id: number;
+}
+
+/** Why deliveries were cancelled: the endpoint is switched off, or no more. */
+type CancelReason = 'endpoint_disabled' | 'endpoint_gone';
+
+// One transaction changes no more deliveries and lanes, so that it neither lasts nor locks for long.
+const batch = 1000;
+
+// What is left of an older cancellation goes with the newer one.
+const noteCancelStatement = prepared(`
+  INSERT INTO backlog_tasks AS known (account_id, endpoint_kind, endpoint_id, task, through, reason)
+  SELECT $1, $2, $3, 'cancel', id, $4 FROM deliveries
+  WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3 ORDER BY id DESC LIMIT 1
+  ON CONFLICT (account_id, endpoint_kind, endpoint_id, task) DO UPDATE
+    SET through = greatest(known.through, excluded.through), reason = excluded.reason
+  RETURNING id`);
+
+const noteWakeStatement = prepared(`
+  INSERT INTO backlog_tasks (account_id, endpoint_kind, endpoint_id, task)
+  SELECT DISTINCT account_id, $1, $2::bigint, 'wake' FROM lanes
+  WHERE endpoint_kind = $1 AND endpoint_id = $2 AND due_at > now() ORDER BY account_id
+  ON CONFLICT (account_id, endpoint_kind, endpoint_id, task) DO UPDATE SET task = excluded.task
+  RETURNING id`);
+
+const lockTaskStatement = prepared(`
+  SELECT id, account_id, endpoint_kind, endpoint_id, task, through, reason FROM backlog_tasks WHERE id = $1
+  FOR UPDATE SKIP LOCKED`);
+
+const waiting = `lanes l CROSS JOIN LATERAL (
+    SELECT FROM deliveries d WHERE d.lane_id = l.id AND d.state = 'pending' AND d.id <= $4 LIMIT 1) d
+  WHERE l.account_id = $1 AND l.endpoint_kind = $2 AND l.endpoint_id = $3 AND l.due_at IS NOT NULL`;
+
+// Leased lanes are passed by: the engine ends what it has claimed, and waiting for its lock could deadlock. The rows
+// stay, with the reason: what was cancelled because the webhook was switched off can be told from all else, and be sent
+// after all. A lane that has nothing left is due no more.
+const cancelStatement = prepared(`
+  WITH free AS MATERIALIZED (
+    SELECT l.id FROM ${waiting} AND l.lease_token IS NULL LIMIT ${batch} FOR UPDATE OF l SKIP LOCKED
+  ), old AS MATERIALIZED (
+    SELECT d.id FROM free CROSS JOIN LATERAL (
+      SELECT d.id FROM deliveries d WHERE d.lane_id = free.id AND d.state = 'pending' AND d.id <= $4
+      LIMIT ${batch} FOR UPDATE SKIP LOCKED) d LIMIT ${batch}
+  ), cancelled AS (
+    UPDATE deliveries d SET state = 'cancelled', last_error = $5, lease_token = NULL, finished_at = now()
+    FROM old WHERE d.id = old.id RETURNING d.id
+  ), emptied AS (
+    UPDATE lanes l SET due_at = (SELECT min(d.next_attempt_at) FROM deliveries d
+      WHERE d.lane_id = l.id AND d.state = 'pending' AND d.id NOT IN (SELECT id FROM cancelled))
+    FROM free WHERE l.id = free.id RETURNING l.id
+  )
+  SELECT (SELECT count(*) FROM cancelled)::int AS cancelled, (SELECT count(*) FROM emptied)::int AS lanes`);
+
+const leftStatement = prepared(`SELECT FROM ${waiting} LIMIT 1`);
+
+interface Task {
+  id: number;
+  account_id: number;
+  endpoint_kind: Endpoint['kind'];
+  endpoint_id: number;
+  task: 'cancel' | 'wake';
+  through: number | null;
+  reason: CancelReason | null;
+}
+
+/** How a batch left its task: `open` while some of it is in others' hands. */
+type Progress = 'more' | 'open' | 'done';
+
+async function cancelSome(executor: Executor, task: Task): Promise<Progress> {
+  const scope = [task.account_id, task.endpoint_kind, task.endpoint_id, task.through];
+  const [made] = await sql<{ cancelled: number; lanes: number }>(executor, cancelStatement, [...scope, task.reason]);
+  const { cancelled, lanes } = made ?? { cancelled: 0, lanes: 0 };
+  if (cancelled > 0 && (cancelled === batch || lanes === batch)) return 'more';
+  return (await sql(executor, leftStatement, scope)).length > 0 ? 'open' : 'done';
+}
+
+async function wakeSome(executor: Executor, task: Task): Promise<Progress> {
+  const endpoint = { kind: task.endpoint_kind, id: task.endpoint_id, accountId: task.account_id };
+  return (await wakeLanes(executor, endpoint)) ? 'more' : 'done';
+}
+
+/** Does one batch of a task, and takes the task away with its last; true while there is more to do at once. */
+async function workOn(executor: Executor, taskId: number): Promise<boolean> {
+  const [task] = await sql<Task>(executor, lockTaskStatement, [taskId]);
+  if (!task) return false;
+  const progress = await (task.task === 'cancel' ? cancelSome : wakeSome)(executor, task);
+  if (progress === 'done') await sql(executor, 'DELETE FROM backlog_tasks WHERE id = $1', [task.id]);
+  return progress === 'more';
+}
+
+async function begin(executor: Executor, tasks: readonly { id: number }[]): Promise<void> {
+  // Of a system bot that moved, the accounts share one first batch.
+  const [first] = tasks;
+  if (first) await workOn(executor, first.id);
+}
+
+/**
+ * Cancels what the account still has to send to an endpoint: at once a batch of it, as part of the transaction that
+ * switched the endpoint off; the sweep cancels the rest. None of it is sent meanwhile, even when the endpoint is switched on again.
+ */
+export async function cancelBacklog(
+  tx: Pick<Transaction, 'em' | 'account'>,
+  { kind, id }: Endpoint,
+  reason: CancelReason,
+): Promise<void> {
+  await begin(tx.em, await sql<{ id: number }>(tx.em, noteCancelStatement, [tx.account.id, kind, id, reason]));
+}
+
+/**
+ * Makes due what waits for an endpoint's next attempt, since the endpoint has another address: at once a batch of it, as
+ * part of the transaction that changed the address; the sweep wakes the rest.
+ */
+export async function wakeBacklog(executor: Executor, { kind, id }: Endpoint): Promise<void> {
+  await begin(executor, await sql<{ id: number }>(executor, noteWakeStatement, [kind, id]));
+}
+
+interface Unfinished {
+  id: number;
+  account_id: number;
+  account_name: string;
+}
+
+const pageSize = 100;
+// One sweep does no more of a task, so that no endpoint's backlog keeps others waiting for long.
+const batchesPerSweep = 50;
+
+async function goOn(database: Database, { id, account_id, account_name }: Unfinished): Promise<number> {
+  const scope = { account: { id: account_id, name: account_name }, actor: system };
+  for (let done = 0; done < batchesPerSweep; done++) {
+    if (!(await transact(database, scope, (tx) => workOn(tx.em, id)))) break;
+  }
+  return 1;
+}
+
+/** Goes on with what is to be cancelled or woken of endpoints' backlogs; answers how many tasks it worked on. */
+export function finishBacklogs(database: Database): Promise<number> {
+  return sweep<Unfinished>(database, {
+    name: 'cancelling and waking deliveries',
+    nameOf: ({ id, account_id: accountId }) => `task ${id} of account ${accountId}`,
+    page: (after) =>
+      sql<Unfinished>(
+        database.em(),
+        `SELECT t.id, t.account_id, a.name AS account_name FROM backlog_tasks t JOIN accounts a ON a.id = t.account_id
+         WHERE t.id > $1 ORDER BY t.id LIMIT ${pageSize}`,
+        [after?.id ?? 0],
+      ),
+    pageSize,
+    atOnce: 1,
+    work: async ([task]) => (task ? goOn(database, task) : 0),
+  });
+}

@@ -1,0 +1,25 @@
+import { LockMode } from '@mikro-orm/postgresql';
+import { Inbox } from '../../records/inbox.ts';
+import { notFound } from '../../errors.ts';
+import type { Transaction } from '../../events/transaction.ts';
+
+// A day for the site's server to learn the new secret.
+const bothCountMs = 24 * 3_600_000;
+
+/**
+ * Replaces the secret, sealed, by which a site's server proves to an inbox who its visitors are; for 24 hours proofs by
+ * the one before count too. Errors: 404.
+ */
+export async function rotateIdentitySecret(tx: Transaction, id: number, sealedSecret: string): Promise<Inbox> {
+  const lockMode = LockMode.PESSIMISTIC_WRITE;
+  const inbox = await tx.em.findOne(Inbox, { id, accountId: tx.account.id }, { lockMode });
+  if (!inbox) throw notFound('Inbox');
+  Object.assign(inbox, {
+    identitySecret: sealedSecret,
+    previousIdentitySecret: inbox.identitySecret ?? null,
+    previousIdentitySecretExpiresAt: new Date(tx.now.getTime() + bothCountMs),
+    updatedAt: tx.now,
+  });
+  await tx.em.flush();
+  return inbox;
+}

@@ -1,0 +1,137 @@
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
+import { Inbox, type WorkingDay } from '../../records/inbox.ts';
+import { forbidden, invalid, notFound } from '../../errors.ts';
+import type { Actor, Transaction } from '../../events/transaction.ts';
+import { differs } from '../differs.ts';
+import { sql } from '../../postgres/sql.ts';
+import { mayServeInbox } from '../conversations/access.ts';
+import { eraseConversations } from '../conversations/deletion.ts';
+import { lockConversations, type Transact } from '../conversations/detach.ts';
+import { findDayProblem, isTimezone } from '../conversations/working-hours.ts';
+
+/** The inboxes that a user of the account may see, by name: all for administrators, their own for agents. */
+export async function listInboxes(em: EntityManager, accountId: number, actor: Actor): Promise<Inbox[]> {
+  const rows = await sql<{ id: number }>(
+    em,
+    `SELECT id FROM inboxes WHERE account_id = $1 AND ($3 OR id IN (
+       SELECT inbox_id FROM inbox_members WHERE account_id = $1 AND user_id = $2))`,
+    [accountId, actor.id, actor.role === 'administrator'],
+  );
+  return em.find(Inbox, { accountId, id: rows.map(({ id }) => id) }, { orderBy: { name: 'asc', id: 'asc' } });
+}
+
+/** An inbox of the account. Errors: 404, 403 for an agent who is not a member of it. */
+export async function readInbox(em: EntityManager, accountId: number, actor: Actor, id: number): Promise<Inbox> {
+  const inbox = await em.findOne(Inbox, { id, accountId });
+  if (!inbox) throw notFound('Inbox');
+  if (!(await mayServeInbox(em, accountId, actor.id ?? 0, id))) throw forbidden('You are not a member of this inbox');
+  return inbox;
+}
+
+/** What administrators decide about an inbox. */
+export interface InboxSettings {
+  name: string;
+  greetingEnabled: boolean;
+  greetingMessage: string | null;
+  enableAutoAssignment: boolean;
+  timezone: string;
+  workingHoursEnabled: boolean;
+  workingHours: WorkingDay[];
+  outOfOfficeMessage: string | null;
+  csatSurveyEnabled: boolean;
+  avatarUrl: string | null;
+  allowedOrigins: string[];
+}
+
+export interface NewInbox {
+  accountId: number;
+  name: string;
+  channelType: string;
+  /** Its public name, which nobody can guess. */
+  identifier: string;
+  agentBotId: number | null;
+  now: Date;
+  settings?: Partial<InboxSettings>;
+}
+
+function checkWeek(week: readonly WorkingDay[]): void {
+  if (new Set(week.map((day) => day.day_of_week)).size !== week.length) {
+    throw invalid('/working_hours', 'days', '`working_hours` must name every day of the week once');
+  }
+  for (const [index, day] of week.entries()) {
+    const problem = findDayProblem(day);
+    if (problem !== null) throw invalid(`/working_hours/${index}`, 'hours', problem);
+  }
+}
+
+function checkSettings({ timezone, workingHours, allowedOrigins }: Partial<InboxSettings>): void {
+  if (timezone !== undefined && !isTimezone(timezone)) {
+    throw invalid(
+      '/timezone',
+      'timezone',
+      '`timezone` must be a name of the IANA time zone database, such as Europe/Berlin',
+    );
+  }
+  if (workingHours) checkWeek(workingHours);
+  for (const [index, origin] of (allowedOrigins ?? []).entries()) {
+    // A path, a slash at the end or a default port would never equal what a browser sends.
+    if (URL.parse(origin)?.origin === origin && /^https?:/.test(origin)) continue;
+    throw invalid(
+      `/allowed_origins/${index}`,
+      'origin',
+      'An origin must be like https://www.example.com: scheme and host, without a path',
+    );
+  }
+}
+
+/** Creates an inbox, with the bot that is active in it if any. Errors: 422 for settings that make no sense. */
+export async function createInbox(em: EntityManager, { now, settings = {}, ...rest }: NewInbox): Promise<Inbox> {
+  checkSettings(settings);
+  const inbox = em.create(Inbox, { ...settings, ...rest, createdAt: now, updatedAt: now });
+  await em.flush();
+  return inbox;
+}
+
+async function lockInbox(tx: Transaction, id: number): Promise<Inbox> {
+  const inbox = await tx.em.findOne(Inbox, { id, accountId: tx.account.id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (!inbox) throw notFound('Inbox');
+  return inbox;
+}
+
+/** Changes the settings of an inbox. Errors: 404, 422 for settings that make no sense. */
+export async function updateInbox(tx: Transaction, id: number, settings: Partial<InboxSettings>): Promise<Inbox> {
+  checkSettings(settings);
+  const inbox = await lockInbox(tx, id);
+  if (!differs(inbox, settings)) return inbox;
+  Object.assign(inbox, { ...settings, updatedAt: tx.now });
+  await tx.em.flush();
+  return inbox;
+}
+
+// A batch to a transaction, so that none holds many conversations for long.
+const deletedAtOnce = 200;
+
+async function deleteBatch(tx: Transaction, inboxId: number): Promise<void> {
+  const some = `SELECT id FROM conversations WHERE account_id = $1 AND inbox_id = $2 LIMIT ${deletedAtOnce}`;
+  await eraseConversations(tx, await lockConversations(tx, some, [inboxId]));
+}
+
+async function removeWhenEmpty(tx: Transaction, id: number): Promise<boolean> {
+  const inbox = await lockInbox(tx, id);
+  const left = await sql(tx.em, 'SELECT FROM conversations WHERE account_id = $1 AND inbox_id = $2 LIMIT 1', [
+    tx.account.id,
+    id,
+  ]);
+  if (left.length > 0) return false;
+  tx.em.remove(inbox);
+  await tx.em.flush();
+  return true;
+}
+
+/**
+ * Deletes an inbox with its conversations and all that belongs to them, a batch at a time: after a crash in between,
+ * deleting it again goes on from there. Says conversation_deleted for each. Errors: 404.
+ */
+export async function deleteInbox(transact: Transact, id: number): Promise<void> {
+  while (!(await transact((tx) => removeWhenEmpty(tx, id)))) await transact((tx) => deleteBatch(tx, id));
+}

@@ -1,0 +1,85 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { notFound } from '../../errors.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import { checkAgents } from '../people/agents.ts';
+import { detachAndRemove, type Transact } from '../conversations/detach.ts';
+import type { MemberChange } from '../people/teams.ts';
+import { unassign } from '../conversations/unassign.ts';
+
+async function findUserIds(em: EntityManager, statement: string, parameters: readonly unknown[]): Promise<number[]> {
+  const rows = await sql<{ user_id: number }>(em, statement, parameters);
+  return rows.map((row) => row.user_id);
+}
+
+/** The ids of an inbox's members. */
+export function findInboxMembers(em: EntityManager, accountId: number, inboxId: number): Promise<number[]> {
+  const statement = 'SELECT user_id FROM inbox_members WHERE account_id = $1 AND inbox_id = $2';
+  return findUserIds(em, statement, [accountId, inboxId]);
+}
+
+/** The ids of all who may be given conversations of an inbox: its members, and every administrator. */
+export function findAssignable(em: EntityManager, accountId: number, inboxId: number): Promise<number[]> {
+  return findUserIds(
+    em,
+    `SELECT user_id FROM inbox_members WHERE account_id = $1 AND inbox_id = $2
+     UNION SELECT user_id FROM agents WHERE account_id = $1 AND role = 'administrator'`,
+    [accountId, inboxId],
+  );
+}
+
+// Answers who is a member still and is not meant to be any more.
+async function admitMembers(
+  tx: Transaction,
+  inboxId: number,
+  { userIds, change }: { userIds: readonly number[]; change: MemberChange },
+): Promise<number[]> {
+  const { em, account } = tx;
+  const inbox = await sql(em, 'SELECT FROM inboxes WHERE account_id = $1 AND id = $2 FOR UPDATE', [
+    account.id,
+    inboxId,
+  ]);
+  if (inbox.length === 0) throw notFound('Inbox');
+  await checkAgents(em, account.id, userIds);
+  const scope = [account.id, inboxId, userIds];
+  if (change !== 'remove') {
+    await sql(
+      em,
+      `INSERT INTO inbox_members (account_id, inbox_id, user_id) SELECT $1, $2, user_id
+       FROM unnest($3::bigint[]) AS user_id ORDER BY user_id ON CONFLICT DO NOTHING`,
+      scope,
+    );
+  }
+  if (change === 'add') return [];
+  const meant = change === 'remove' ? 'user_id = ANY ($3)' : 'NOT (user_id = ANY ($3))';
+  return findUserIds(
+    em,
+    `SELECT user_id FROM inbox_members WHERE account_id = $1 AND inbox_id = $2 AND ${meant} ORDER BY user_id`,
+    scope,
+  );
+}
+
+// Whoever no longer sees the inbox cannot keep conversations of it; administrators see every inbox.
+function removeMember(transact: Transact, inboxId: number, userId: number): Promise<void> {
+  const member = `FROM inbox_members WHERE account_id = $1 AND inbox_id = $2 AND user_id = $3`;
+  return detachAndRemove(transact, userId, {
+    referring: `SELECT id FROM conversations WHERE account_id = $1 AND assignee_id = $2 AND inbox_id = ${inboxId}
+      AND NOT EXISTS (SELECT FROM agents WHERE account_id = $1 AND user_id = $2 AND role = 'administrator')`,
+    ...unassign(userId),
+    lock: (tx) => sql(tx.em, `SELECT ${member} FOR UPDATE`, [tx.account.id, inboxId, userId]),
+    remove: (tx) => sql(tx.em, `DELETE ${member}`, [tx.account.id, inboxId, userId]),
+  });
+}
+
+/**
+ * Changes who belongs to an inbox. Conversations that somebody may not serve any more are assigned to nobody then: says
+ * conversation_updated for each. Errors: 404 for the inbox, and for who is not an agent of the account.
+ */
+export async function changeInboxMembers(
+  transact: Transact,
+  inboxId: number,
+  wanted: { userIds: readonly number[]; change: MemberChange },
+): Promise<void> {
+  const leaving = await transact((tx) => admitMembers(tx, inboxId, wanted));
+  for (const userId of leaving) await removeMember(transact, inboxId, userId);
+}

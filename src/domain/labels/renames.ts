@@ -1,0 +1,91 @@
+import type { Database } from '../../postgres/database.ts';
+import { system, transact, type Transaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import { lockConversations, updateConversations, type Change, type Transact } from '../conversations/detach.ts';
+import { sweep } from '../upkeep/sweep.ts';
+
+// One transaction says no more, so that none holds many conversations for long.
+const batch = 200;
+const untold = `SELECT conversation_id FROM label_renames WHERE account_id = $1 AND label_id = $2
+  ORDER BY conversation_id LIMIT ${batch}`;
+
+/** Notes that whatever conversation carries the label has yet to say that its title was another; the first one counts. */
+export async function noteRename(tx: Transaction, labelId: number, previousTitle: string): Promise<void> {
+  await sql(
+    tx.em,
+    `INSERT INTO label_renames (account_id, label_id, conversation_id, previous_title)
+     SELECT account_id, label_id, conversation_id, $3 FROM conversation_labels WHERE account_id = $1 AND label_id = $2
+     ON CONFLICT DO NOTHING`,
+    [tx.account.id, labelId, previousTitle],
+  );
+}
+
+/** Says conversation_updated for some of the conversations that have yet to tell of the label's title; true while more have. */
+export async function tellRename(tx: Transaction, labelId: number): Promise<boolean> {
+  // Conversations before the label, as those who label a conversation do; read again when the title cannot change.
+  await lockConversations(tx, untold, [labelId]);
+  const [label] = await sql<{ title: string }>(
+    tx.em,
+    'SELECT title FROM labels WHERE account_id = $1 AND id = $2 FOR KEY SHARE',
+    [tx.account.id, labelId],
+  );
+  if (!label) return false;
+  const conversations = await lockConversations(tx, untold, [labelId]);
+  const told = await sql<{ conversation_id: number; previous_title: string }>(
+    tx.em,
+    `DELETE FROM label_renames WHERE account_id = $1 AND label_id = $2 AND conversation_id = ANY ($3)
+     RETURNING conversation_id, previous_title`,
+    [tx.account.id, labelId, conversations.map(({ id }) => id)],
+  );
+  const titles = new Map(told.map((row) => [row.conversation_id, row.previous_title]));
+  const changes = conversations.flatMap((conversation): Change[] => {
+    const previousTitle = titles.get(conversation.id);
+    // Renamed back meanwhile.
+    if (previousTitle === undefined || previousTitle === label.title) return [];
+    const current = conversation.labels;
+    const previous = current.map((title) => (title === label.title ? previousTitle : title)).sort();
+    return [{ conversation, changed: { labels: { previous, current } } }];
+  });
+  if (changes.length > 0) await updateConversations(tx, changes);
+  return told.length === batch;
+}
+
+/** Says what is left to say of a label's title, a batch to a transaction. */
+export async function tellRest(transactHere: Transact, labelId: number): Promise<void> {
+  while (await transactHere((tx) => tellRename(tx, labelId)));
+}
+
+interface Unfinished {
+  label_id: number;
+  account_id: number;
+  account_name: string;
+}
+
+const pageSize = 100;
+
+function findUnfinished(database: Database, after: Unfinished | null): Promise<Unfinished[]> {
+  return sql<Unfinished>(
+    database.em(),
+    `SELECT DISTINCT r.label_id, r.account_id, a.name AS account_name
+     FROM label_renames r JOIN accounts a ON a.id = r.account_id WHERE r.label_id > $1 ORDER BY r.label_id LIMIT ${pageSize}`,
+    [after?.label_id ?? 0],
+  );
+}
+
+async function finishOne(database: Database, { label_id: id, account_id, account_name }: Unfinished): Promise<number> {
+  const account = { id: account_id, name: account_name };
+  await tellRest((work) => transact(database, { account, actor: system }, work), id);
+  return 1;
+}
+
+/** Goes on with renames of labels that a crash cut short; answers how many labels. */
+export function finishRenames(database: Database): Promise<number> {
+  return sweep<Unfinished>(database, {
+    name: 'telling of renamed labels',
+    nameOf: ({ label_id: id, account_id: accountId }) => `label ${id} of account ${accountId}`,
+    page: (after) => findUnfinished(database, after),
+    pageSize,
+    atOnce: 1,
+    work: async ([rename]) => (rename ? finishOne(database, rename) : 0),
+  });
+}

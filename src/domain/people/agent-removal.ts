@@ -1,0 +1,51 @@
+import { Agent } from '../../records/agent.ts';
+import { notFound } from '../../errors.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import { checkNotLastAdministrator } from './agents.ts';
+import { detachAndRemove, type Transact } from '../conversations/detach.ts';
+import { closeInvitations } from './invitations.ts';
+import { leaveSeat, revokeIdleTokens } from './seats.ts';
+import { unassign } from '../conversations/unassign.ts';
+
+// What comes first, since the conversations may take a while: from now on the agent sees none of them.
+async function shutOut(tx: Transaction, userId: number): Promise<void> {
+  const agent = await tx.em.findOne(Agent, { accountId: tx.account.id, userId });
+  if (!agent) throw notFound('Agent');
+  if (agent.role === 'administrator') await checkNotLastAdministrator(tx, userId);
+  agent.role = 'agent';
+  await tx.em.flush();
+  const scope = [tx.account.id, userId];
+  await sql(tx.em, 'DELETE FROM inbox_members WHERE account_id = $1 AND user_id = $2', scope);
+  await sql(tx.em, 'DELETE FROM team_members WHERE account_id = $1 AND user_id = $2', scope);
+  await closeInvitations(tx, userId);
+}
+
+async function lockAgent(tx: Transaction, userId: number): Promise<void> {
+  const rows = await sql(tx.em, 'SELECT FROM agents WHERE account_id = $1 AND user_id = $2 FOR UPDATE', [
+    tx.account.id,
+    userId,
+  ]);
+  if (rows.length === 0) throw notFound('Agent');
+}
+
+// The seat stays, since messages and notes name their authors; without an account left, the person's tokens go.
+async function removeMembership(tx: Transaction, userId: number): Promise<void> {
+  const personId = await leaveSeat(tx, userId);
+  await tx.em.nativeDelete(Agent, { accountId: tx.account.id, userId });
+  if (personId !== null) await revokeIdleTokens(tx.em, [personId]);
+}
+
+/**
+ * Takes an agent out of the account, its teams and its inboxes; its conversations are assigned to nobody then: says
+ * conversation_updated for each. Errors: 404, 422 for the last administrator.
+ */
+export async function deleteAgent(transact: Transact, userId: number): Promise<void> {
+  await transact((tx) => shutOut(tx, userId));
+  await detachAndRemove(transact, userId, {
+    referring: 'SELECT id FROM conversations WHERE account_id = $1 AND assignee_id = $2',
+    ...unassign(userId),
+    lock: (tx) => lockAgent(tx, userId),
+    remove: (tx) => removeMembership(tx, userId),
+  });
+}

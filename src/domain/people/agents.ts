@@ -1,0 +1,196 @@
+import { Agent } from '../../records/agent.ts';
+import { forbidden, invalid, notFound } from '../../errors.ts';
+import type { Actor, Transaction } from '../../events/transaction.ts';
+import { differs } from '../differs.ts';
+import { moment, sql, type Executor } from '../../postgres/sql.ts';
+import { closeInvitations, invite } from './invitations.ts';
+import { lockAccount, lockSeat, makeSeat } from './seats.ts';
+
+/** An agent as its colleagues see it; `id` is the seat's. */
+export interface AgentProfile {
+  id: number;
+  accountId: number;
+  /** The user who accepted the invitation; null until then. For platform administrators only. */
+  personId: number | null;
+  name: string;
+  email: string;
+  role: Agent['role'];
+  availability: Agent['availability'];
+  /** Whether the invitation was accepted. */
+  confirmed: boolean;
+  avatarUrl: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+interface AgentRow {
+  id: number;
+  account_id: number;
+  person_id: number | null;
+  name: string;
+  email: string;
+  role: Agent['role'];
+  availability: Agent['availability'];
+  avatar_url: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+// The list comes whole.
+const maxAgentsPerAccount = 1000;
+
+/** Agents of the account, by name: all, or those with the named ids who are. */
+export async function findAgents(
+  executor: Executor,
+  accountId: number,
+  userIds: readonly number[] | null = null,
+): Promise<AgentProfile[]> {
+  const rows = await sql<AgentRow>(
+    executor,
+    `SELECT s.id, g.account_id, s.person_id, s.name, s.email, g.role, g.availability, s.avatar_url, g.created_at, g.updated_at
+     FROM agents g JOIN seats s ON s.account_id = g.account_id AND s.id = g.user_id
+     WHERE g.account_id = $1 AND ($2::bigint[] IS NULL OR g.user_id = ANY ($2)) ORDER BY lower(s.name), s.id`,
+    [accountId, userIds],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    accountId: row.account_id,
+    personId: row.person_id,
+    name: row.name,
+    email: row.email,
+    role: row.role,
+    availability: row.availability,
+    confirmed: row.person_id !== null,
+    avatarUrl: row.avatar_url,
+    createdAt: moment(row.created_at),
+    updatedAt: moment(row.updated_at),
+  }));
+}
+
+/** An agent of the account; 404 when it has none such. */
+export async function readAgent(executor: Executor, accountId: number, userId: number): Promise<AgentProfile> {
+  const [agent] = await findAgents(executor, accountId, [userId]);
+  if (!agent) throw notFound('Agent');
+  return agent;
+}
+
+/** Throws 404 unless all of these are agents of the account; they stay it until the transaction ends. */
+export async function checkAgents(executor: Executor, accountId: number, userIds: readonly number[]): Promise<void> {
+  const rows = await sql(
+    executor,
+    'SELECT FROM agents WHERE account_id = $1 AND user_id = ANY ($2) ORDER BY user_id FOR KEY SHARE',
+    [accountId, userIds],
+  );
+  if (rows.length < new Set(userIds).size) throw notFound('Agent');
+}
+
+export interface NewAgent {
+  name: string;
+  email: string;
+  role: Agent['role'];
+  availability: Agent['availability'];
+}
+
+/** Throws 422 when the account has as many agents as it may. The caller has locked the account. */
+export async function checkRoom(tx: Transaction): Promise<void> {
+  if ((await tx.em.count(Agent, { accountId: tx.account.id })) < maxAgentsPerAccount) return;
+  throw invalid('', 'limit', `An account can have at most ${maxAgentsPerAccount} agents`);
+}
+
+type Part = Pick<Agent, 'role' | 'availability'>;
+
+/** Makes an agent of a seat that has none yet. */
+export async function insertAgent(tx: Transaction, userId: number, { role, availability }: Part): Promise<void> {
+  await sql(
+    tx.em,
+    `INSERT INTO agents (account_id, user_id, role, availability, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)`,
+    [tx.account.id, userId, role, availability, tx.now],
+  );
+}
+
+/**
+ * Makes an agent for whoever has the e-mail address, and an invitation by `token`. Nothing is asked of the users there
+ * are, so that nothing tells whether the address is known elsewhere. Errors: 422 for an address that an agent of the
+ * account has, and when the account has too many agents; 429 after too many invitations.
+ */
+export async function createAgent(tx: Transaction, input: NewAgent, token: string): Promise<AgentProfile> {
+  await lockAccount(tx);
+  await checkRoom(tx);
+  const userId = await makeSeat(tx, input);
+  if (userId === null) throw invalid('/email', 'unique', 'An agent of this account has this e-mail address');
+  await insertAgent(tx, userId, input);
+  await invite(tx, userId, token);
+  return readAgent(tx.em, tx.account.id, userId);
+}
+
+/** Invites an agent anew; the link sent before is void. Errors: 404, 422 for one who has accepted already, 429. */
+export async function inviteAgain(tx: Transaction, userId: number, token: string): Promise<AgentProfile> {
+  await lockAccount(tx);
+  const agent = await readAgent(tx.em, tx.account.id, userId);
+  if (agent.confirmed) throw invalid('', 'confirmed', 'This agent has already accepted the invitation');
+  await closeInvitations(tx, userId);
+  await invite(tx, userId, token);
+  return agent;
+}
+
+export interface AgentChanges {
+  name?: string;
+  role?: Agent['role'];
+  availability?: Agent['availability'];
+}
+
+function checkRights(actor: Actor, userId: number, { name, role }: AgentChanges): void {
+  if (actor.role === 'administrator') return;
+  if (actor.id === userId && name === undefined && role === undefined) return;
+  throw forbidden('Only administrators may do this; agents may change their own availability');
+}
+
+/**
+ * Throws 422 unless the account has another administrator than this one who is in, and holds them until the transaction
+ * ends. Who has not accepted the invitation may never come.
+ */
+export async function checkNotLastAdministrator(tx: Transaction, userId: number): Promise<void> {
+  // Locked in one order, so that two who would step down at once do so one after the other.
+  const administrators = await sql<{ user_id: number }>(
+    tx.em,
+    `SELECT g.user_id FROM agents g JOIN seats s ON s.account_id = g.account_id AND s.id = g.user_id
+     WHERE g.account_id = $1 AND g.role = 'administrator' AND s.person_id IS NOT NULL
+     ORDER BY g.user_id FOR NO KEY UPDATE OF g`,
+    [tx.account.id],
+  );
+  if (administrators.some((other) => other.user_id !== userId)) return;
+  throw invalid(
+    '/role',
+    'last_administrator',
+    'This is the last administrator of the account: make another agent one first',
+  );
+}
+
+async function rename(tx: Transaction, userId: number, name: string): Promise<boolean> {
+  const renamed = await sql(
+    tx.em,
+    'UPDATE seats SET name = $3 WHERE account_id = $1 AND id = $2 AND name <> $3 RETURNING id',
+    [tx.account.id, userId, name],
+  );
+  return renamed.length > 0;
+}
+
+/**
+ * Changes an agent, in this account alone. Errors: 404; 403 unless an administrator does, or the agent changes nothing but
+ * its own availability; 422 for taking the last administrator's role.
+ */
+export async function updateAgent(tx: Transaction, userId: number, changes: AgentChanges): Promise<AgentProfile> {
+  checkRights(tx.actor, userId, changes);
+  const { name, ...membership } = changes;
+  // Agent and seat are two rows, and administrators are looked at together: changes of the account take turns.
+  await lockAccount(tx);
+  const agent = await tx.em.findOne(Agent, { accountId: tx.account.id, userId });
+  if (!agent) throw notFound('Agent');
+  if (agent.role === 'administrator' && membership.role === 'agent') await checkNotLastAdministrator(tx, userId);
+  // The agent before its seat, as in its removal.
+  await lockSeat(tx, userId);
+  const renamed = name !== undefined && (await rename(tx, userId, name));
+  if (renamed || differs(agent, membership)) Object.assign(agent, { ...membership, updatedAt: tx.now });
+  await tx.em.flush();
+  return readAgent(tx.em, tx.account.id, userId);
+}

@@ -1,0 +1,117 @@
+import type { Named } from '../../records/conversation.ts';
+import { prepared } from '../../postgres/prepared.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
+
+/** Whom an access token belongs to. */
+export interface Principal {
+  tokenId: number;
+  kind: 'user' | 'agent_bot';
+  id: number;
+  name: string;
+  email: string | null;
+  avatarUrl: string | null;
+  confirmed: boolean;
+  platformAdmin: boolean;
+  /** The account of a bot; null for users and system bots. */
+  accountId: number | null;
+}
+
+interface PrincipalRow {
+  token_id: number;
+  user_id: number | null;
+  bot_id: number | null;
+  name: string;
+  email: string | null;
+  avatar_url: string | null;
+  confirmed: boolean | null;
+  platform_admin: boolean | null;
+  account_id: number | null;
+}
+
+const principalStatement = prepared(
+  `SELECT k.id AS token_id, u.id AS user_id, b.id AS bot_id, coalesce(u.name, b.name) AS name, u.email,
+       coalesce(u.avatar_url, b.avatar_url) AS avatar_url, u.confirmed, u.platform_admin, b.account_id
+     FROM access_tokens k LEFT JOIN users u ON u.id = k.user_id LEFT JOIN agent_bots b ON b.id = k.agent_bot_id
+     WHERE k.token_hash = $1`,
+);
+
+/** Who holds the token with this SHA-256, or null. */
+export async function findPrincipal(executor: Executor, tokenHash: Buffer): Promise<Principal | null> {
+  const [row] = await sql<PrincipalRow>(executor, principalStatement, [tokenHash]);
+  if (!row) return null;
+  return {
+    tokenId: row.token_id,
+    kind: row.user_id === null ? 'agent_bot' : 'user',
+    id: row.user_id ?? row.bot_id ?? 0,
+    name: row.name,
+    email: row.email,
+    avatarUrl: row.avatar_url,
+    confirmed: row.confirmed ?? true,
+    platformAdmin: row.platform_admin ?? false,
+    accountId: row.account_id,
+  };
+}
+
+/** An account that a user belongs to, and the id of the agent that the user is there. */
+export interface Membership {
+  account: Named;
+  agentId: number;
+  role: 'administrator' | 'agent';
+  availability: 'online' | 'busy' | 'offline';
+}
+
+/** The accounts of a user, oldest membership first. */
+export async function findMemberships(executor: Executor, userId: number): Promise<Membership[]> {
+  const rows = await sql<Named & { agent_id: number } & Pick<Membership, 'role' | 'availability'>>(
+    executor,
+    `SELECT a.id, a.name, s.id AS agent_id, g.role, g.availability FROM seats s
+     JOIN agents g ON g.account_id = s.account_id AND g.user_id = s.id JOIN accounts a ON a.id = s.account_id
+     WHERE s.person_id = $1 AND s.left_at IS NULL ORDER BY g.id`,
+    [userId],
+  );
+  return rows.map(({ id, name, agent_id: agentId, ...rest }) => ({ account: { id, name }, agentId, ...rest }));
+}
+
+interface EntryRow {
+  account_name: string;
+  id: number | null;
+  name: string;
+  email: string;
+  avatar_url: string | null;
+  role: Membership['role'] | null;
+}
+
+const entryStatement = prepared(
+  `SELECT a.name AS account_name, s.id, s.name, s.email, s.avatar_url, g.role FROM accounts a
+     LEFT JOIN seats s ON s.account_id = a.id AND s.person_id = $2 AND s.left_at IS NULL
+     LEFT JOIN agents g ON g.account_id = s.account_id AND g.user_id = s.id
+     WHERE a.id = $1`,
+);
+
+/** Who a principal is within an account: a person goes by its seat there, a bot by itself. */
+export type Entrant = Pick<Principal, 'kind' | 'id' | 'name' | 'email' | 'avatarUrl'> & {
+  /** A person's; null for bots. */
+  role: Membership['role'] | null;
+};
+
+function entrantOf(principal: Principal, row: EntryRow): Entrant | null {
+  if (principal.kind === 'user') {
+    const { id, name, email, avatar_url: avatarUrl, role } = row;
+    return id === null || role === null ? null : { kind: 'user', id, name, email, avatarUrl, role };
+  }
+  const { kind, id, name, email, avatarUrl } = principal;
+  return { kind, id, name, email, avatarUrl, role: null };
+}
+
+/** The account, and who the principal is in it; null when the account is none of the principal's. */
+export async function findEntry(
+  executor: Executor,
+  accountId: number,
+  principal: Principal,
+): Promise<{ account: Named; entrant: Entrant } | null> {
+  if (principal.accountId !== null && principal.accountId !== accountId) return null;
+  const personId = principal.kind === 'user' ? principal.id : null;
+  const [row] = await sql<EntryRow>(executor, entryStatement, [accountId, personId]);
+  const entrant = row && entrantOf(principal, row);
+  return entrant ? { account: { id: accountId, name: row.account_name }, entrant } : null;
+}

@@ -1,0 +1,135 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Invitation } from '../../records/invitation.ts';
+import { ApiError, notFound } from '../../errors.ts';
+import type { TransactIn, Transaction } from '../../events/transaction.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
+import { hashToken, looksForged } from '../../lib/tokens.ts';
+import { findOrCreatePerson, grantFirstToken } from './users.ts';
+import { lockAccount, lockSeat, takeSeat, type Seat } from './seats.ts';
+
+const hourMs = 3_600_000;
+const lifetimeMs = 7 * 24 * hourMs;
+const keptMs = 30 * 24 * hourMs;
+/** Invitations that an account may send within an hour, since they go to addresses that did not ask for them. */
+export const maxInvitationsPerHour = 20;
+
+async function checkRate(tx: Transaction): Promise<void> {
+  const hourAgo = new Date(tx.now.getTime() - hourMs);
+  const recent = await tx.em.find(
+    Invitation,
+    { accountId: tx.account.id, createdAt: { $gt: hourAgo } },
+    { orderBy: { createdAt: 'desc' }, limit: maxInvitationsPerHour },
+  );
+  const oldest = recent.length < maxInvitationsPerHour ? undefined : recent.at(-1);
+  if (!oldest) return;
+  const seconds = Math.max(1, Math.ceil((oldest.createdAt.getTime() - hourAgo.getTime()) / 1000));
+  throw new ApiError(429, 'rate_limited', `An account can send at most ${maxInvitationsPerHour} invitations an hour`, {
+    headers: { 'retry-after': String(seconds) },
+  });
+}
+
+// Old invitations count no more, and whoever never accepted one and was removed is forgotten.
+async function forgetOld(tx: Transaction): Promise<void> {
+  const scope = [tx.account.id, new Date(tx.now.getTime() - keptMs)];
+  await sql(tx.em, 'DELETE FROM invitations WHERE account_id = $1 AND created_at < $2', scope);
+  await sql(tx.em, 'DELETE FROM seats WHERE account_id = $1 AND person_id IS NULL AND left_at < $2', scope);
+}
+
+/** Makes an invitation to a seat, which the token accepts within 7 days. The caller has locked the account. Errors: 429. */
+export async function invite(tx: Transaction, userId: number, token: string): Promise<void> {
+  await checkRate(tx);
+  await forgetOld(tx);
+  const accountId = tx.account.id;
+  tx.em.create(Invitation, {
+    accountId,
+    userId,
+    tokenHash: hashToken(token),
+    expiresAt: new Date(tx.now.getTime() + lifetimeMs),
+    createdAt: tx.now,
+  });
+  await tx.em.flush();
+}
+
+/** Withdraws the invitations to a seat that are still open. */
+export async function closeInvitations(tx: Transaction, userId: number): Promise<void> {
+  await tx.em.nativeUpdate(Invitation, { accountId: tx.account.id, userId, closedAt: null }, { closedAt: tx.now });
+}
+
+/** An invitation that can be accepted: who is invited, and where to. */
+export interface OpenInvitation {
+  account: { id: number; name: string };
+  seat: Seat;
+}
+
+interface OpenRow {
+  account_id: number;
+  account_name: string;
+  id: number;
+  name: string;
+  email: string;
+  closed: boolean;
+  expired: boolean;
+}
+
+function gone(code: string, message: string): ApiError {
+  return new ApiError(410, code, message);
+}
+
+/** The invitation of the token. Errors: 404 for one that nobody sent, 410 when it was used, withdrawn or is too old. */
+export async function findInvitation(executor: Executor, token: string, now: Date): Promise<OpenInvitation> {
+  const [row] = looksForged(token)
+    ? []
+    : await sql<OpenRow>(
+        executor,
+        `SELECT i.account_id, a.name AS account_name, s.id, s.name, s.email,
+           i.closed_at IS NOT NULL OR s.person_id IS NOT NULL OR s.left_at IS NOT NULL AS closed, i.expires_at <= $2 AS expired
+         FROM invitations i JOIN accounts a ON a.id = i.account_id
+         JOIN seats s ON s.account_id = i.account_id AND s.id = i.user_id
+         WHERE i.token_hash = $1`,
+        [hashToken(token), now],
+      );
+  if (!row) throw notFound('Invitation');
+  if (row.closed) throw gone('invitation_closed', 'This invitation was used or withdrawn: ask for another');
+  if (row.expired) throw gone('invitation_expired', 'This invitation is too old: ask for another');
+  return {
+    account: { id: row.account_id, name: row.account_name },
+    seat: { id: row.id, name: row.name, email: row.email },
+  };
+}
+
+/** An invitation that was accepted; `granted` says whether the access token given along lets the person in now. */
+export interface AcceptedInvitation extends OpenInvitation {
+  granted: boolean;
+}
+
+async function accept(
+  tx: Transaction,
+  seatId: number,
+  { token, accessToken }: { token: string; accessToken: string },
+): Promise<AcceptedInvitation> {
+  await lockAccount(tx);
+  await lockSeat(tx, seatId);
+  // Read again: somebody else accepted, or the agent was removed, while this waited.
+  const invitation = await findInvitation(tx.em, token, tx.now);
+  const { seat } = invitation;
+  const personId = await findOrCreatePerson(tx.em, seat, tx.now);
+  await takeSeat(tx, seat.id, personId);
+  await closeInvitations(tx, seat.id);
+  // Whoever can read somebody's mail for a moment must not get a token that opens that person's other accounts.
+  const granted = await grantFirstToken(tx.em, personId, accessToken, tx.now);
+  return { ...invitation, granted };
+}
+
+/**
+ * Accepts the invitation of the token: the person with the address that it went to, a new one if there is none, works in
+ * the account from now on. Tokens that the person holds go on; one who holds none is let in by `accessToken`. Errors: 404,
+ * 410, 422 for who works in the account already.
+ */
+export async function acceptInvitation(
+  transactIn: TransactIn,
+  em: EntityManager,
+  { token, accessToken, now }: { token: string; accessToken: string; now: Date },
+): Promise<AcceptedInvitation> {
+  const { account, seat } = await findInvitation(em, token, now);
+  return transactIn(account, (tx) => accept(tx, seat.id, { token, accessToken }));
+}

@@ -1,0 +1,117 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Team } from '../../records/team.ts';
+import { invalid, notFound } from '../../errors.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { differs } from '../differs.ts';
+import { sql } from '../../postgres/sql.ts';
+import { brokenUniqueConstraint } from '../../postgres/errors.ts';
+import { checkAgents } from './agents.ts';
+import { detachAndRemove, type Transact } from '../conversations/detach.ts';
+
+export interface NewTeam {
+  name: string;
+  description: string | null;
+  allowAutoAssign: boolean;
+}
+
+// The list comes whole.
+const maxTeamsPerAccount = 500;
+
+/** The teams of the account, by name. */
+export function listTeams(em: EntityManager, accountId: number): Promise<Team[]> {
+  return em.find(Team, { accountId }, { orderBy: { name: 'asc' } });
+}
+
+/** A team of the account; 404 when it has none such. */
+export async function readTeam(em: EntityManager, accountId: number, id: number): Promise<Team> {
+  const team = await em.findOne(Team, { id, accountId });
+  if (!team) throw notFound('Team');
+  return team;
+}
+
+async function flushTeam(tx: Transaction): Promise<void> {
+  try {
+    await tx.em.flush();
+  } catch (error) {
+    if (brokenUniqueConstraint(error) !== 'teams_name_unique') throw error;
+    throw invalid('/name', 'unique', 'Another team of this account has this name');
+  }
+}
+
+/** Creates a team. Errors: 422 for a name that another team has, and when the account has too many. */
+export async function createTeam(tx: Transaction, input: NewTeam): Promise<Team> {
+  const accountId = tx.account.id;
+  if ((await tx.em.count(Team, { accountId })) >= maxTeamsPerAccount) {
+    throw invalid('', 'limit', `An account can have at most ${maxTeamsPerAccount} teams`);
+  }
+  const team = tx.em.create(Team, { ...input, accountId, createdAt: tx.now, updatedAt: tx.now });
+  await flushTeam(tx);
+  return team;
+}
+
+/** Changes a team. Errors: 404, 422 for a name that another team has. */
+export async function updateTeam(tx: Transaction, id: number, input: Partial<NewTeam>): Promise<Team> {
+  const team = await readTeam(tx.em, tx.account.id, id);
+  if (!differs(team, input)) return team;
+  Object.assign(team, { ...input, updatedAt: tx.now });
+  await flushTeam(tx);
+  return team;
+}
+
+async function lockTeam(tx: Transaction, id: number): Promise<void> {
+  const rows = await sql(tx.em, 'SELECT FROM teams WHERE account_id = $1 AND id = $2 FOR UPDATE', [tx.account.id, id]);
+  if (rows.length === 0) throw notFound('Team');
+}
+
+/** Deletes a team; conversations assigned to it have none then: says conversation_updated for each. Errors: 404. */
+export function deleteTeam(transact: Transact, id: number): Promise<void> {
+  return detachAndRemove(transact, id, {
+    referring: 'SELECT id FROM conversations WHERE account_id = $1 AND team_id = $2',
+    detach: (_, conversations) =>
+      conversations
+        .filter(({ team }) => team?.id === id)
+        .map((conversation) => {
+          conversation.team = null;
+          return { conversation, changed: { team_id: { previous: id, current: null } } };
+        }),
+    assignments: ['team_id = NULL'],
+    lock: (tx) => lockTeam(tx, id),
+    remove: (tx) => tx.em.nativeDelete(Team, { id, accountId: tx.account.id }),
+  });
+}
+
+/** How the agents named are meant: besides the members, no longer among them, or all the members there are. */
+export type MemberChange = 'add' | 'remove' | 'replace';
+
+/** Changes who belongs to a team. Errors: 404 for the team, and for who is not an agent of the account. */
+export async function changeTeamMembers(
+  tx: Transaction,
+  id: number,
+  { userIds, change }: { userIds: readonly number[]; change: MemberChange },
+): Promise<void> {
+  await lockTeam(tx, id);
+  await checkAgents(tx.em, tx.account.id, userIds);
+  const scope = [tx.account.id, id, userIds];
+  if (change !== 'add') {
+    const meant = change === 'remove' ? 'user_id = ANY ($3)' : 'NOT (user_id = ANY ($3))';
+    await sql(tx.em, `DELETE FROM team_members WHERE account_id = $1 AND team_id = $2 AND ${meant}`, scope);
+  }
+  if (change === 'remove') return;
+  await sql(
+    tx.em,
+    `INSERT INTO team_members (account_id, team_id, user_id) SELECT $1, $2, user_id FROM unnest($3::bigint[]) AS user_id
+     ORDER BY user_id ON CONFLICT DO NOTHING`,
+    scope,
+  );
+}
+
+/** The ids of a team's members. Errors: 404. */
+export async function findTeamMembers(em: EntityManager, accountId: number, id: number): Promise<number[]> {
+  await readTeam(em, accountId, id);
+  const rows = await sql<{ user_id: number }>(
+    em,
+    'SELECT user_id FROM team_members WHERE account_id = $1 AND team_id = $2',
+    [accountId, id],
+  );
+  return rows.map((row) => row.user_id);
+}

@@ -1,0 +1,111 @@
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
+import { Account } from '../../records/account.ts';
+import type { Named } from '../../records/conversation.ts';
+import { notFound } from '../../errors.ts';
+import { transactOutsideAccounts, type Transaction, type TransactIn } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import type { BotScope } from '../bots/bots.ts';
+import { deleteSystemBot, dismissSystemBot, findServedAccounts } from '../bots/removal.ts';
+import type { Transact } from '../conversations/detach.ts';
+import { deleteInbox } from '../inboxes/inboxes.ts';
+import { revokeIdleTokens } from '../people/seats.ts';
+
+/** Accounts on one page of the list. */
+export const accountsPerPage = 25;
+
+/** One page of all accounts, oldest first, and how many there are in all. */
+export function listAccounts(em: EntityManager, page: number): Promise<[Account[], number]> {
+  const offset = (page - 1) * accountsPerPage;
+  return em.findAndCount(Account, {}, { orderBy: { id: 'asc' }, limit: accountsPerPage, offset });
+}
+
+/** An account; 404 when there is none such. */
+export async function readAccount(em: EntityManager, id: number): Promise<Account> {
+  const account = await em.findOne(Account, { id });
+  if (!account) throw notFound('Account');
+  return account;
+}
+
+/** Gives an account another name. Errors: 404. */
+export function renameAccount(em: EntityManager, id: number, name: string, now: Date): Promise<Account> {
+  return transactOutsideAccounts(em, async (inner) => {
+    const account = await inner.findOne(Account, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (!account) throw notFound('Account');
+    if (account.name !== name) Object.assign(account, { name, updatedAt: now });
+    return account;
+  });
+}
+
+// One transaction deletes no more, so that none takes long.
+const batch = 1000;
+
+async function empty(transact: Transact, table: string): Promise<void> {
+  let more = true;
+  while (more) {
+    const rows = await transact((tx) =>
+      sql(
+        tx.em,
+        `DELETE FROM ${table} WHERE account_id = $1 AND id IN (
+           SELECT id FROM ${table} WHERE account_id = $1 ORDER BY id LIMIT ${batch}) RETURNING id`,
+        [tx.account.id],
+      ),
+    );
+    more = rows.length === batch;
+  }
+}
+
+async function findInboxIds(em: EntityManager, accountId: number): Promise<number[]> {
+  const rows = await sql<{ id: number }>(em, 'SELECT id FROM inboxes WHERE account_id = $1 ORDER BY id', [accountId]);
+  return rows.map(({ id }) => id);
+}
+
+// Whoever has no account left is not let in any more, as after leaving one account by one.
+async function removeWhenEmpty(tx: Transaction): Promise<boolean> {
+  const found = await sql(tx.em, 'SELECT FROM accounts WHERE id = $1 FOR UPDATE', [tx.account.id]);
+  if (found.length === 0) throw notFound('Account');
+  if ((await findInboxIds(tx.em, tx.account.id)).length > 0) return false;
+  const members = await sql<{ id: number }>(
+    tx.em,
+    'SELECT person_id AS id FROM seats WHERE account_id = $1 AND person_id IS NOT NULL AND left_at IS NULL',
+    [tx.account.id],
+  );
+  await sql(tx.em, 'DELETE FROM accounts WHERE id = $1', [tx.account.id]);
+  await revokeIdleTokens(
+    tx.em,
+    members.map(({ id }) => id),
+  );
+  return true;
+}
+
+/**
+ * Deletes an account and everything of it; its users stay, without access if they have no other account. What is much goes
+ * a batch at a time: after a crash in between, deleting it again goes on from there. Says nothing: nobody is left to hear
+ * it. Errors: 404.
+ */
+export async function deleteAccount(transactIn: TransactIn, account: Named): Promise<void> {
+  const transact: Transact = (work) => transactIn(account, work);
+  do {
+    for (const id of await transact(({ em }) => findInboxIds(em, account.id))) await deleteInbox(transact, id);
+    for (const table of ['events', 'contacts', 'lanes']) await empty(transact, table);
+  } while (!(await transact(removeWhenEmpty)));
+}
+
+/**
+ * Deletes a system bot, wherever it serves: says conversation_updated for each conversation that named it. Errors: 404.
+ */
+export async function removeSystemBot(
+  transactIn: TransactIn,
+  em: EntityManager,
+  { id, now }: { id: number; now: Date },
+): Promise<void> {
+  const remove = () =>
+    transactOutsideAccounts(em, (inner) => {
+      const scope: BotScope = { em: inner, account: { id: null }, now };
+      return deleteSystemBot(scope, id);
+    });
+  while (!(await remove())) {
+    for (const account of await findServedAccounts(em, id)) {
+      await dismissSystemBot((work) => transactIn(account, work), id);
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
+import { AccessToken } from '../../records/access-token.ts';
+import { Agent } from '../../records/agent.ts';
+import { User } from '../../records/user.ts';
+import { invalid, notFound } from '../../errors.ts';
+import { transactOutsideAccounts, type Transaction, type TransactIn } from '../../events/transaction.ts';
+import { differs } from '../differs.ts';
+import { sql } from '../../postgres/sql.ts';
+import { brokenUniqueConstraint } from '../../postgres/errors.ts';
+import { createUser, grantToken } from '../people/users.ts';
+import { deleteAgent } from '../people/agent-removal.ts';
+import { checkRoom, insertAgent, readAgent, type AgentProfile } from '../people/agents.ts';
+import { findMemberships } from '../people/identity.ts';
+import { closeInvitations } from '../people/invitations.ts';
+import { findSeatOf, findWaitingSeat, lockAccount, makeTakenSeat, takeSeat } from '../people/seats.ts';
+
+/** What platform administrators say about a person. */
+export interface UserProfile {
+  name: string;
+  email: string;
+  avatarUrl: string | null;
+  platformAdmin: boolean;
+}
+
+function refuseEmail(error: unknown): never {
+  if (brokenUniqueConstraint(error) !== 'users_email_unique') throw error;
+  throw invalid('/email', 'unique', 'Another user has this e-mail address');
+}
+
+/** Creates a user whom `token` lets in, and who belongs to no account yet. Errors: 422 for an e-mail address in use. */
+export function addUser(em: EntityManager, profile: UserProfile, token: string, now: Date): Promise<User> {
+  return transactOutsideAccounts(em, async (inner) => {
+    const user = await createUser(inner, { ...profile, confirmed: true }, now).catch(refuseEmail);
+    await grantToken(inner, user.id, token, now);
+    return user;
+  });
+}
+
+/** A user; 404 when there is none such. */
+export async function readUser(em: EntityManager, id: number): Promise<User> {
+  const user = await em.findOne(User, { id });
+  if (!user) throw notFound('User');
+  return user;
+}
+
+async function lockUser(em: EntityManager, id: number): Promise<User> {
+  const user = await em.findOne(User, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (!user) throw notFound('User');
+  return user;
+}
+
+async function checkNotLastPlatformAdmin(em: EntityManager, id: number, pointer = ''): Promise<void> {
+  // Locked in one order, so that two who would step down at once do so one after the other.
+  const admins = await sql<{ id: number }>(
+    em,
+    'SELECT id FROM users WHERE platform_admin ORDER BY id FOR NO KEY UPDATE',
+  );
+  const left = admins.filter((admin) => admin.id !== id);
+  if (left.length > 0 || admins.length === 0) return;
+  throw invalid(pointer, 'last_platform_admin', 'This is the last platform administrator: make another user one first');
+}
+
+/** Changes a user. Errors: 404, 422 for an e-mail address in use and for the last platform administrator's role. */
+export function updateUser(em: EntityManager, id: number, changes: Partial<UserProfile>, now: Date): Promise<User> {
+  return transactOutsideAccounts(em, async (inner) => {
+    if (changes.platformAdmin === false) await checkNotLastPlatformAdmin(inner, id, '/platform_admin');
+    const user = await lockUser(inner, id);
+    if (!differs(user, changes)) return user;
+    Object.assign(user, { ...changes, updatedAt: now });
+    await inner.flush().catch(refuseEmail);
+    return user;
+  });
+}
+
+/** Replaces the access tokens of a user by a new one. Errors: 404. */
+export function resetUserToken(em: EntityManager, id: number, token: string, now: Date): Promise<User> {
+  return transactOutsideAccounts(em, async (inner) => {
+    const user = await lockUser(inner, id);
+    await inner.nativeDelete(AccessToken, { userId: id });
+    await grantToken(inner, id, token, now);
+    return user;
+  });
+}
+
+async function checkNotLastAnywhere(em: EntityManager, id: number): Promise<void> {
+  await checkNotLastPlatformAdmin(em, id);
+  const [account] = await sql<{ name: string }>(
+    em,
+    `SELECT a.name FROM seats s JOIN agents g ON g.account_id = s.account_id AND g.user_id = s.id
+     JOIN accounts a ON a.id = s.account_id
+     WHERE s.person_id = $1 AND s.left_at IS NULL AND g.role = 'administrator' AND NOT EXISTS (
+       SELECT FROM agents og JOIN seats os ON os.account_id = og.account_id AND os.id = og.user_id
+       WHERE og.account_id = s.account_id AND og.role = 'administrator' AND os.person_id <> $1)
+     ORDER BY a.id LIMIT 1`,
+    [id],
+  );
+  if (account)
+    throw invalid(
+      '',
+      'last_administrator',
+      `This is the last administrator of the account ${account.name}: make another agent one first`,
+    );
+}
+
+async function removeWhenFree(em: EntityManager, id: number): Promise<boolean> {
+  await checkNotLastPlatformAdmin(em, id);
+  await lockUser(em, id);
+  if ((await findMemberships(em, id)).length > 0) return false;
+  await sql(
+    em,
+    `UPDATE contact_notes n SET user_id = NULL FROM seats s
+     WHERE s.person_id = $1 AND n.account_id = s.account_id AND n.user_id = s.id`,
+    [id],
+  );
+  await em.nativeDelete(User, { id });
+  return true;
+}
+
+/**
+ * Deletes a user, who leaves every account first: says what deleteAgent says. Messages and notes of the user stay without
+ * their author. Errors: 404, 422 for the last administrator of an account or of the platform.
+ */
+export async function deleteUser(transactIn: TransactIn, em: EntityManager, id: number): Promise<void> {
+  await transactOutsideAccounts(em, (inner) => checkNotLastAnywhere(inner, id));
+  while (!(await transactOutsideAccounts(em, (inner) => removeWhenFree(inner, id)))) {
+    for (const { account, agentId } of await findMemberships(em, id)) {
+      await deleteAgent((work) => transactIn(account, work), agentId);
+    }
+  }
+}
+
+/**
+ * Makes a person an agent of the account, without an invitation; one that waits for the person's address is void then.
+ * Errors: 404 for the person or the account, 422 for one who is an agent already or whose address an agent has, and when
+ * the account has too many.
+ */
+export async function joinAccount(
+  tx: Transaction,
+  { personId, role }: { personId: number; role: Agent['role'] },
+): Promise<AgentProfile> {
+  const { em, account, now } = tx;
+  const found = await sql(em, 'SELECT FROM users u, accounts a WHERE u.id = $1 AND a.id = $2 FOR KEY SHARE OF u, a', [
+    personId,
+    account.id,
+  ]);
+  if (found.length === 0) throw notFound('User');
+  await lockAccount(tx);
+  if (await findSeatOf(em, account.id, personId)) {
+    throw invalid('/user_id', 'unique', 'This user is already a member of the account');
+  }
+  const waiting = await findWaitingSeat(em, account.id, personId);
+  if (waiting) {
+    await takeSeat(tx, waiting.id, personId);
+    await closeInvitations(tx, waiting.id);
+    await em.nativeUpdate(Agent, { accountId: account.id, userId: waiting.id }, { role });
+    return readAgent(em, account.id, waiting.id);
+  }
+  await checkRoom(tx);
+  const userId = await makeTakenSeat(em, { accountId: account.id, personId }, now);
+  if (userId === null)
+    throw invalid('/user_id', 'unique', "Another agent of this account has the user's e-mail address");
+  await insertAgent(tx, userId, { role, availability: 'online' });
+  return readAgent(em, account.id, userId);
+}

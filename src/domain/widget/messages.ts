@@ -1,0 +1,88 @@
+import { findConversation, saveConversation, type Conversation } from '../../records/conversation.ts';
+import { findMessagesById, type Message } from '../../records/message.ts';
+import { notFound } from '../../errors.ts';
+import { record } from '../../events/outbox.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
+import { lockConversation } from '../conversations/access.ts';
+import { send } from '../conversations/send.ts';
+import type { Visit } from './visits.ts';
+import { begin, findCurrent, lockVisitor } from './sessions.ts';
+
+/** The conversation that the contact of the visit goes on with, or null. */
+export async function readCurrent(
+  executor: Executor,
+  { account, inbox, contact }: Visit,
+): Promise<Conversation | null> {
+  const scope = { inboxId: inbox.id, contactId: contact?.id ?? 0 };
+  const current = await findCurrent(executor, account.id, scope);
+  return current && findConversation(executor, account.id, current.id);
+}
+
+async function isBlocked(tx: Transaction, contactId: number): Promise<boolean> {
+  const rows = await sql(tx.em, 'SELECT FROM contacts WHERE account_id = $1 AND id = $2 AND blocked', [
+    tx.account.id,
+    contactId,
+  ]);
+  return rows.length > 0;
+}
+
+// What a blocked contact begins is over at once: it is kept, and nobody is asked to answer.
+async function findOrBegin(tx: Transaction, visit: Visit): Promise<number> {
+  const contactId = await lockVisitor(tx, visit);
+  const current = await findCurrent(tx.em, tx.account.id, { inboxId: visit.inbox.id, contactId });
+  if (current) return current.id;
+  const status = (await isBlocked(tx, contactId)) ? 'resolved' : null;
+  return (await begin(tx, visit, { contactId, status })).id;
+}
+
+/**
+ * Sends a message of the contact of the visit into its unresolved conversation in the inbox, else into its newest, which
+ * is reopened by it, else into a new one. Says what `send` says, and conversation_created. Errors: 401.
+ */
+export async function speak(
+  tx: Transaction,
+  visit: Visit,
+  content: string,
+): Promise<{ message: Message; conversation: Conversation }> {
+  return send(tx, await findOrBegin(tx, visit), { type: 'incoming', content });
+}
+
+/** Receipts that one call gives; the next one goes on with what is left. */
+const maxReceipts = 100;
+
+async function takeUnread(tx: Transaction, conversationId: number): Promise<Message[]> {
+  const rows = await sql<{ id: number }>(
+    tx.em,
+    `SELECT id FROM messages WHERE account_id = $1 AND conversation_id = $2 AND message_type = 'outgoing' AND NOT private
+       AND status IN ('sent', 'delivered') ORDER BY created_at DESC, id DESC LIMIT $3`,
+    [tx.account.id, conversationId, maxReceipts],
+  );
+  const ids = rows.map(({ id }) => id);
+  const messages = await findMessagesById(tx.em, tx.account.id, ids);
+  return messages.sort((one, other) => one.id - other.id);
+}
+
+/**
+ * The contact of the visit has read what was written to it: these messages have the status `read`, the newest 100 of
+ * them at a time. Says message_updated for each, to account webhooks only, since a receipt is no edit. Errors: 404
+ * without a conversation.
+ */
+export async function markRead(tx: Transaction, visit: Visit): Promise<Conversation> {
+  const current = await readCurrent(tx.em, visit);
+  if (!current) throw notFound('Conversation');
+  const conversation = await lockConversation(tx, current.id);
+  const unread = await takeUnread(tx, conversation.id);
+  if (unread.length === 0) return conversation;
+  await sql(tx.em, `UPDATE messages SET status = 'read', updated_at = $3 WHERE account_id = $1 AND id = ANY ($2)`, [
+    tx.account.id,
+    unread.map(({ id }) => id),
+    tx.now,
+  ]);
+  for (const message of unread) {
+    const changed = { status: { previous: message.status, current: 'read' } };
+    record(tx, 'message_updated', { conversation, message: { ...message, status: 'read' }, changed });
+  }
+  await saveConversation(tx.em, conversation);
+  return conversation;
+}

@@ -1,0 +1,68 @@
+import type { Named } from '../../records/conversation.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
+
+/** A call from a web page or an app of a customer's: to which public inbox, and from which of its contacts, if known. */
+export interface Visit {
+  account: Named;
+  inbox: Named & { channelType: string };
+  /** The inbox's secrets, sealed, by which an `identifier` is proven; none where none was made. */
+  identitySecrets: readonly string[];
+  contact: { id: number; name: string; email: string | null; avatarUrl: string | null } | null;
+}
+
+// Other channels reach their customers by themselves.
+const publicChannels = ['Channel::WebWidget', 'Channel::Api'];
+
+interface VisitRow {
+  account_id: number;
+  account_name: string;
+  inbox_id: number;
+  inbox_name: string;
+  channel_type: string;
+  identity_secrets: string[];
+  contact_id: number | null;
+  contact_name: string | null;
+  email: string | null;
+  avatar_url: string | null;
+}
+
+/**
+ * The public inbox that goes by the identifier, and the contact whose token for this very inbox has the SHA-256; null
+ * when no public inbox goes by it.
+ */
+export async function findVisit(
+  executor: Executor,
+  identifier: string,
+  tokenHash: Buffer | null,
+): Promise<Visit | null> {
+  const [row] = await sql<VisitRow>(
+    executor,
+    `SELECT i.account_id, a.name AS account_name, i.id AS inbox_id, i.name AS inbox_name, i.channel_type,
+       array_remove(ARRAY[i.identity_secret, CASE WHEN i.previous_identity_secret_expires_at > now()
+         THEN i.previous_identity_secret END], NULL) AS identity_secrets,
+       c.id AS contact_id, c.name AS contact_name, c.email, c.avatar_url
+     FROM inboxes i JOIN accounts a ON a.id = i.account_id
+     LEFT JOIN contact_tokens k ON k.token_hash = $2 AND k.account_id = i.account_id AND k.inbox_id = i.id
+     LEFT JOIN contacts c ON c.account_id = k.account_id AND c.id = k.contact_id
+     WHERE i.identifier = $1 AND i.channel_type = ANY ($3)`,
+    [identifier, tokenHash, publicChannels],
+  );
+  if (!row) return null;
+  const { contact_id: id, email, avatar_url: avatarUrl } = row;
+  return {
+    account: { id: row.account_id, name: row.account_name },
+    inbox: { id: row.inbox_id, name: row.inbox_name, channelType: row.channel_type },
+    identitySecrets: row.identity_secrets,
+    contact: id === null ? null : { id, name: row.contact_name ?? '', email, avatarUrl },
+  };
+}
+
+/** The web origins whose pages may call the public inbox that goes by the identifier; none when there is no such. */
+export async function findAllowedOrigins(executor: Executor, identifier: string): Promise<readonly string[]> {
+  const [row] = await sql<{ allowed_origins: string[] }>(
+    executor,
+    'SELECT allowed_origins FROM inboxes WHERE identifier = $1 AND channel_type = ANY ($2)',
+    [identifier, publicChannels],
+  );
+  return row?.allowed_origins ?? [];
+}

@@ -1,0 +1,54 @@
+import { findUnsafeValue, inexact, type UnsafeValue } from '../../lib/unsafe-value.ts';
+
+const SYNTAX_POSITION = /at position (\d+)(?: \(line \d+ column \d+\))?$/;
+// Every whole number with fewer digits is kept as it is.
+const MAYBE_INEXACT = /\d{16}/;
+const WHOLE_NUMBER = /^-?\d+$/;
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** A body as it was read, the reason why it is not JSON, or the value in it that is refused. */
+export type ParsedBody = { value: unknown } | { problem: string } | { unsafe: UnsafeValue };
+
+/**
+ * Reads a request body as JSON: strict UTF-8, a byte order mark tolerated. Refuses what findUnsafeValue refuses, and
+ * whole numbers beyond 2^53 that would be written back with other digits. The time it takes is linear in the size.
+ * The problem is a sentence for the caller that never repeats what the body holds.
+ */
+export function parseJsonBody(bytes: Buffer): ParsedBody {
+  let text: string;
+  try {
+    text = strictUtf8.decode(bytes);
+  } catch {
+    return { problem: 'The body is not valid UTF-8.' };
+  }
+  if (text.trim() === '') return { problem: 'The body is empty; JSON was expected.' };
+  try {
+    const value: unknown = JSON.parse(text);
+    const unsafe = findUnsafeValue(value) ?? findInexactNumber(text);
+    return unsafe ? { unsafe } : { value };
+  } catch (error) {
+    return { problem: syntaxProblem(error) };
+  }
+}
+
+// Called for documents within the limits only: the parser's second pass takes time for each value.
+function findInexactNumber(text: string): UnsafeValue | null {
+  if (!MAYBE_INEXACT.test(text)) return null;
+  const marked: unknown = JSON.parse(text, markInexact);
+  return findUnsafeValue(marked);
+}
+
+function markInexact(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  const written = context?.source ?? '';
+  // Large powers of two and ten may be told exactly.
+  return WHOLE_NUMBER.test(written) && String(value) !== written ? inexact : value;
+}
+
+function syntaxProblem(error: unknown): string {
+  // V8 quotes the body in its message; only the position at the end is safe to pass on.
+  const position = error instanceof SyntaxError ? SYNTAX_POSITION.exec(error.message)?.[1] : undefined;
+  return position === undefined
+    ? 'The body is not valid JSON.'
+    : `The body is not valid JSON: unexpected text at character ${position}.`;
+}

@@ -1,0 +1,222 @@
+import { Router } from '@koa/router';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Context } from 'koa';
+import type { Principal } from '../../domain/people/identity.ts';
+import { ApiError, forbidden } from '../../errors.ts';
+import { system, transact } from '../../events/transaction.ts';
+import { assertShape } from '../../schemas.ts';
+import { authenticate, enterAccount } from './authenticate.ts';
+import { entityTag, isUnchanged } from '../conditional/entity-tag.ts';
+import { findAnswer, onlyOnce, readKeyedRequest, type Answer } from '../conditional/idempotency.ts';
+import { freezeView, readIfMatch, requireMatch } from '../conditional/if-match.ts';
+import { admitVisitor, type AdmissionOptions } from './admit-visitor.ts';
+import { pageLinks } from './link-header.ts';
+import { inOneTransaction, type AnyCall } from './one-transaction.ts';
+import { addressKey } from '../server/rate-limit.ts';
+import { readCheckedBody, readPath, readQuery } from './read-request.ts';
+import type { Contract, Route } from './route.ts';
+import type { FairGate, Party } from '../server/fair-gate.ts';
+import { traitsOf, type Traits } from './traits.ts';
+
+export interface MountOptions extends AdmissionOptions {
+  /** The door to the database for requests that were let in. */
+  gate: FairGate;
+  bodyLimitBytes: number;
+  /** Whether every answer is checked against its schema: in tests, since a breach of the contract is ours. */
+  checkReplies: boolean;
+}
+
+async function identify(ctx: Context, em: EntityManager, options: MountOptions): Promise<Principal> {
+  try {
+    return await authenticate(ctx, em);
+  } catch (error) {
+    if (error instanceof ApiError) await options.failures.consume(ctx, addressKey(ctx));
+    throw error;
+  }
+}
+
+async function admit(ctx: Context, route: Route, options: MountOptions): Promise<Partial<AnyCall>> {
+  const { database } = options;
+  const { role } = route.contract;
+  if (role === 'visitor' || role === 'contact') return admitVisitor(ctx, role, options);
+  const em = database.em();
+  const base = { services: options.services, em, now: database.clock.now() };
+  const transactIn: AnyCall['transactIn'] = (account, work) => transact(database, { account, actor: system }, work);
+  if (role === 'anyone') return { ...base, ...readPath(ctx.params), transactIn };
+  const principal = await identify(ctx, em, options);
+  await options.requests.consume(ctx, principal.tokenId);
+  const common = { ...base, principal, ...readPath(ctx.params) };
+  if (role === 'user') {
+    if (principal.kind !== 'user') throw new ApiError(403, 'forbidden', 'Bots may not do this');
+    return common;
+  }
+  if (role === 'platform') {
+    if (!principal.platformAdmin) throw forbidden('Only platform administrators may do this');
+    return { ...common, transactIn };
+  }
+  const scope = await enterAccount(em, common.ids.account_id ?? 0, principal, role);
+  return { ...common, ...scope, transact: (work) => transact(database, scope, work) };
+}
+
+async function readCall(ctx: Context, route: Route, options: MountOptions): Promise<AnyCall> {
+  const call = await admit(ctx, route, options);
+  if (route.contract.query) call.query = readQuery(ctx.querystring, route.contract.query);
+  call.body = await readCheckedBody(ctx, route.contract, options.bodyLimitBytes);
+  if (call.visit && call.body) await options.visitorBytes.spend(ctx, addressKey(ctx), JSON.stringify(call.body).length);
+  return call as AnyCall;
+}
+
+/** A route as it is served. */
+interface Served {
+  route: Route;
+  traits: Traits;
+  options: MountOptions;
+}
+
+// The JSON of replies that stay the same object.
+const written = new WeakMap<object, string>();
+
+function write(reply: unknown, { cacheable }: Contract): string {
+  // A reply that is text is a page for people.
+  if (typeof reply === 'string') return reply;
+  const body = (cacheable && written.get(reply as object)) ?? JSON.stringify(reply);
+  if (cacheable) written.set(reply as object, body);
+  return body;
+}
+
+function partiesOf(ctx: Context, { account, principal, visit }: AnyCall, gate: FairGate): Party[] {
+  if (account) return gate.ofAccount(account.id, { visitor: visit !== undefined });
+  return gate.ofCaller(principal ? `token ${principal.tokenId}` : `address ${addressKey(ctx)}`);
+}
+
+async function prepare(call: AnyCall, { route, options }: Served): Promise<unknown> {
+  return route.steps.prepare?.({ ...call, services: options.services });
+}
+
+async function handle(
+  ctx: Context,
+  { call, prepared }: { call: AnyCall; prepared: unknown },
+  { route, traits, options }: Served,
+): Promise<Answer> {
+  const reply = await route.steps.handle(call, prepared);
+  if (options.checkReplies) assertShape(route.contract.reply, reply);
+  const links = traits.paged ? pageLinks(reply, ctx.path, ctx.querystring) : null;
+  if (links) ctx.set('link', links);
+  if (typeof reply === 'string') ctx.type = 'html';
+  return { status: route.contract.status ?? 200, body: write(reply, route.contract), replayed: false };
+}
+
+// The condition holds for the first batch; what the others do follows from it.
+function checkedFirst(ifMatch: string, call: AnyCall, { options, traits }: Served): AnyCall {
+  let isChecked = false;
+  const checked: AnyCall['transact'] = async (work) => {
+    if (isChecked) return call.transact(work);
+    const result = await inOneTransaction(options.database, call, async (held, em) => {
+      await freezeView(em);
+      await requireMatch(ifMatch, held, traits.record);
+      return held.transact(work);
+    });
+    isChecked = true;
+    return result;
+  };
+  return { ...call, transact: checked };
+}
+
+// With a key or a condition, what the handler reads and writes is one transaction: the key's row commits with what was
+// made, and the condition holds until then.
+async function perform(ctx: Context, call: AnyCall, prepared: unknown, served: Served): Promise<Answer> {
+  const { database, services } = served.options;
+  const ifMatch = readIfMatch(ctx);
+  const request = readKeyedRequest(ctx, call);
+  if (ifMatch === null && !request) return handle(ctx, { call, prepared }, served);
+  if (ifMatch !== null && !request && served.route.contract.inBatches) {
+    return handle(ctx, { call: checkedFirst(ifMatch, call, served), prepared }, served);
+  }
+  return inOneTransaction(database, call, async (held, em) => {
+    if (ifMatch !== null) await freezeView(em);
+    const run = async () => {
+      if (ifMatch !== null) await requireMatch(ifMatch, held, served.traits.record);
+      return handle(ctx, { call: held, prepared }, served);
+    };
+    return request ? onlyOnce({ request, box: services.secretBox, em, now: held.now }, run) : run();
+  });
+}
+
+// An answer that is kept needs no preparation, which may not succeed any more.
+async function findKeptAnswer(ctx: Context, call: AnyCall, { route, options }: Served): Promise<Answer | null> {
+  const request = route.steps.prepare ? readKeyedRequest(ctx, call) : null;
+  return request && findAnswer(request, options.services.secretBox, call);
+}
+
+// Whatever reads or writes the database does so inside the gate; the preparation, which may take its time, stays outside.
+async function answer(ctx: Context, call: AnyCall, served: Served): Promise<Answer> {
+  const { route, options } = served;
+  const parties = partiesOf(ctx, call, options.gate);
+  const inside = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    route.contract.needsNoDatabase ? work() : options.gate.run(parties, work);
+  if (route.steps.prepare) {
+    const kept = await inside(() => findKeptAnswer(ctx, call, served));
+    if (kept) return kept;
+  }
+  const prepared = await prepare(call, served);
+  return inside(async () => {
+    try {
+      return await perform(ctx, call, prepared, served);
+    } catch (error) {
+      await route.steps.refused?.(error, call);
+      throw error;
+    }
+  });
+}
+
+async function serve(ctx: Context, served: Served): Promise<void> {
+  const { route, traits, options } = served;
+  const reply = await answer(ctx, await readCall(ctx, route, options), served);
+  if (reply.replayed) ctx.set('idempotency-replayed', 'true');
+  if (route.contract.cacheable) ctx.set('cache-control', 'no-cache');
+  if (traits.tagged && isUnchanged(ctx, entityTag(reply.body))) {
+    ctx.status = 304;
+    return;
+  }
+  ctx.status = reply.status;
+  ctx.type ||= 'json';
+  ctx.body = reply.body;
+}
+
+// The published contract names every status that an operation refuses with; 412 may also tell that it takes no condition.
+function assertTold(error: unknown, { route, traits }: Served): void {
+  if (!(error instanceof ApiError) || error.status === 412 || traits.errors.includes(error.status)) return;
+  const { method, path } = route;
+  throw new Error(`${method} ${path} answered ${error.status}, which is not in its contract: see Contract.errors`);
+}
+
+async function serveChecked(ctx: Context, served: Served): Promise<void> {
+  try {
+    await serve(ctx, served);
+  } catch (error) {
+    if (served.options.checkReplies) assertTold(error, served);
+    throw error;
+  }
+}
+
+// A word before a parameter in the same place, or `/contacts/search` would be the contact named search.
+function bySpecificity(one: Route, other: Route): number {
+  const [left, right] = [one, other].map(({ path }) => path.replaceAll(/:\w+/g, '\uffff'));
+  return String(left) < String(right) ? -1 : Number(left !== right);
+}
+
+/** By what name a route's layer stands in the router. */
+export function layerName({ method, path }: Route): string {
+  return `${method} ${path}`;
+}
+
+/** The routes as Koa middleware: authentication, roles, and validation of all that comes in, by each route's contract. */
+export function mount(routes: readonly Route[], options: MountOptions): Router {
+  const router = new Router({ sensitive: true });
+  for (const route of routes.toSorted(bySpecificity)) {
+    const served: Served = { route, traits: traitsOf(route, routes), options };
+    const layer = { name: layerName(route), sensitive: true };
+    router.register(route.path, [route.method], [(ctx: Context) => serveChecked(ctx, served)], layer);
+  }
+  return router;
+}

@@ -1,0 +1,53 @@
+import type { Context } from 'koa';
+import rawBody from 'raw-body';
+import { ApiError, badRequest } from '../../errors.ts';
+import { parseJsonBody } from './json-text.ts';
+
+interface BodyError {
+  type?: string;
+}
+
+function explain(error: unknown, limitBytes: number): unknown {
+  const { type } = error as BodyError;
+  if (type === 'entity.too.large') {
+    // What follows is not read, so the connection cannot carry another request.
+    return new ApiError(
+      413,
+      'too_large',
+      `The body is larger than ${limitBytes / 1024} KB, the most that is accepted here`,
+      {
+        headers: { connection: 'close' },
+      },
+    );
+  }
+  if (type?.startsWith('request.'))
+    return badRequest('incomplete_body', 'The connection ended before the whole body had arrived');
+  return error;
+}
+
+const charsets = new Set(['', 'utf-8', 'utf8']);
+const encodings = new Set(['', 'identity']);
+
+function checkMediaType(ctx: Context): void {
+  const type = ctx.request.type.trim().toLowerCase();
+  const readable = type === 'application/json' && charsets.has(ctx.request.charset.toLowerCase());
+  if (readable && encodings.has(ctx.get('content-encoding').toLowerCase())) return;
+  throw new ApiError(415, 'unsupported_media_type', 'The body must be sent as application/json in UTF-8');
+}
+
+/** The value of a body's bytes. Errors: 400 for text that is not JSON, 422 for values that are refused everywhere. */
+export function decodeBody(bytes: Buffer): unknown {
+  const parsed = parseJsonBody(bytes);
+  if ('problem' in parsed) throw badRequest('invalid_json', parsed.problem);
+  if ('value' in parsed) return parsed.value;
+  const { unsafe } = parsed;
+  throw new ApiError(422, 'validation_failed', unsafe.message, { details: [unsafe] });
+}
+
+/** The bytes of a request's JSON body. Errors: 415, 413, 400 when they do not all come. */
+export async function readBody(ctx: Context, limitBytes: number): Promise<Buffer> {
+  checkMediaType(ctx);
+  return rawBody(ctx.req, { limit: limitBytes, length: ctx.get('content-length') || null }).catch((error: unknown) => {
+    throw explain(error, limitBytes);
+  });
+}

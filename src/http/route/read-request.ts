@@ -1,0 +1,89 @@
+import type { Context } from 'koa';
+import { ApiError, badRequest, notFound, type ErrorDetail } from '../../errors.ts';
+import { findProblems, findQueryProblems, type SchemaName } from '../../schemas.ts';
+import { decodeBody, readBody } from './read-body.ts';
+import { isIdParameter } from './record-route.ts';
+import type { Contract } from './route.ts';
+
+const digits = /^\d+$/;
+
+function refuse(details: ErrorDetail[], status: 400 | 422, code: string): void {
+  const [first] = details;
+  if (first) throw new ApiError(status, code, first.message, { details });
+}
+
+function isText(value: string): boolean {
+  return value.isWellFormed() && !value.includes('\0');
+}
+
+function readId(name: string, text: string): number {
+  if (!digits.test(text)) throw badRequest('bad_path', `\`${name}\` in the path must be a number`);
+  const id = Number(text);
+  // No record has it.
+  if (!Number.isSafeInteger(id) || id === 0) throw notFound('Record');
+  return id;
+}
+
+/** The path's parameters: identifiers as numbers, the others as text. Errors: 400; 404 for an id beyond all ids. */
+export function readPath(parameters: Readonly<Record<string, string>>): {
+  ids: Record<string, number>;
+  names: Record<string, string>;
+} {
+  const ids: Record<string, number> = {};
+  const names: Record<string, string> = {};
+  for (const [name, text] of Object.entries(parameters)) {
+    if (isIdParameter(name)) ids[name] = readId(name, text);
+    else if (isText(text)) names[name] = text;
+    else throw badRequest('bad_path', `\`${name}\` in the path holds a NUL character or half of a surrogate pair`);
+  }
+  return { ids, names };
+}
+
+// More than any operation has parameters, however often the repeatable ones are repeated.
+const maxQueryParameters = 200;
+
+/** The query by its schema, with defaults filled in; `name[]` is another spelling of `name`. Errors: 400. */
+export function readQuery(querystring: string, schema: SchemaName): Record<string, unknown> {
+  const values = new Map<string, string[]>();
+  // Koa's own `ctx.query` looks at all parameters once for each of them.
+  for (const [spelling, text] of boundedParameters(querystring)) {
+    const name = spelling.replace(/\[\]$/, '');
+    if (!isText(text)) throw badRequest('bad_query', 'The query holds a NUL character or half of a surrogate pair');
+    if (name !== '__proto__') values.set(name, (values.get(name) ?? []).concat(text));
+  }
+  const query = Object.fromEntries(
+    Array.from(values, ([name, texts]) => [name, texts.length === 1 ? texts[0] : texts] as const),
+  );
+  refuse(findQueryProblems(schema, query), 400, 'bad_query');
+  return query;
+}
+
+function boundedParameters(querystring: string): [string, string][] {
+  const parameters = [...new URLSearchParams(querystring)];
+  if (parameters.length <= maxQueryParameters) return parameters;
+  throw badRequest('bad_query', `The query has more than ${maxQueryParameters} parameters`);
+}
+
+/** The most bytes of a body whose contract asks for no more: all that ids, names and settings may need. */
+export const usualBodyBytes = 192 * 1024;
+
+/** The most bytes that the contract's body may have where the service takes bodies of `maxBytes` at most. */
+export function bodyLimitOf({ largeBody }: Contract, maxBytes: number): number {
+  return largeBody ? maxBytes : Math.min(maxBytes, usualBodyBytes);
+}
+
+/** The body in these bytes, by its schema. Errors: 400, 422. */
+export function checkBody(bytes: Buffer, schema: SchemaName): unknown {
+  const body = decodeBody(bytes);
+  refuse(findProblems(schema, body), 422, 'validation_failed');
+  return body;
+}
+
+/**
+ * The body by the contract, of a service that takes bodies of `maxBytes` at most; undefined where the contract has none,
+ * whatever was sent. Errors: 400, 413, 415, 422.
+ */
+export async function readCheckedBody(ctx: Context, contract: Contract, maxBytes: number): Promise<unknown> {
+  if (!contract.body) return undefined;
+  return checkBody(await readBody(ctx, bodyLimitOf(contract, maxBytes)), contract.body);
+}

@@ -1,0 +1,65 @@
+import cors from '@koa/cors';
+import type { Router } from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import type { Database } from '../../postgres/database.ts';
+import { layerName } from '../route/mount.ts';
+import type { Route } from '../route/route.ts';
+
+const preflightSeconds = 600;
+const allowHeaders = [
+  'api_access_token',
+  'api-access-token',
+  'authorization',
+  'content-type',
+  'idempotency-key',
+  'if-match',
+  'if-none-match',
+  'x-contact-token',
+  'x-request-id',
+];
+const exposeHeaders = [
+  'ETag',
+  'Link',
+  'RateLimit',
+  'RateLimit-Policy',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'Retry-After',
+  'Idempotency-Replayed',
+  'X-Request-Id',
+];
+
+// No page holds a token that it was not given, and cookies do not exist: any page may call the API.
+function isOpenToAll(path: string): boolean {
+  return path.startsWith('/api/') || path === '/openapi.json';
+}
+
+/**
+ * Cross-origin calls by web pages: from anywhere under /api, elsewhere from the origins that the route names, and
+ * never with credentials.
+ */
+export function crossOrigin(
+  router: Router,
+  { database, routes }: { database: Database; routes: readonly Route[] },
+): Middleware {
+  const byName = new Map(routes.map((route) => [layerName(route), route]));
+  async function allowedOrigin(ctx: Context): Promise<string> {
+    if (isOpenToAll(ctx.path)) return '*';
+    const origin = ctx.get('origin');
+    const method = ctx.method === 'OPTIONS' ? ctx.get('access-control-request-method') : ctx.method;
+    const [layer] = origin === '' ? [] : router.match(ctx.path, method).pathAndMethod;
+    const ask = byName.get(layer?.name ?? '')?.contract.origins;
+    if (!layer || !ask) return '';
+    const origins = await ask(database.em(), layer.params(ctx.path, layer.captures(ctx.path)));
+    return origins.includes(origin) ? origin : '';
+  }
+  return cors({
+    origin: allowedOrigin,
+    credentials: false,
+    allowMethods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+    allowHeaders,
+    exposeHeaders,
+    maxAge: preflightSeconds,
+  });
+}

@@ -1,0 +1,69 @@
+import { createServer, type Server } from 'node:http';
+import Koa from 'koa';
+import type { Logger } from 'pino';
+import type { Random } from '../../lib/ports.ts';
+import { answerErrors } from './answer-errors.ts';
+import { answerClientErrors } from './client-errors.ts';
+import { commonHeaders } from './common-headers.ts';
+import { Connections } from './connections.ts';
+import { crossOrigin } from './cors.ts';
+import { logRequests } from './log-requests.ts';
+import { mount, type MountOptions } from '../route/mount.ts';
+import { refuseMalformed } from './refuse-malformed.ts';
+import { refuseMethod } from './refuse-method.ts';
+import { refuseUnready } from './refuse-unready.ts';
+import type { Route } from '../route/route.ts';
+import { serveFiles, type StaticFile } from './static-files.ts';
+
+export interface ServerOptions extends MountOptions {
+  /** What is served beside the routes. */
+  files?: readonly StaticFile[];
+  /** Reverse proxies whose word about the caller's address counts. */
+  trustedProxies: number;
+  /** Connections at once: in all, and from one address where no proxy stands before the service. */
+  connections: { total: number; perAddress: number };
+  log: Logger;
+  random: Random;
+}
+
+/** A server that is not listening yet, and its connections. */
+export interface HttpServer {
+  server: Server;
+  connections: Connections;
+}
+
+/** The HTTP server over a route table. */
+export function createHttpServer(routes: readonly Route[], options: ServerOptions): HttpServer {
+  const { trustedProxies, services } = options;
+  const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
+  app.silent = true;
+  const router = mount(routes, options);
+  app.use(commonHeaders(options.random));
+  app.use(logRequests(options.log));
+  app.use(answerErrors(options.log));
+  app.use(refuseMalformed);
+  app.use(refuseUnready(services.started));
+  app.use(crossOrigin(router, { database: options.database, routes }));
+  app.use(serveFiles(options.files ?? []));
+  app.use(router.routes());
+  app.use(refuseMethod(router));
+  const handle = app.callback();
+  const server = createServer(
+    {
+      // Slow senders are cut after seconds, not after Node's minutes.
+      headersTimeout: 10_000,
+      requestTimeout: 20_000,
+      keepAliveTimeout: 65_000,
+      connectionsCheckingInterval: 2_000,
+      // Node would refuse without a word to the client; refuseMalformed says it.
+      requireHostHeader: false,
+    },
+    (request, response) => void handle(request, response),
+  );
+  // Their size is bounded already, and headers beyond a number would be dropped without a word.
+  server.maxHeadersCount = 0;
+  answerClientErrors(server, options.random);
+  const { total, perAddress } = options.connections;
+  const connections = new Connections(server, { total, perAddress: trustedProxies > 0 ? Infinity : perAddress });
+  return { server, connections };
+}

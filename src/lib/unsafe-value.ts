@@ -1,0 +1,100 @@
+import { fieldName, pointerToken } from './field-name.ts';
+
+/** A value that no part of the service may accept: where it stands (JSON pointer), which rule it breaks, a sentence. */
+export interface UnsafeValue {
+  readonly path: string;
+  readonly rule: 'nul' | 'surrogate' | 'depth' | 'number' | 'key' | 'values';
+  readonly message: string;
+}
+
+/** The deepest nesting of objects and arrays that is accepted. */
+export const MAX_JSON_DEPTH = 32;
+/**
+ * The most values that one document may hold, properties and items of whatever depth counted: what comes after the
+ * parser may take time for each of them.
+ */
+export const MAX_JSON_VALUES = 20_000;
+
+const MAX_PATH_CHARS = 255;
+/** Stands for a number of the text that a double cannot hold. */
+export const inexact = Symbol('inexact number');
+
+/**
+ * The first value, in document order, that is refused everywhere: NUL characters and lone surrogates (PostgreSQL cannot
+ * store them) in texts and property names, nesting beyond MAX_JSON_DEPTH, more than MAX_JSON_VALUES values, numbers too
+ * large to be finite, and the property name `__proto__`. Null when there is none. Any document is safe to pass: the walk
+ * ends at the limits.
+ */
+export function findUnsafeValue(value: unknown): UnsafeValue | null {
+  const found = inspect(value, { left: MAX_JSON_VALUES, depth: 0 });
+  if (found === null) return null;
+  const { rule, fault, steps } = found;
+  const pointer = steps.map((step) => `/${pointerToken(step)}`).join('');
+  const path = pointer.slice(0, MAX_PATH_CHARS).toWellFormed();
+  return { path, rule, message: `${fieldName(path)} ${fault}` };
+}
+
+/** What is wrong, to be said after the value's name, and the way there. */
+interface Finding {
+  rule: UnsafeValue['rule'];
+  fault: string;
+  steps: string[];
+}
+
+/** How far the walk may still go. */
+interface Bounds {
+  left: number;
+  depth: number;
+}
+
+function inspect(value: unknown, bounds: Bounds): Finding | null {
+  bounds.left -= 1;
+  if (bounds.left < 0) return finding('values', `has more than ${MAX_JSON_VALUES} values in it`);
+  if (typeof value === 'string') return inspectText(value, '');
+  if (typeof value === 'number' && !Number.isFinite(value)) return finding('number', 'is too large a number');
+  if (value === inexact) return finding('number', 'has more digits than a number can keep: only text can hold it');
+  if (typeof value !== 'object' || value === null) return null;
+  if (bounds.depth >= MAX_JSON_DEPTH) {
+    return finding('depth', `is nested too deep: objects and lists may be nested ${MAX_JSON_DEPTH} deep`);
+  }
+  bounds.depth += 1;
+  const found = Array.isArray(value) ? inspectItems(value, bounds) : inspectProperties(value, bounds);
+  bounds.depth -= 1;
+  return found;
+}
+
+function inspectItems(items: readonly unknown[], bounds: Bounds): Finding | null {
+  for (let index = 0; index < items.length; index++) {
+    const found = inspect(items[index], bounds);
+    if (found !== null) return below(String(index), found);
+  }
+  return null;
+}
+
+function inspectProperties(object: object, bounds: Bounds): Finding | null {
+  for (const [key, item] of Object.entries(object)) {
+    // A refused name is reported at its object, so that the answer never repeats it.
+    if (key === '__proto__') return finding('key', 'has a property named __proto__, which is not allowed');
+    const unsafeName = inspectText(key, 'has a property whose name ');
+    if (unsafeName !== null) return unsafeName;
+    const found = inspect(item, bounds);
+    if (found !== null) return below(key, found);
+  }
+  return null;
+}
+
+function inspectText(text: string, subject: string): Finding | null {
+  if (text.includes('\0')) return finding('nul', `${subject}contains a NUL character`);
+  if (!text.isWellFormed()) return finding('surrogate', `${subject}contains half of a surrogate pair`);
+  return null;
+}
+
+function finding(rule: UnsafeValue['rule'], fault: string): Finding {
+  return { rule, fault, steps: [] };
+}
+
+function below(step: string, found: Finding): Finding {
+  // Too many values are too many of the whole document.
+  if (found.rule !== 'values') found.steps.unshift(step);
+  return found;
+}

@@ -1,0 +1,127 @@
+import { documents } from '../schemas.ts';
+import { refusals } from './errors.ts';
+import { nameOperation } from './names.ts';
+import type { ComponentSchemas, Json } from './schemas.ts';
+import { isIdParameter, parameterNames } from '../http/route/record-route.ts';
+import type { Contract, Role, Route } from '../http/route/route.ts';
+import { traitsOf, type Traits } from '../http/route/traits.ts';
+
+const audiences: Record<Role, string> = {
+  anyone: 'Needs no access token.',
+  user: 'For people: any access token of a person will do.',
+  bot: 'For agents, administrators and the bots of the account, each within the conversations it may see.',
+  agent: 'For agents and administrators of the account.',
+  administrator: 'For administrators of the account.',
+  platform: 'For platform administrators.',
+  visitor:
+    'For the visitors of a web page. With a contact token in `x-contact-token` the contact it belongs to goes on.',
+  contact: 'For the contact whose token is in `x-contact-token`, in the inbox that the token is for.',
+};
+
+function reference(kind: 'parameters' | 'headers' | 'responses', name: string): Json {
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+function headerReferences(names: readonly string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, reference('headers', name)]));
+}
+
+function pathParameters(path: string, schemas: ComponentSchemas): Json[] {
+  return parameterNames(path).map((name) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: isIdParameter(name) ? schemas.rewrite({ $ref: '#/$defs/id' }, 'common') : { type: 'string', minLength: 1 },
+  }));
+}
+
+function queryParameters({ query }: Contract, schemas: ComponentSchemas): Json[] {
+  if (!query) return [];
+  const { properties = {}, required = [] } = documents.get(query) as { properties?: Json; required?: string[] };
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...schema } = property as Json;
+    return {
+      name,
+      in: 'query',
+      ...(description === undefined ? {} : { description }),
+      required: required.includes(name),
+      schema: schemas.rewrite(schema, query),
+    };
+  });
+}
+
+function headerParameters({ keyed, record, tagged }: Traits): Json[] {
+  const names = [keyed && 'IdempotencyKey', record !== null && 'IfMatch', tagged && 'IfNoneMatch'];
+  return names.filter((name) => name !== false).map((name) => reference('parameters', name));
+}
+
+// Operations that people reach by a link may answer them with a page.
+function answersPage({ reply }: Contract): boolean {
+  const { anyOf = [], type } = documents.get(reply) as { anyOf?: { $ref?: string }[]; type?: unknown };
+  return type === 'string' || anyOf.some(({ $ref }) => $ref?.endsWith('page.json'));
+}
+
+function success(contract: Contract, traits: Traits, schemas: ComponentSchemas): Json {
+  const headers = [
+    'X-Request-Id',
+    ...(traits.tagged ? ['ETag'] : []),
+    ...(traits.paged ? ['Link'] : []),
+    ...(traits.keyed ? ['Idempotency-Replayed'] : []),
+    ...(traits.authenticated ? ['RateLimit', 'RateLimit-Policy'] : []),
+  ];
+  const { description = 'Success.' } = documents.get(contract.reply) as { description?: string };
+  return {
+    description,
+    headers: headerReferences(headers),
+    content: {
+      'application/json': { schema: schemas.refer(contract.reply) },
+      ...(answersPage(contract) ? { 'text/html': { schema: { type: 'string' } } } : {}),
+    },
+  };
+}
+
+function responses(contract: Contract, traits: Traits, schemas: ComponentSchemas): Json {
+  const refused = traits.errors.map((status) => {
+    const refusal = refusals[status];
+    if (!refusal) throw new Error(`No description of status ${status}`);
+    return [status, reference('responses', refusal.name)] as const;
+  });
+  const unchanged = traits.tagged ? { 304: reference('responses', 'NotModified') } : {};
+  return { [contract.status ?? 200]: success(contract, traits, schemas), ...unchanged, ...Object.fromEntries(refused) };
+}
+
+function security(role: Role): Json[] {
+  if (role === 'anyone') return [];
+  if (role === 'visitor') return [{}, { contact_token: [] }];
+  return role === 'contact' ? [{ contact_token: [] }] : [{ api_access_token: [] }, { bearer: [] }];
+}
+
+/** An operation of the table as OpenAPI tells it; its tag apart, which the caller lists. */
+export function describeOperation(
+  route: Route,
+  routes: readonly Route[],
+  schemas: ComponentSchemas,
+): { operation: Json; tag: string } {
+  const { contract, path } = route;
+  const traits = traitsOf(route, routes);
+  const { operationId, summary, tag } = nameOperation(route, routes);
+  const parameters = [
+    ...pathParameters(path, schemas),
+    ...queryParameters(contract, schemas),
+    ...headerParameters(traits),
+  ];
+  const description = [contract.description, audiences[contract.role]].filter((text) => text !== undefined);
+  const operation = {
+    operationId,
+    tags: [tag],
+    summary,
+    description: description.join('\n\n'),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(contract.body
+      ? { requestBody: { required: true, content: { 'application/json': { schema: schemas.refer(contract.body) } } } }
+      : {}),
+    responses: responses(contract, traits, schemas),
+    security: security(contract.role),
+  };
+  return { operation, tag };
+}

@@ -1,0 +1,157 @@
+import { readFile } from 'node:fs/promises';
+import { builtinModules, createRequire } from 'node:module';
+import { dirname, extname } from 'node:path';
+import esbuild from 'esbuild-wasm/lib/browser.js';
+import type {
+  BuildFailure,
+  Loader,
+  Message,
+  OnLoadResult,
+  OnResolveArgs,
+  OnResolveResult,
+  Plugin,
+} from 'esbuild-wasm/lib/browser.js';
+import { FileProblem } from './files.ts';
+import type { PackageFiles } from './files.ts';
+import { runBounds } from '../sandbox/run-types.ts';
+
+// esbuild as WebAssembly, in its build for browsers: it has no file system, no process and no network, and every file it
+// sees is one that the plugin below gives it. esbuild for Node expands patterns such as import(`../${x}`) over the disk
+// before any plugin is asked.
+
+/** What came of bundling: the script, or every reason why there is none. */
+export type Bundling = { code: string } | { problems: string[] };
+
+const botApi = 'switchboard/bot';
+const botApiCode = 'export const defineBot = (bot) => bot;';
+const loaders: Readonly<Record<string, Loader>> = { '.ts': 'ts', '.js': 'js', '.json': 'json' };
+const patternProblem = 'import() and require() take the path of one file as plain text: patterns are not expanded';
+const patternIds = new Set(['unsupported-dynamic-import', 'unsupported-require-call']);
+const nestingProblem = 'The code is nested too deeply';
+
+// The script's value is the namespace of the main file.
+const scriptOptions = {
+  bundle: true,
+  write: false,
+  absWorkingDir: '/',
+  format: 'iife',
+  globalName: 'bot',
+  footer: { js: 'bot;' },
+  platform: 'neutral',
+  target: 'es2024',
+  charset: 'utf8',
+  legalComments: 'none',
+  logLevel: 'silent',
+  logOverride: { 'unsupported-dynamic-import': 'error', 'unsupported-require-call': 'error' },
+  tsconfigRaw: '{}',
+} as const;
+
+/** The part of WebAssembly that is used here; the types of Node tell of none. */
+interface Compiler {
+  compile(bytes: Uint8Array): Promise<object>;
+}
+
+/** Loads esbuild; `died` is called when it gives up, which it does when its memory is used up. */
+export async function loadBundler(died: () => void): Promise<void> {
+  // All of this process that esbuild can reach. It tells its end, and why, on the console alone.
+  const reachable = { Array, Date, Error, Object, Uint8Array, crypto, performance, TextDecoder, TextEncoder };
+  const silent = (): void => undefined;
+  Object.assign(globalThis, { self: reachable, console: { log: silent, error: silent, warn: died } });
+  const bytes = await readFile(createRequire(import.meta.url).resolve('esbuild-wasm/esbuild.wasm'));
+  const { WebAssembly: compiler } = globalThis as unknown as { WebAssembly: Compiler };
+  await esbuild.initialize({ wasmModule: await compiler.compile(bytes), worker: false });
+}
+
+function refusal(text: string): { errors: { text: string }[] } {
+  return { errors: [{ text }] };
+}
+
+function refuseBare(specifier: string): OnResolveResult {
+  const isBuiltin = specifier.startsWith('node:') || builtinModules.includes(specifier);
+  if (isBuiltin) return refusal(`"${specifier}" is part of Node.js; a bot has no access to the machine it runs on`);
+  return refusal(`"${specifier}" cannot be imported: a bot imports "${botApi}" and files of its own package ("./…")`);
+}
+
+function refuseAttributes(specifier: string, attributes: Record<string, string>): OnResolveResult | null {
+  const isPlain = Object.entries(attributes).every(([name, value]) => name === 'type' && value === 'json');
+  if (isPlain && (Object.keys(attributes).length === 0 || specifier.endsWith('.json'))) return null;
+  return refusal(`"${specifier}": the one import attribute there is, is "type": "json" of a .json file`);
+}
+
+/** Calls the package's files; what they refuse becomes a problem of the build. */
+function asResult<Result>(work: () => Result): Result | { errors: { text: string }[] } {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof FileProblem) return refusal(error.message);
+    throw error;
+  }
+}
+
+/** Gives esbuild the files of the package and the bot API, and refuses everything else. */
+function confine(files: PackageFiles, main: string): Plugin {
+  const namespace = 'package';
+  const locate = (path: string, from?: string): OnResolveResult =>
+    asResult(() => ({ path: files.locate(path, from), namespace }));
+
+  function resolveImport({ path, kind, importer, with: attributes }: OnResolveArgs): OnResolveResult {
+    if (kind === 'entry-point') return locate(main);
+    const isOwnFile = path.startsWith('./') || path.startsWith('../');
+    const refused = refuseAttributes(path, attributes);
+    if (refused) return refused;
+    if (path === botApi) return { path, namespace: 'bot-api' };
+    return isOwnFile ? locate(path, dirname(importer)) : refuseBare(path);
+  }
+
+  function load(path: string): OnLoadResult {
+    return asResult(() => ({ contents: files.read(path), loader: loaders[extname(path)] ?? 'js' }));
+  }
+
+  return {
+    name: 'confine-to-package',
+    setup(bundler) {
+      bundler.onResolve({ filter: /.*/ }, resolveImport);
+      bundler.onLoad({ filter: /.*/, namespace: 'bot-api' }, () => ({ contents: botApiCode, loader: 'js' }));
+      bundler.onLoad({ filter: /.*/, namespace }, ({ path }) => load(path));
+      bundler.onLoad({ filter: /.*/ }, ({ path }) => refusal(`"${path}" is not a file of the package`));
+    },
+  };
+}
+
+function isBuildFailure(error: unknown): error is BuildFailure {
+  return error instanceof Error && 'errors' in error && Array.isArray(error.errors);
+}
+
+function describe({ id, location, text }: Message): string {
+  // Of a pattern that begins with "./" or "../", esbuild says that the folder it would have looked into does not exist.
+  const isPattern = patternIds.has(id) || /^Could not resolve (import|require)\(/.test(text);
+  const file = location?.file.replace(/^package:/, '');
+  return `${location ? `${file}:${location.line}: ` : ''}${isPattern ? patternProblem : text}`;
+}
+
+function problemsOf(error: unknown): string[] {
+  if (error instanceof RangeError) return [nestingProblem];
+  if (!isBuildFailure(error)) return [error instanceof Error ? error.message : String(error)];
+  const told = error.errors.filter(({ text }) => !text.startsWith('Cannot read directory '));
+  return told.length > 0 ? told.map(describe) : ['The code cannot be bundled'];
+}
+
+/** Makes one script of the main file and what it imports; `switchboard/bot` is the only other import there is. */
+export async function bundle(files: PackageFiles, main: string): Promise<Bundling> {
+  try {
+    const { outputFiles } = await esbuild.build({
+      entryPoints: ['main'],
+      plugins: [confine(files, main)],
+      ...scriptOptions,
+    });
+    const [script] = outputFiles;
+    // A character takes three bytes at most; what is longer need not become a text first.
+    const isTooLong = !script || script.contents.length > 3 * runBounds.bundleChars;
+    if (isTooLong || script.text.length > runBounds.bundleChars) {
+      return { problems: [`The bundled code has more than ${runBounds.bundleChars} characters`] };
+    }
+    return { code: script.text };
+  } catch (error) {
+    return { problems: problemsOf(error) };
+  }
+}

@@ -1,0 +1,53 @@
+// Reads and bundles one package in a process of its own, says what came of it, and is killed then.
+import { bundle, loadBundler } from './bundle.ts';
+import { FileProblem, PackageFiles, packageBounds } from './files.ts';
+import { answerBounds } from './answer.ts';
+import type { PackageAnswer } from './answer.ts';
+
+type Reading = Extract<PackageAnswer, { type: 'read' }>;
+
+function say(answer: PackageAnswer): void {
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+
+function refuse(manifest: string | null, problems: readonly string[]): Reading {
+  const told = problems.slice(0, answerBounds.problems).map((problem) => problem.slice(0, answerBounds.problemChars));
+  return { type: 'read', manifest, code: null, problems: told };
+}
+
+/** The main file that a plugin.json names; null where it is not what it should be: the parent says why. */
+function mainOf(manifest: string): string | null {
+  try {
+    const { main } = JSON.parse(manifest) as { main?: unknown };
+    return typeof main === 'string' ? main : null;
+  } catch {
+    return null;
+  }
+}
+
+async function read(directory: string): Promise<Reading> {
+  const files = new PackageFiles(directory);
+  let manifest: string;
+  try {
+    manifest = files.read('plugin.json', packageBounds.manifestBytes);
+  } catch (error) {
+    if (!(error instanceof FileProblem)) throw error;
+    return refuse(null, [`plugin.json: ${error.message}`]);
+  }
+  const main = mainOf(manifest);
+  if (main === null) return refuse(manifest, []);
+  const bundling = await bundle(files, main);
+  if ('problems' in bundling) return refuse(manifest, bundling.problems);
+  return { type: 'read', manifest, code: bundling.code, problems: [] };
+}
+
+// The parent is gone, however it ended.
+function die(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+process.stdin.on('end', die).on('error', die).resume();
+process.stdout.on('error', die);
+await loadBundler(() => say(refuse(null, ['Bundling the code needs more memory than there is for it'])));
+say({ type: 'ready' });
+say(await read(process.argv[2] ?? ''));

@@ -1,0 +1,130 @@
+import type { ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { ErrorDetail } from '../errors.ts';
+import { explainFaults } from '../fault-sentences.ts';
+import { findUnsafeValue } from '../lib/unsafe-value.ts';
+import { findProblems } from '../schemas.ts';
+import type { Shape } from '../schemas.ts';
+import { PluginError } from './plugin-error.ts';
+import { defaultLimits } from '../sandbox/run-types.ts';
+import type { BotEventName, Permissions, RunLimits } from '../sandbox/run-types.ts';
+
+type ManifestFile = Shape<'runtime/plugin'>;
+/** The settings of a bot as a JSON Schema object: the subset that schemas/runtime/plugin.json allows. */
+export type ConfigSchema = NonNullable<ManifestFile['config']>;
+
+/** plugin.json with everything filled in that it may leave out. */
+export interface Manifest {
+  id: string;
+  name: string;
+  version: string;
+  apiVersion: '1';
+  description: string;
+  main: string;
+  events: readonly BotEventName[];
+  permissions: Permissions;
+  config: ConfigSchema;
+  limits: RunLimits;
+}
+
+// Every setting becomes code when its check is compiled, in the process of the service.
+const maxSettings = 200;
+const maxSettingDepth = 8;
+const maxConfigChars = 64 * 1024;
+const noSettings: ConfigSchema = { type: 'object', properties: {}, additionalProperties: false };
+const formatNames = ['email', 'uri', 'date', 'time', 'date-time'] as const;
+const configValidators = new WeakMap<ConfigSchema, ValidateFunction>();
+
+function compileConfig(schema: ConfigSchema): ValidateFunction {
+  const known = configValidators.get(schema);
+  if (known) return known;
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, verbose: true, useDefaults: true });
+  // The full patterns of some formats take long for hostile texts.
+  formats.default(ajv, { mode: 'fast', formats: [...formatNames] });
+  const validate = ajv.compile(schema);
+  configValidators.set(schema, validate);
+  return validate;
+}
+
+interface Setting {
+  properties?: Record<string, Setting>;
+  items?: Setting;
+}
+
+/** How many settings there are in all, those inside of settings included; infinite when they are nested too deeply. */
+function countSettings({ properties = {}, items }: Setting, depth = 0): number {
+  if (depth > maxSettingDepth) return Infinity;
+  const inner = [...Object.values(properties), ...(items ? [items] : [])];
+  return inner.reduce((sum, setting) => sum + 1 + countSettings(setting, depth + 1), 0);
+}
+
+function findConfigSchemaProblem(schema: ConfigSchema): string[] {
+  if (countSettings(schema) > maxSettings) {
+    return [
+      `/config: there are more than ${maxSettings} settings, or they are nested more than ${maxSettingDepth} deep`,
+    ];
+  }
+  try {
+    compileConfig(schema);
+    return [];
+  } catch (error) {
+    return [`/config: ${error instanceof Error ? error.message : String(error)}`];
+  }
+}
+
+/** The manifest in a parsed plugin.json. Throws a PluginError that names every problem. */
+export function parseManifest(value: unknown): Manifest {
+  const unsafe = findUnsafeValue(value);
+  if (unsafe) throw new PluginError([`plugin.json: ${unsafe.message}`]);
+  const problems = findProblems('runtime/plugin', value, 'The file').map(({ message }) => `plugin.json: ${message}`);
+  if (problems.length > 0) throw new PluginError([...new Set(problems)]);
+  const file = value as ManifestFile;
+  const config = file.config ?? noSettings;
+  const configProblems = findConfigSchemaProblem(config);
+  if (configProblems.length > 0) throw new PluginError(configProblems.map((problem) => `plugin.json: ${problem}`));
+  const { id, name, version, apiVersion, description = '', main, events, permissions = {}, limits = {} } = file;
+  const { conversation = [], contact = [], notes_read = false, receive_own = false } = permissions;
+  return {
+    id,
+    name,
+    version,
+    apiVersion,
+    description,
+    main,
+    events,
+    config,
+    permissions: { conversation, contact, notes_read, receive_own },
+    limits: { ...defaultLimits, ...limits },
+  };
+}
+
+/** The manifest in the text of a plugin.json. Throws a PluginError that names every problem. */
+export function parseManifestText(text: string): Manifest {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    // V8 quotes the text in its message; the position tells enough.
+    const place = error instanceof Error ? /at position \d+( \(line \d+ column \d+\))?/.exec(error.message)?.[0] : null;
+    throw new PluginError([`plugin.json is not JSON${place ? `: unexpected text ${place}` : ''}`]);
+  }
+  return parseManifest(value);
+}
+
+/** A copy of an account's settings with the manifest's defaults filled in, and what is wrong with it; empty when nothing is. */
+export function validateConfig(
+  manifest: Manifest,
+  settings: unknown,
+): { config: Record<string, unknown>; problems: ErrorDetail[] } {
+  const unsafe = findUnsafeValue(settings);
+  if (unsafe) return { config: {}, problems: [unsafe] };
+  const config = structuredClone(settings) as Record<string, unknown>;
+  const validate = compileConfig(manifest.config);
+  const problems = validate(config) ? [] : explainFaults(validate.errors, 'The settings');
+  if (JSON.stringify(config).length > maxConfigChars) {
+    const message = `The settings must be at most ${maxConfigChars} characters long`;
+    problems.push({ path: '', rule: 'maxLength', message });
+  }
+  return { config, problems };
+}

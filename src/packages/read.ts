@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { basename, relative, resolve } from 'node:path';
+import { printable } from '../lib/printable.ts';
+import { parseManifestText } from './manifest.ts';
+import type { Manifest } from './manifest.ts';
+import { findNamesakes } from './folders.ts';
+import { readInProcess, readingBounds } from './process.ts';
+import type { ReadingBounds } from './process.ts';
+import { PluginError } from './plugin-error.ts';
+import type { Bundle } from '../sandbox/run-types.ts';
+
+/** A package that can be run. */
+export interface ReadPackage {
+  manifest: Manifest;
+  bundle: Bundle;
+}
+
+function readManifest(text: string): Manifest | readonly string[] {
+  try {
+    return parseManifestText(text);
+  } catch (error) {
+    if (error instanceof PluginError) return error.problems.map(printable);
+    throw error;
+  }
+}
+
+async function findIdProblems(path: string, id: string): Promise<string[]> {
+  const name = basename(resolve(path));
+  if (id === name) return [];
+  const [namesake] = await findNamesakes(path, id);
+  const taken = namesake === undefined ? '' : `; \`${namesake}\` has that id`;
+  return [`plugin.json: the id \`${id}\` must be the name of the folder, \`${printable(name)}\`${taken}`];
+}
+
+/**
+ * Reads one package directory, in a process of its own: the one door for the service and `plugin check`. Throws a
+ * PluginError that names every problem.
+ */
+export async function readPackage(path: string, bounds: ReadingBounds = readingBounds): Promise<ReadPackage> {
+  const { manifest: text, code, problems } = await readInProcess(path, bounds);
+  if (text === null) throw new PluginError(problems);
+  const manifest = readManifest(text);
+  if (!('id' in manifest)) throw new PluginError([...manifest, ...problems]);
+  const found = [...(await findIdProblems(path, manifest.id)), ...problems];
+  if (found.length > 0) throw new PluginError(found);
+  if (code === null) throw new PluginError(['The package has no code']);
+  return { manifest, bundle: { code, hash: createHash('sha256').update(code).digest('hex') } };
+}
+
+/** That two folders claim one id, in a sentence which names both. */
+export function rivalryOf(id: string, one: string, other: string): string {
+  return `The packages ${one} and ${other} claim the same id \`${id}\`: the one that was there first stays, the other is refused; rename one of them`;
+}
+
+/** That another folder of the installation which the package stands in claims its id too; empty when none does. */
+export async function findRivalry(path: string, id: string): Promise<string[]> {
+  const full = resolve(path);
+  const rivals = await findNamesakes(path, id);
+  return rivals.map((rival) => rivalryOf(id, relative(resolve(full, '../..'), full), rival));
+}

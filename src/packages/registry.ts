@@ -1,0 +1,131 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { findPackageFolders, maxPackages, sources } from './folders.ts';
+import type { PackageFolder, Source } from './folders.ts';
+import { readingBounds } from './process.ts';
+import type { ReadingBounds } from './process.ts';
+import { PluginError } from './plugin-error.ts';
+import { readPackage, rivalryOf } from './read.ts';
+import type { ReadPackage } from './read.ts';
+
+/** A package of the installation that can be run. */
+export interface PluginPackage extends ReadPackage {
+  id: string;
+  source: Source;
+  /** Relative to the root, for example `bots/faq`. */
+  directory: string;
+}
+
+/** A package that was left out, and every reason why. */
+export interface BrokenPackage {
+  directory: string;
+  problems: readonly string[];
+}
+
+/** A folder that stands for the id of its name. */
+export interface Claim {
+  id: string;
+  source: Source;
+  /** Whether its package can be run. */
+  isRead: boolean;
+  /** Whether no other folder has the name. */
+  isAlone: boolean;
+}
+
+/** The packages of an installation as they were when it was read. */
+export interface Registry {
+  get(id: string): PluginPackage | undefined;
+  /** In order of their ids. */
+  list(): PluginPackage[];
+  readonly broken: readonly BrokenPackage[];
+  readonly claims: readonly Claim[];
+  /** Says whose each id is that two folders claim; until then, and where it is not said, it is the one's in `plugins`. */
+  settle(owners: ReadonlyMap<string, Source>): void;
+}
+
+type Reading = PackageFolder & (ReadPackage | { problems: readonly string[] });
+
+const readersAtOnce = Math.min(4, availableParallelism());
+
+async function read(root: string, folder: PackageFolder, bounds: ReadingBounds): Promise<Reading> {
+  try {
+    return { ...folder, ...(await readPackage(join(root, folder.directory), bounds)) };
+  } catch (error) {
+    return { ...folder, problems: error instanceof PluginError ? error.problems : [String(error)] };
+  }
+}
+
+/** Reads all folders, a few at once; the answer is in the order given. */
+async function readAll(root: string, folders: readonly PackageFolder[], bounds: ReadingBounds): Promise<Reading[]> {
+  const readings: Reading[] = [];
+  const waiting = folders.entries();
+  const readSome = async (): Promise<void> => {
+    for (const [index, folder] of waiting) readings[index] = await read(root, folder, bounds);
+  };
+  await Promise.all(Array.from({ length: readersAtOnce }, readSome));
+  return readings;
+}
+
+class InstalledPackages implements Registry {
+  readonly claims: readonly Claim[];
+  readonly #claimants: ReadonlyMap<string, readonly Reading[]>;
+  readonly #leftOut: readonly BrokenPackage[];
+  #packages = new Map<string, PluginPackage>();
+  #broken: BrokenPackage[] = [];
+
+  constructor(readings: readonly Reading[], leftOut: readonly BrokenPackage[]) {
+    this.#claimants = Map.groupBy(readings, ({ name }) => name);
+    this.#leftOut = leftOut;
+    this.claims = readings.map((reading) => ({
+      id: reading.name,
+      source: reading.source,
+      isRead: 'manifest' in reading,
+      isAlone: this.#claimants.get(reading.name)?.length === 1,
+    }));
+    this.settle(new Map());
+  }
+
+  get broken(): readonly BrokenPackage[] {
+    return this.#broken;
+  }
+
+  get(id: string): PluginPackage | undefined {
+    return this.#packages.get(id);
+  }
+
+  list(): PluginPackage[] {
+    return [...this.#packages.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  settle(owners: ReadonlyMap<string, Source>): void {
+    this.#packages = new Map();
+    this.#broken = [...this.#leftOut];
+    for (const [id, claimants] of this.#claimants) {
+      const owner = claimants.find(({ source }) => source === owners.get(id)) ?? claimants[0];
+      for (const reading of claimants) this.#place(id, reading, owner ?? reading);
+    }
+    this.#broken.sort((a, b) => (a.directory < b.directory ? -1 : 1));
+  }
+
+  #place(id: string, reading: Reading, owner: Reading): void {
+    const { source, directory } = reading;
+    const problems = 'problems' in reading ? [...reading.problems] : [];
+    if (reading !== owner) problems.push(rivalryOf(id, owner.directory, directory));
+    if (problems.length > 0) this.#broken.push({ directory, problems });
+    else if ('manifest' in reading) {
+      this.#packages.set(id, { id, source, directory, manifest: reading.manifest, bundle: reading.bundle });
+    }
+  }
+}
+
+/**
+ * Reads `plugins/<id>/plugin.json` and `bots/<id>/plugin.json` below `root`, each in a process of its own. A broken package
+ * is listed under `broken` and never stops the others.
+ */
+export async function readRegistry(root: string, bounds: ReadingBounds = readingBounds): Promise<Registry> {
+  const found = await Promise.all(sources.map((source) => findPackageFolders(root, source)));
+  const folders = found.flatMap((all) => all.slice(0, maxPackages));
+  const problems = [`There are more than ${maxPackages} packages in this folder; this one was left out`];
+  const leftOut = found.flatMap((all) => all.slice(maxPackages)).map(({ directory }) => ({ directory, problems }));
+  return new InstalledPackages(await readAll(root, folders, bounds), leftOut);
+}

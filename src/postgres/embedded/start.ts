@@ -1,0 +1,131 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { prepareBinaries } from './binaries.ts';
+import { changePassword, createCluster, hasCluster, SERVICE_NAME } from './cluster.ts';
+import { EmbeddedPostgresError } from './error.ts';
+import { clusterFolder, createEphemeralHome, findHome, type Home } from './home.ts';
+import { endLeftover, type StopMode } from './process.ts';
+import { launchServer, type Log } from './server.ts';
+import { Supervisor } from './supervisor.ts';
+import { tryLock } from './file-lock.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { createPrivateFolder, readOrCreateSecretFile } from '../../lib/secret-file.ts';
+import { systemRandom } from '../../lib/ports.ts';
+
+/** How to run an embedded PostgreSQL. */
+export interface EmbeddedPostgresOptions {
+  /** Folder of the data, the password and the lock; made when missing. Without one the database is ephemeral. */
+  dataDir?: string;
+  /** True = for tests: in a temporary folder, without waiting for the disk, removed on stop. */
+  ephemeral?: boolean;
+  /** Loopback port; default: a free one, another at each start. */
+  port?: number;
+  /** Longest wait for each step of the start, in milliseconds. */
+  timeoutMs?: number;
+  /** Where bin, lib and share of PostgreSQL lie; default: in the installed package. */
+  nativeFolder?: string;
+  log: Log;
+}
+
+/** A running PostgreSQL of this process' own. */
+export interface EmbeddedPostgres {
+  /** Connection URL of the role that owns the database `switchboard`; it holds the password, so it is a secret. */
+  url: string;
+  /** Process id of the server; another one after a restart. */
+  pid(): number;
+  /** Ends the server and gives the data free. Calling it again changes nothing. */
+  stop(): Promise<void>;
+  /** Ends the server and, after `downtimeMs`, starts it again on the same port: what clients of a database live through. */
+  restart(mode?: StopMode, downtimeMs?: number): Promise<void>;
+}
+
+const START_TIMEOUT_MS = 60_000;
+// A service that was told to stop, or was just killed, gets this long to let go before its successor gives up.
+const LOCK_ATTEMPTS = 30;
+const LOCK_RETRY_MS = 100;
+
+/**
+ * Starts PostgreSQL from the installed package; the first start in a DATA_DIR makes the database. A server that an
+ * earlier, killed process left behind is ended first. Throws EmbeddedPostgresError, with what to do, when another
+ * process uses the data, another major version made it, or no account can run the server.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const ephemeral = options.ephemeral ?? options.dataDir === undefined;
+  const place = ephemeral ? ephemeralPlace() : await lastingPlace(resolve(options.dataDir ?? '.data'));
+  try {
+    return await startIn(place, ephemeral, options);
+  } catch (error) {
+    place.leave();
+    throw error;
+  }
+}
+
+/** A home that nobody else uses. */
+interface Place {
+  home: Home;
+  /** Of the service's role. */
+  password: string;
+  /** The data is there, but its password was lost and a new one made. */
+  passwordIsNew: boolean;
+  leave: () => void;
+}
+
+function ephemeralPlace(): Place {
+  const home = createEphemeralHome();
+  const password = systemRandom.bytes(16).toString('hex');
+  return { home, password, passwordIsNew: false, leave: () => rmSync(home.path, { recursive: true, force: true }) };
+}
+
+async function lastingPlace(dataDir: string): Promise<Place> {
+  const held: (() => void)[] = [];
+  const leave = (): void => held.splice(0).forEach((release) => release());
+  try {
+    createPrivateFolder(dataDir);
+    held.push(await lock(join(dataDir, 'lock'), dataDir));
+    const home = findHome(dataDir);
+    // A copied DATA_DIR may name the same home outside of it.
+    held.push(await lock(join(home.path, 'lock'), home.path));
+    const passwordFile = join(dataDir, 'postgres-password');
+    const passwordIsNew = !existsSync(passwordFile);
+    return { home, password: readOrCreateSecretFile(passwordFile), passwordIsNew, leave };
+  } catch (error) {
+    leave();
+    if (error instanceof OperatorError) throw error;
+    throw new EmbeddedPostgresError(`The data folder ${dataDir} cannot be used: ${(error as Error).message}`);
+  }
+}
+
+async function lock(file: string, folder: string): Promise<() => void> {
+  for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+    const release = tryLock(file);
+    if (release) return release;
+    await sleep(LOCK_RETRY_MS);
+  }
+  throw new EmbeddedPostgresError(
+    `The database in ${folder} is in use by another running service. Stop that one, choose another DATA_DIR, or set ` +
+      'DATABASE_URL to a PostgreSQL that several processes can share.',
+  );
+}
+
+async function startIn(place: Place, ephemeral: boolean, options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { home, password } = place;
+  const { log, timeoutMs = START_TIMEOUT_MS, nativeFolder } = options;
+  const binaries = prepareBinaries(home.account, join(home.path, 'binaries'), nativeFolder);
+  const clusterOptions = { home, binaries, password, ephemeral, timeoutMs };
+  if (!hasCluster(home, binaries)) {
+    await createCluster(clusterOptions);
+  } else {
+    if (await endLeftover(clusterFolder(home.path))) log.warn('ended the PostgreSQL of a service that was killed');
+    if (place.passwordIsNew) await changePassword(clusterOptions);
+  }
+  const serverOptions = { home, binaries, ephemeral, timeoutMs, log };
+  const supervisor = new Supervisor(await launchServer(serverOptions, options.port ?? null), serverOptions);
+  let stopping: Promise<void> | null = null;
+  return {
+    url: `postgresql://${SERVICE_NAME}:${password}@127.0.0.1:${supervisor.server.port}/${SERVICE_NAME}`,
+    pid: () => supervisor.server.pid,
+    stop: () => (stopping ??= supervisor.stop().finally(place.leave)),
+    restart: (mode = 'fast', downtimeMs = 0) => supervisor.restart(mode, downtimeMs),
+  };
+}

@@ -1,0 +1,42 @@
+import { sql, type Executor } from '../sql.ts';
+import { FirstSchema } from './20261120-first-schema.ts';
+import { ContactErasure } from './20261122-contact-erasure.ts';
+import { Installation } from './20261122-installation.ts';
+import { Silence } from './20261122-silence.ts';
+import { People } from './20261122-people.ts';
+import { VisitorIdentity } from './20261122-visitor-identity.ts';
+import { BotSecrets } from './20261122-bot-secrets.ts';
+import { Claims } from './20261122-claims.ts';
+import { EndpointHealth } from './20261122-endpoint-health.ts';
+import { PluginClaims } from './20261122-plugin-claims.ts';
+import { BotQuarantine } from './20261122-bot-quarantine.ts';
+import { EventFeed } from './20261122-event-feed.ts';
+import { LabelRenames } from './20261122-label-renames.ts';
+import { Backlogs } from './20261122-backlogs.ts';
+
+/** Every migration in order, under the name it is recorded by. */
+export const migrations = [
+  { name: '20261120-first-schema', class: FirstSchema },
+  { name: '20261122-installation', class: Installation },
+  { name: '20261122-silence', class: Silence },
+  { name: '20261122-people', class: People },
+  { name: '20261122-visitor-identity', class: VisitorIdentity },
+  { name: '20261122-claims', class: Claims },
+  { name: '20261122-bot-secrets', class: BotSecrets },
+  { name: '20261122-contact-erasure', class: ContactErasure },
+  { name: '20261122-endpoint-health', class: EndpointHealth },
+  { name: '20261122-plugin-claims', class: PluginClaims },
+  { name: '20261122-bot-quarantine', class: BotQuarantine },
+  { name: '20261122-event-feed', class: EventFeed },
+  { name: '20261122-label-renames', class: LabelRenames },
+  { name: '20261122-backlogs', class: Backlogs },
+];
+
+/** Whether the database has them all; false while it has no table of migrations. */
+export async function isMigrated(executor: Executor): Promise<boolean> {
+  const [known] = await sql<{ table: string | null }>(executor, `SELECT to_regclass('migrations')::text AS "table"`);
+  if (!known?.table) return false;
+  const names = migrations.map(({ name }) => name);
+  const applied = await sql(executor, 'SELECT FROM migrations WHERE name = ANY ($1)', [names]);
+  return applied.length === names.length;
+}

@@ -1,0 +1,48 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+const AgentBotSchema = defineEntity({
+  name: 'AgentBot',
+  tableName: 'agent_bots',
+  properties: {
+    id: p.bigint('number').primary(),
+    accountId: p.bigint('number').nullable(),
+    name: p.text(),
+    description: p.text().nullable(),
+    kind: p.text().$type<'webhook' | 'plugin'>(),
+    avatarUrl: p.text().nullable(),
+    outgoingUrl: p.text().nullable(),
+    secret: p.text().nullable(),
+    previousSecret: p.text().nullable(),
+    previousSecretExpiresAt: p.datetime().nullable(),
+    pluginId: p.text().nullable(),
+    config: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
+    events: p.array().columnType('text[]').$type<string[]>(),
+    hearsOwn: p.boolean().default(true),
+    hearsNotes: p.boolean().default(true),
+    installed: p.boolean().default(true),
+    disabledReason: p.text().nullable(),
+    isProven: p.boolean().default(false),
+    consecutiveFailures: p.integer().default(0),
+    unansweredAttempts: p.integer().default(0),
+    failingSince: p.datetime().nullable(),
+    circuitTrips: p.integer().default(0),
+    circuitProbeAt: p.datetime().nullable(),
+    failedRuns: p.integer().default(0),
+    failedAccountId: p.bigint('number').nullable(),
+    quarantines: p.integer().default(0),
+    quarantinedAt: p.datetime().nullable(),
+    quarantinedUntil: p.datetime().nullable(),
+    quarantineReason: p.text().nullable(),
+    createdAt: p.datetime().defaultRaw('now()'),
+    updatedAt: p.datetime().defaultRaw('now()'),
+  },
+});
+
+/**
+ * A bot that can serve conversations; without an account it is a system bot. `events` names what it is told of,
+ * `hearsOwn` whether outgoing messages are among it, `hearsNotes` whether private notes are. `installed` is false as long
+ * as its plugin is missing. `failedRuns` counts failed runs since the last good one; domain/bots/quarantine.ts tells what
+ * follows. Secrets are sealed by the secret box.
+ */
+export class AgentBot extends AgentBotSchema.class {}
+AgentBotSchema.setClass(AgentBot);

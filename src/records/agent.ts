@@ -1,0 +1,22 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+const AgentSchema = defineEntity({
+  name: 'Agent',
+  tableName: 'agents',
+  properties: {
+    id: p.bigint('number').primary(),
+    accountId: p.bigint('number'),
+    userId: p.bigint('number'),
+    role: p.text().$type<'administrator' | 'agent'>(),
+    availability: p.text().$type<'online' | 'busy' | 'offline'>().default('online'),
+    createdAt: p.datetime().defaultRaw('now()'),
+    updatedAt: p.datetime().defaultRaw('now()'),
+  },
+});
+
+/**
+ * Somebody's part in an account: what the REST API calls an agent. `userId` is the agent's id there, that of the seat
+ * (see domain/people/seats.ts), and so is every `user_id` of a tenant table: it names a row of `users` only by chance.
+ */
+export class Agent extends AgentSchema.class {}
+AgentSchema.setClass(Agent);

@@ -1,0 +1,28 @@
+import { AccessToken } from './access-token.ts';
+import { Account } from './account.ts';
+import { Agent } from './agent.ts';
+import { AgentBot } from './agent-bot.ts';
+import { Contact } from './contact.ts';
+import { Inbox } from './inbox.ts';
+import { Invitation } from './invitation.ts';
+import { Label } from './label.ts';
+import { SlaPolicy } from './sla-policy.ts';
+import { Team } from './team.ts';
+import { User } from './user.ts';
+import { Webhook } from './webhook.ts';
+
+/** Every class of rows that the ORM handles; hot rows (conversation, message) are read and written by statements of their own. */
+export const entities = [
+  AccessToken,
+  Account,
+  Agent,
+  AgentBot,
+  Contact,
+  Inbox,
+  Invitation,
+  Label,
+  SlaPolicy,
+  Team,
+  User,
+  Webhook,
+] as const;

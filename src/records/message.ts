@@ -1,0 +1,218 @@
+import { prepared } from '../postgres/prepared.ts';
+import { moment, sql, type Executor } from '../postgres/sql.ts';
+
+export type SenderKind = 'contact' | 'user' | 'agent_bot' | 'system';
+export type ContentType = 'text' | 'input_select' | 'input_email';
+
+/** Who wrote a message; `id` is null for the service itself, and for authors that no longer exist. */
+export interface Sender {
+  kind: SenderKind;
+  id: number | null;
+  name: string;
+  email: string | null;
+  avatarUrl: string | null;
+}
+
+/** One exchange inside a conversation, or a private note. */
+export interface Message {
+  id: number;
+  conversationId: number;
+  type: 'incoming' | 'outgoing';
+  content: string;
+  contentType: ContentType;
+  contentAttributes: Record<string, unknown>;
+  private: boolean;
+  status: 'sent' | 'delivered' | 'read' | 'failed';
+  sourceId: string | null;
+  sender: Sender;
+  createdAt: Date;
+}
+
+interface Row {
+  id: number;
+  conversation_id: number;
+  message_type: Message['type'];
+  content: string;
+  content_type: ContentType;
+  content_attributes: Record<string, unknown>;
+  private: boolean;
+  status: Message['status'];
+  source_id: string | null;
+  sender_kind: SenderKind;
+  sender_id: number | null;
+  sender_name: string | null;
+  sender_email: string | null;
+  sender_avatar: string | null;
+  created_at: string;
+}
+
+const columns = `m.id, m.conversation_id, m.message_type, m.content, m.content_type, m.content_attributes, m.private,
+  m.status, m.source_id, m.sender_kind, m.sender_id, m.created_at,
+  coalesce(ct.name, u.name, b.name) AS sender_name, coalesce(ct.email, u.email) AS sender_email,
+  coalesce(ct.avatar_url, u.avatar_url, b.avatar_url) AS sender_avatar`;
+
+const joins = `
+  LEFT JOIN contacts ct ON m.sender_kind = 'contact' AND ct.account_id = m.account_id AND ct.id = m.sender_id
+  LEFT JOIN seats u ON m.sender_kind = 'user' AND u.account_id = m.account_id AND u.id = m.sender_id
+  LEFT JOIN agent_bots b ON m.sender_kind = 'agent_bot' AND b.id = m.sender_id`;
+
+function toMessage(row: Row): Message {
+  return {
+    id: row.id,
+    conversationId: row.conversation_id,
+    type: row.message_type,
+    content: row.content,
+    contentType: row.content_type,
+    contentAttributes: row.content_attributes,
+    private: row.private,
+    status: row.status,
+    sourceId: row.source_id,
+    sender: {
+      kind: row.sender_kind,
+      id: row.sender_name === null ? null : row.sender_id,
+      name: row.sender_name ?? '',
+      email: row.sender_email,
+      avatarUrl: row.sender_avatar,
+    },
+    createdAt: moment(row.created_at),
+  };
+}
+
+const insertStatement = prepared(
+  `WITH active AS (UPDATE contacts SET last_activity_at = $12 WHERE account_id = $1 AND id = $11 AND $10 = 'contact')
+     INSERT INTO messages (account_id, conversation_id, message_type, content, content_type, content_attributes, private,
+       status, source_id, sender_kind, sender_id, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12) RETURNING id`,
+);
+
+/** Stores a message and answers its id; a contact who wrote it has been active then. */
+export async function insertMessage(
+  executor: Executor,
+  accountId: number,
+  message: Omit<Message, 'id'>,
+): Promise<number> {
+  const rows = await sql<{ id: number }>(executor, insertStatement, [
+    accountId,
+    message.conversationId,
+    message.type,
+    message.content,
+    message.contentType,
+    JSON.stringify(message.contentAttributes),
+    message.private,
+    message.status,
+    message.sourceId,
+    message.sender.kind,
+    message.sender.id,
+    message.createdAt,
+  ]);
+  return (rows[0] as { id: number }).id;
+}
+
+/** Which stretch of a conversation to read; moments are exclusive. */
+export interface MessageWindow {
+  before?: Date;
+  after?: Date;
+  /** Leaves private notes out. */
+  publicOnly?: boolean;
+}
+
+const pageSize = 20;
+const pageSizeAfter = 100;
+
+/**
+ * Messages of a conversation, oldest first: the latest 20, the 20 before a moment, or up to 100 after one (which
+ * `before` may bound).
+ */
+export async function findMessages(
+  executor: Executor,
+  accountId: number,
+  conversationId: number,
+  window: MessageWindow,
+): Promise<Message[]> {
+  const forward = window.after !== undefined;
+  const rows = await sql<Row>(
+    executor,
+    `SELECT ${columns} FROM (
+       SELECT * FROM messages WHERE account_id = $1 AND conversation_id = $2
+         AND ($3::timestamptz IS NULL OR created_at < $3) AND ($4::timestamptz IS NULL OR created_at > $4)
+         AND NOT (private AND $6)
+       ORDER BY created_at ${forward ? 'ASC' : 'DESC'}, id ${forward ? 'ASC' : 'DESC'} LIMIT $5) m ${joins}
+     ORDER BY m.created_at, m.id`,
+    [
+      accountId,
+      conversationId,
+      window.before ?? null,
+      window.after ?? null,
+      forward ? pageSizeAfter : pageSize,
+      window.publicOnly ?? false,
+    ],
+  );
+  return rows.map(toMessage);
+}
+
+/** One message of a conversation, or null. */
+export async function findMessage(
+  executor: Executor,
+  accountId: number,
+  conversationId: number,
+  id: number,
+): Promise<Message | null> {
+  const [message] = await findMessagesById(executor, accountId, [id]);
+  return message?.conversationId === conversationId ? message : null;
+}
+
+/** The named messages of the account, in no order. */
+export async function findMessagesById(
+  executor: Executor,
+  accountId: number,
+  ids: readonly number[],
+): Promise<Message[]> {
+  const rows = await sql<Row>(
+    executor,
+    `SELECT ${columns} FROM messages m ${joins} WHERE m.account_id = $1 AND m.id = ANY ($2)`,
+    [accountId, ids],
+  );
+  return rows.map(toMessage);
+}
+
+/** Writes back what may change on a message after it was sent. */
+export async function saveMessage(executor: Executor, accountId: number, message: Message, now: Date): Promise<void> {
+  await sql(
+    executor,
+    `UPDATE messages SET content = $3, content_attributes = $4, status = $5, updated_at = $6
+     WHERE account_id = $1 AND id = $2`,
+    [accountId, message.id, message.content, JSON.stringify(message.contentAttributes), message.status, now],
+  );
+}
+
+/** The newest message of each conversation that has one, by conversation id. */
+export async function findLastMessages(
+  executor: Executor,
+  accountId: number,
+  conversationIds: readonly number[],
+): Promise<Map<number, Message>> {
+  const rows = await sql<Row>(
+    executor,
+    `SELECT ${columns} FROM unnest($2::bigint[]) AS wanted (id)
+     CROSS JOIN LATERAL (SELECT * FROM messages WHERE account_id = $1 AND conversation_id = wanted.id
+       ORDER BY created_at DESC, id DESC LIMIT 1) m ${joins}`,
+    [accountId, conversationIds],
+  );
+  return new Map(rows.map((row) => [row.conversation_id, toMessage(row)]));
+}
+
+/** How many public messages bots sent into the conversation since a moment. */
+export async function countBotMessagesSince(
+  executor: Executor,
+  accountId: number,
+  conversationId: number,
+  since: Date,
+): Promise<number> {
+  const rows = await sql<{ count: number }>(
+    executor,
+    `SELECT count(*) AS count FROM messages WHERE account_id = $1 AND conversation_id = $2 AND created_at > $3
+       AND sender_kind = 'agent_bot' AND NOT private`,
+    [accountId, conversationId, since],
+  );
+  return rows[0]?.count ?? 0;
+}

@@ -1,0 +1,23 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+const UserSchema = defineEntity({
+  name: 'User',
+  tableName: 'users',
+  properties: {
+    id: p.bigint('number').primary(),
+    name: p.text(),
+    email: p.text(),
+    avatarUrl: p.text().nullable(),
+    confirmed: p.boolean().default(false),
+    platformAdmin: p.boolean().default(false),
+    createdAt: p.datetime().defaultRaw('now()'),
+    updatedAt: p.datetime().defaultRaw('now()'),
+  },
+});
+
+/**
+ * A person who works here: who holds access tokens and platform rights, under whatever names in whichever accounts. What
+ * an account knows of the person stands in its seat (see domain/people/seats.ts).
+ */
+export class User extends UserSchema.class {}
+UserSchema.setClass(User);

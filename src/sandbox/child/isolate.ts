@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import ivm from 'isolated-vm';
+import { computingMsOf } from '../run-types.ts';
+import type { RunLimits, RunOutcome } from '../run-types.ts';
+
+const bootstrapName = './bootstrap.ts';
+const isolateFolder = new URL('../isolate/', import.meta.url);
+const isolateCode = new Map(
+  [bootstrapName, './harden.ts', './view.ts'].map((name) => [
+    name,
+    stripTypeScriptTypes(readFileSync(new URL(name, isolateFolder), 'utf8')),
+  ]),
+);
+// Bounds our own code too, should a bot have found a way to make it slow.
+const collectTimeoutMs = 100;
+
+/** A slice that ended inside gives the JSON text of a Step (wire.ts); one that was stopped from outside gives the outcome. */
+export type SliceEnd = { step: string } | StoppedSlice;
+type StoppedSlice = { outcome: RunOutcome; error: string };
+
+/** One run in an isolate of its own, with one budget of computing time for all its slices. Slices must not overlap. */
+export interface SandboxRun {
+  /** Loads the code and calls the handler. */
+  start(code: string, input: string): Promise<SliceEnd>;
+  /** Goes on with answers to the requests of the last step; JSON text. */
+  resume(answers: string): Promise<SliceEnd>;
+  /** Frees the isolate; nothing may be called afterwards. */
+  dispose(): void;
+}
+
+type SliceFunction = ivm.Reference<(...texts: string[]) => void>;
+
+function msIn(isolate: ivm.Isolate): number {
+  return Number(isolate.wallTime) / 1e6;
+}
+
+/**
+ * Why a slice did not end by itself, told by the isolate's state alone: the error's text may be the bot's own, since
+ * isolated-vm rejects a call with whatever promise was left rejected and unhandled during it. `ranMs` is how long the
+ * slice ran of the `allowedMs` after which isolated-vm ends it.
+ */
+function describeStop(
+  isolate: ivm.Isolate,
+  { ranMs, allowedMs }: { ranMs: number; allowedMs: number },
+  error: unknown,
+): StoppedSlice {
+  if (isolate.isDisposed) return { outcome: 'memory', error: 'The memory limit was reached' };
+  if (ranMs >= allowedMs) return { outcome: 'timeout', error: 'The time for computing is over' };
+  const message = error instanceof Error ? error.message : String(error);
+  return { outcome: 'threw', error: `A rejected promise was not handled: ${message}` };
+}
+
+function compileOwn(isolate: ivm.Isolate, name: string): ivm.Module {
+  const code = isolateCode.get(name);
+  if (code === undefined) throw new Error(`${name} is not part of the bootstrap`);
+  return isolate.compileModuleSync(code, { filename: `switchboard:${name.slice(2)}` });
+}
+
+/**
+ * Prepares an isolate. `onCatastrophe` is told, with V8's reason, when V8 itself gave up: the isolate's thread never ends
+ * then and the process has to be killed.
+ */
+export function openSandbox(limits: RunLimits, onCatastrophe: (reason: string) => void): SandboxRun {
+  const isolate = new ivm.Isolate({ memoryLimit: limits.heapMb, onCatastrophicError: onCatastrophe });
+  const context = isolate.createContextSync();
+  const module = compileOwn(isolate, bootstrapName);
+  module.instantiateSync(context, (name) => compileOwn(isolate, name));
+  module.evaluateSync({ timeout: limits.sliceMs });
+  const start = module.namespace.getSync('start', { reference: true }) as SliceFunction;
+  const resume = module.namespace.getSync('resume', { reference: true }) as SliceFunction;
+  const collect = module.namespace.getSync('collect', { reference: true }) as ivm.Reference<() => string>;
+
+  async function runSlice(entry: SliceFunction, ...texts: string[]): Promise<SliceEnd> {
+    const beganAt = msIn(isolate);
+    const allowedMs = Math.min(limits.sliceMs, Math.ceil(computingMsOf(limits) - beganAt));
+    if (allowedMs <= 0) return { outcome: 'timeout', error: 'The time for computing is over' };
+    try {
+      // The time limit holds for the promise jobs of the call as well, and not later: so everything happens in here.
+      await entry.apply(undefined, texts, { timeout: allowedMs, result: { copy: true } });
+      return { step: await collect.apply(undefined, [], { timeout: collectTimeoutMs, result: { copy: true } }) };
+    } catch (error) {
+      const ranMs = isolate.isDisposed ? 0 : msIn(isolate) - beganAt;
+      return describeStop(isolate, { ranMs, allowedMs }, error);
+    }
+  }
+
+  return {
+    start: (code, input) => runSlice(start, code, input),
+    resume: (answers) => runSlice(resume, answers),
+    dispose: () => {
+      if (!isolate.isDisposed) isolate.dispose();
+    },
+  };
+}

@@ -1,0 +1,83 @@
+// Runs in a process of its own that may be killed at any moment: it holds no state but the bundles it was sent.
+import { giveUpRights } from './give-up-rights.ts';
+import { openSandbox } from './isolate.ts';
+import type { SandboxRun, SliceEnd } from './isolate.ts';
+import { LineReader, keptBundles, maxParentLineBytes } from '../wire.ts';
+import type { ParentMessage } from '../wire.ts';
+
+const bundles = new Map<string, string>();
+const current: { run: number; sandbox: SandboxRun | null } = { run: 0, sandbox: null };
+
+/** `fields` is the inside of a JSON object. The isolate's own text is passed on as it is: parsing it is for the parent. */
+function say(fields: string): void {
+  process.stdout.write(`{${fields}}\n`);
+}
+
+function sayFailed(run: number, outcome: string, error: string): void {
+  say(`"type":"failed","run":${run},"outcome":"${outcome}","error":${JSON.stringify(error.slice(0, 1000))}`);
+}
+
+function closeSandbox(): void {
+  current.sandbox?.dispose();
+  current.sandbox = null;
+}
+
+function report(run: number, end: SliceEnd): void {
+  if ('outcome' in end) {
+    closeSandbox();
+    sayFailed(run, end.outcome, end.error);
+    return;
+  }
+  const { state } = JSON.parse(end.step) as { state: string };
+  if (state !== 'waiting') closeSandbox();
+  say(`"type":"step","run":${run},"step":${end.step}`);
+}
+
+async function startRun(message: Extract<ParentMessage, { type: 'run' }>): Promise<void> {
+  const { run, hash, input, limits } = message;
+  const code = bundles.get(hash);
+  if (code === undefined) {
+    sayFailed(run, 'crashed', 'The bundle is missing');
+    return;
+  }
+  current.run = run;
+  current.sandbox = openSandbox(limits, (reason) => sayFailed(run, 'memory', `V8 gave up: ${reason}`));
+  report(run, await current.sandbox.start(code, input));
+}
+
+async function resumeRun({ run, answers }: Extract<ParentMessage, { type: 'answers' }>): Promise<void> {
+  if (current.run !== run || !current.sandbox) return;
+  report(run, await current.sandbox.resume(answers));
+}
+
+function keepBundle(hash: string, code: string): void {
+  if (bundles.size >= keptBundles) bundles.clear();
+  bundles.set(hash, code);
+}
+
+function receive(message: ParentMessage): void {
+  if (message.type === 'bundle') {
+    keepBundle(message.hash, message.code);
+    return;
+  }
+  const work = message.type === 'run' ? startRun(message) : resumeRun(message);
+  work.catch((error: unknown) => sayFailed(message.run, 'crashed', String(error)));
+}
+
+// An isolate's thread may be beyond stopping; an ordinary exit would wait for it.
+function die(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+const reader = new LineReader(maxParentLineBytes);
+process.stdin.on('data', (chunk: Buffer) => {
+  const lines = reader.read(chunk);
+  if (!lines) die();
+  for (const line of lines ?? []) receive(JSON.parse(line) as ParentMessage);
+});
+// The parent is gone, however it ended.
+process.stdin.on('end', die);
+process.stdin.on('error', die);
+process.stdout.on('error', die);
+giveUpRights(Number(process.argv[2]));
+say('"type":"ready"');

@@ -1,0 +1,59 @@
+import { findUnsafeValue } from '../../lib/unsafe-value.ts';
+import { findProblems } from '../../schemas.ts';
+import { runBounds } from '../run-types.ts';
+import type { Action, ActionType, Permissions, RunOutcome } from '../run-types.ts';
+
+/** A batch that may be applied, or the reason why all of it is dropped. */
+export type BatchVerdict = { actions: Action[] } | { outcome: RunOutcome; error: string };
+
+const actionSchemas = {
+  reply: 'runtime/action.reply',
+  note: 'runtime/action.note',
+  handoff: 'runtime/action.handoff',
+  label: 'runtime/action.label',
+} as const satisfies Record<ActionType, string>;
+
+function typeOf(action: unknown): unknown {
+  return typeof action === 'object' && action !== null && 'type' in action ? action.type : undefined;
+}
+
+function isActionType(type: unknown): type is ActionType {
+  return typeof type === 'string' && Object.hasOwn(actionSchemas, type);
+}
+
+function describe(type: unknown): string {
+  return typeof type === 'string' ? JSON.stringify(type.slice(0, 100)) : 'that is no text';
+}
+
+function findFault(action: unknown): string | null {
+  const type = typeOf(action);
+  if (!isActionType(type)) return `unknown type ${describe(type)}`;
+  const unsafe = findUnsafeValue(action);
+  if (unsafe) return unsafe.message;
+  const [problem] = findProblems(actionSchemas[type], action);
+  return problem ? `${type}: ${problem.message}` : null;
+}
+
+/**
+ * Decides on what a run returned: every action must have its shape (schemas/runtime/actions.json), be storable text, and
+ * be granted; one that does not takes the whole batch with it.
+ */
+export function judgeActions(batch: readonly unknown[], permissions: Permissions): BatchVerdict {
+  const replies = batch.filter((action) => typeOf(action) === 'reply').length;
+  if (batch.length > runBounds.actions || replies > runBounds.replies) {
+    return { outcome: 'too_many_actions', error: `${batch.length} actions, ${replies} of them replies` };
+  }
+  for (const [index, action] of batch.entries()) {
+    const fault = findFault(action);
+    if (fault !== null) return { outcome: 'invalid_actions', error: `Action ${index + 1}: ${fault}` };
+  }
+  const actions = batch as Action[];
+  const forbidden = actions.find(({ type }) => !permissions.conversation.includes(type));
+  if (forbidden) {
+    return {
+      outcome: 'forbidden_action',
+      error: `The manifest does not ask for "${forbidden.type}" under permissions.conversation`,
+    };
+  }
+  return { actions };
+}

@@ -1,0 +1,210 @@
+import { judgeActions } from './action-batch.ts';
+import { hidePaths, startSandboxProcess } from '../child-process.ts';
+import type { SandboxProcess } from '../child-process.ts';
+import { FairQueue } from './fair-queue.ts';
+import type { Owner } from './fair-queue.ts';
+import { viewEvent } from './event-view.ts';
+import { Paces } from './paces.ts';
+import { runBounds } from '../run-types.ts';
+import type { HostCall, RunOutcome, RunRequest, RunResult, Runner } from '../run-types.ts';
+import { RunnerProcess } from './process.ts';
+import type { RawResult } from './process.ts';
+
+export type * from '../run-types.ts';
+export { defaultLimits } from '../run-types.ts';
+
+/** Where a runner reports what operators should know; a pino logger fits. */
+export interface RunnerLog {
+  warn(fields: object, message: string): void;
+}
+
+/**
+ * `size` children work side by side, the last quarter of them kept for bots that are quick; `queueLimit` runs may wait; a
+ * child above `maxRssMb` MiB is killed.
+ */
+export interface RunnerOptions {
+  size: number;
+  queueLimit: number;
+  maxRssMb: number;
+  /** What bots may call while they run; nothing unless given. */
+  hostCalls?: Readonly<Record<string, HostCall>>;
+  log?: RunnerLog;
+  /** How a child is started; the sandbox unless a test says otherwise. */
+  start?: (maxRssMb: number) => SandboxProcess;
+}
+
+interface QueuedRun {
+  request: RunRequest;
+  input: string;
+  owner: Owner;
+  resolve: (result: RawResult) => void;
+}
+
+/** At least one child of several is kept in reserve, so that there is always one for who is quick. */
+const reservedPart = 0.25;
+const firstRestartMs = 100;
+const lastRestartMs = 5_000;
+/** So many failed starts in a row, and runs no longer wait for the next. */
+const patientStarts = 3;
+
+function refused(outcome: RunOutcome, error: string): RawResult {
+  return { outcome, actions: [], logs: [], error, wallMs: 0 };
+}
+
+/** The JSON that the isolate's `start` reads. */
+function inputOf(request: RunRequest): string {
+  const { bundle, event, handler, config, seed, now, permissions } = request;
+  const run = `${bundle.hash.slice(0, 12)}-${seed}`;
+  return JSON.stringify({ event: viewEvent(event, permissions), handler, config, seed, now, run, bounds: runBounds });
+}
+
+function toResult(raw: RawResult, request: RunRequest): RunResult {
+  const verdict = raw.outcome === 'ok' ? judgeActions(raw.actions, request.permissions) : raw;
+  const { outcome, error } = 'outcome' in verdict ? verdict : { outcome: 'ok' as const, error: undefined };
+  return {
+    outcome,
+    actions: 'outcome' in verdict ? [] : verdict.actions,
+    logs: raw.logs,
+    wallMs: raw.wallMs,
+    ...(error === undefined ? {} : { error: hidePaths(error, runBounds.errorChars) }),
+    ...(raw.handlers ? { handlers: raw.handlers } : {}),
+  };
+}
+
+class RunnerPool implements Runner {
+  readonly #options: RunnerOptions;
+  readonly #processes = new Set<RunnerProcess>();
+  readonly #idle: RunnerProcess[] = [];
+  readonly #queue: FairQueue<QueuedRun>;
+  readonly #paces = new Paces();
+  readonly #restarts = new Set<NodeJS.Timeout>();
+  #failedStarts = 0;
+  #isClosed = false;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+    this.#queue = new FairQueue(options.queueLimit);
+    for (let count = 0; count < options.size; count += 1) this.#startProcess();
+  }
+
+  get queued(): number {
+    return this.#queue.size;
+  }
+
+  async run(request: RunRequest): Promise<RunResult> {
+    return toResult(await this.#enqueue(request), request);
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    for (const timer of this.#restarts) clearTimeout(timer);
+    this.#drain('The runner was closed');
+    for (const process of this.#processes) process.kill('crashed', 'The runner was closed');
+    return this.#whenEmpty();
+  }
+
+  #enqueue(request: RunRequest): Promise<RawResult> | RawResult {
+    if (this.#isClosed) return refused('crashed', 'The runner is closed');
+    if (request.bundle.code.length > runBounds.bundleChars) return refused('load_failed', 'The bundle is too large');
+    const input = inputOf(request);
+    if (input.length > runBounds.inputChars) return refused('load_failed', 'The event is too large');
+    const { promise, resolve } = Promise.withResolvers<RawResult>();
+    // Where a child is free nobody waits, so the limit is looked at afterwards.
+    const run = { request, input, owner: request.owner, resolve };
+    const displaced = this.#queue.add(run, () => this.#dispatch());
+    displaced?.resolve(refused('queue_full', `${this.#queue.size} runs are waiting already`));
+    return promise;
+  }
+
+  #dispatch(): void {
+    while (this.#queue.size > 0) {
+      while (this.#idle[0]?.isUsable === false) this.#idle.shift();
+      const next = this.#idle.length > 0 ? this.#queue.take((owner) => this.#mayRun(owner)) : null;
+      const process = next && this.#idle.shift();
+      if (!process) return;
+      void this.#runIn(process, next);
+    }
+  }
+
+  #mayRun(owner: Owner): boolean {
+    return this.#idle.length > this.#reserve || this.#paces.mayTakeReserve(owner);
+  }
+
+  get #reserve(): number {
+    const { size } = this.#options;
+    // While children fail to start, the reserve may be all there is.
+    return size < 2 || this.#failedStarts > 0 ? 0 : Math.max(1, Math.floor(size * reservedPart));
+  }
+
+  async #runIn(process: RunnerProcess, { request, input, owner, resolve }: QueuedRun): Promise<void> {
+    this.#paces.begin(owner);
+    const result = await process.run(request, input);
+    this.#paces.end(owner, { wallMs: result.wallMs, killed: !process.isUsable });
+    if (process.isUsable) this.#idle.push(process);
+    resolve(result);
+    this.#dispatch();
+  }
+
+  #startProcess(): void {
+    const { start = startSandboxProcess, maxRssMb, hostCalls = {} } = this.#options;
+    const process = new RunnerProcess(
+      { start, maxRssMb, hostCalls },
+      {
+        onReady: (ready) => {
+          this.#failedStarts = 0;
+          this.#idle.push(ready);
+          this.#dispatch();
+        },
+        onExit: (gone, wasReady, cause) => this.#replace(gone, wasReady, cause),
+      },
+    );
+    this.#processes.add(process);
+  }
+
+  #replace(gone: RunnerProcess, wasReady: boolean, cause: string): void {
+    this.#processes.delete(gone);
+    const at = this.#idle.indexOf(gone);
+    if (at !== -1) this.#idle.splice(at, 1);
+    if (this.#isClosed) {
+      this.#onEmpty();
+      return;
+    }
+    if (wasReady) {
+      this.#startProcess();
+      return;
+    }
+    this.#failedStarts += 1;
+    this.#options.log?.warn({ failed_starts: this.#failedStarts, cause }, 'a sandbox process did not start');
+    if (this.#failedStarts >= patientStarts) this.#drain('The sandbox cannot be started');
+    this.#restartLater();
+  }
+
+  #restartLater(): void {
+    const delay = Math.min(firstRestartMs * 2 ** (this.#failedStarts - 1), lastRestartMs);
+    const timer = setTimeout(() => {
+      this.#restarts.delete(timer);
+      this.#startProcess();
+    }, delay);
+    this.#restarts.add(timer);
+  }
+
+  #drain(reason: string): void {
+    for (const { resolve } of this.#queue.drain()) resolve(refused('crashed', reason));
+  }
+
+  #onEmpty: () => void = () => undefined;
+
+  #whenEmpty(): Promise<void> {
+    if (this.#processes.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onEmpty = () => {
+        if (this.#processes.size === 0) resolve();
+      };
+    });
+  }
+}
+
+/** Starts a runner and its children. A child that dies is replaced; one that keeps failing to start is tried less and less often. */
+export function createRunner(options: RunnerOptions): Runner {
+  return new RunnerPool(options);
+}

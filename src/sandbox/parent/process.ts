@@ -1,0 +1,232 @@
+import { residentMb } from '../child-process.ts';
+import type { SandboxProcess } from '../child-process.ts';
+import { cannotGiveUpRoot } from '../child/give-up-rights.ts';
+import { answerCalls } from './host-calls.ts';
+import { computingMsOf } from '../run-types.ts';
+import type { HostCall, LogLine, RunOutcome, RunRequest } from '../run-types.ts';
+import { LineReader, keptBundles, maxChildLineBytes, readChildMessage } from '../wire.ts';
+import type { CallRequest, ChildMessage, ParentMessage, Step } from '../wire.ts';
+
+/** How a run ended, before its actions are looked at. */
+export interface RawResult {
+  outcome: RunOutcome;
+  actions: unknown[];
+  logs: LogLine[];
+  error?: string;
+  handlers?: string[];
+  wallMs: number;
+}
+
+/** What a process tells its pool. */
+export interface ProcessOwner {
+  /** It has started and can take its first run. */
+  onReady(process: RunnerProcess): void;
+  /** It is gone, and the cause in a sentence; `wasReady` = it had been able to take runs. */
+  onExit(process: RunnerProcess, wasReady: boolean, cause: string): void;
+}
+
+/** How a process is started and bounded; `maxRssMb` in MiB. */
+export interface ProcessOptions {
+  start: (maxRssMb: number) => SandboxProcess;
+  maxRssMb: number;
+  hostCalls: Readonly<Record<string, HostCall>>;
+}
+
+interface ActiveRun {
+  readonly id: number;
+  readonly request: RunRequest;
+  readonly startedAt: number;
+  /** What is left of the run's computing time when the child's present turn begins. */
+  computingLeftMs: number;
+  turnBeganAt: number;
+  /** When the child must have spoken; infinite while it is the service's turn. */
+  sliceEndsAt: number;
+  readonly abort: AbortController;
+  readonly resolve: (result: RawResult) => void;
+}
+
+const watchEveryMs = 20;
+/** The isolate stops itself at the end of its slice; a child silent for this much longer cannot. */
+const silenceGraceMs = 200;
+const readyWithinMs = 10_000;
+/** A child that keeps more than this part of its memory allowance between runs is replaced. */
+const keptMemoryPart = 0.6;
+
+function describeExit(code: number | null, signal: string | null): string {
+  if (code === cannotGiveUpRoot)
+    return 'This root may not become another account, and no bot runs as root: start the service as an ordinary user';
+  return `The sandbox process died (${signal ?? code})`;
+}
+
+/** One child process and the run it is busy with, watched: what does not answer in time, or grows too large, is killed. */
+export class RunnerProcess {
+  readonly #child: SandboxProcess;
+  readonly #options: ProcessOptions;
+  readonly #owner: ProcessOwner;
+  readonly #reader = new LineReader(maxChildLineBytes);
+  readonly #knownBundles = new Set<string>();
+  readonly #startTimer: NodeJS.Timeout;
+  #watch: NodeJS.Timeout | undefined;
+  #active: ActiveRun | null = null;
+  #lastRun = 0;
+  #isReady = false;
+  #isDoomed = false;
+  #isGone = false;
+
+  constructor(options: ProcessOptions, owner: ProcessOwner) {
+    this.#options = options;
+    this.#owner = owner;
+    this.#child = options.start(options.maxRssMb);
+    this.#startTimer = setTimeout(() => this.kill('crashed', 'The sandbox did not start'), readyWithinMs);
+    this.#child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
+    // A write to a child that just died; its exit is what counts.
+    this.#child.stdin.on('error', () => undefined);
+    this.#child.on('error', () => this.#leave('The sandbox process failed'));
+    this.#child.on('exit', (code, signal) => this.#leave(describeExit(code, signal)));
+  }
+
+  /** The process id, for those who watch; undefined when it could not be started. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** False once it is dead or about to be. */
+  get isUsable(): boolean {
+    return !this.#isDoomed && !this.#isGone;
+  }
+
+  /** Runs one request, one at a time, from onReady on and while it is usable. `input` is the JSON for the isolate. Never rejects. */
+  run(request: RunRequest, input: string): Promise<RawResult> {
+    const { promise, resolve } = Promise.withResolvers<RawResult>();
+    const { bundle, limits } = request;
+    const id = (this.#lastRun += 1);
+    const startedAt = performance.now();
+    const turn = { computingLeftMs: computingMsOf(limits), turnBeganAt: startedAt, sliceEndsAt: 0 };
+    this.#active = { id, request, startedAt, ...turn, abort: new AbortController(), resolve };
+    this.#sendBundle(bundle.hash, bundle.code);
+    this.#giveSlice(this.#active);
+    this.#send({ type: 'run', run: id, hash: bundle.hash, input, limits });
+    this.#watch = setInterval(() => this.#check(), watchEveryMs);
+    return promise;
+  }
+
+  /** Kills the process at once; a run under way ends with this outcome. */
+  kill(outcome: RunOutcome, error: string): void {
+    this.#doom();
+    this.#finish({ outcome, actions: [], logs: [], error });
+  }
+
+  #doom(): void {
+    this.#isDoomed = true;
+    this.#child.kill('SIGKILL');
+  }
+
+  #sendBundle(hash: string, code: string): void {
+    if (this.#knownBundles.has(hash)) return;
+    if (this.#knownBundles.size >= keptBundles) this.#knownBundles.clear();
+    this.#knownBundles.add(hash);
+    this.#send({ type: 'bundle', hash, code });
+  }
+
+  #send(message: ParentMessage): void {
+    this.#child.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  #giveSlice(active: ActiveRun): void {
+    const allowedMs = Math.min(active.request.limits.sliceMs, Math.max(active.computingLeftMs, 0));
+    active.turnBeganAt = performance.now();
+    active.sliceEndsAt = active.turnBeganAt + allowedMs + silenceGraceMs;
+  }
+
+  #read(chunk: Buffer): void {
+    if (!this.isUsable) return;
+    const lines = this.#reader.read(chunk);
+    if (!lines) {
+      this.kill('output_too_large', 'The sandbox wrote more than a run may return');
+      return;
+    }
+    for (const line of lines) if (this.isUsable) this.#receive(readChildMessage(line));
+  }
+
+  #receive(message: ChildMessage | null): void {
+    const active = this.#active;
+    if (message?.type === 'ready' && !this.#isReady) {
+      clearTimeout(this.#startTimer);
+      this.#isReady = true;
+      this.#owner.onReady(this);
+    } else if (!message || message.type === 'ready' || message.run !== active?.id) {
+      this.kill('crashed', 'The sandbox broke its protocol');
+    } else if (message.type === 'failed') {
+      this.#end({ outcome: message.outcome, actions: [], logs: [], error: message.error });
+    } else {
+      this.#advance(active, message.step);
+    }
+  }
+
+  #advance(active: ActiveRun, step: Step): void {
+    if (step.state === 'waiting') {
+      void this.#serve(active, step.requests);
+    } else if (step.state === 'never_settled') {
+      const error = 'The handler waits for something that cannot happen';
+      this.#end({ outcome: 'never_settled', actions: [], logs: step.logs, error });
+    } else {
+      const { outcome, actions, logs, error, handlers } = step;
+      this.#end({ outcome, actions, logs, ...(error ? { error } : {}), ...(handlers ? { handlers } : {}) });
+    }
+  }
+
+  async #serve(active: ActiveRun, requests: CallRequest[]): Promise<void> {
+    if (requests.length === 0) {
+      this.kill('crashed', 'The sandbox broke its protocol');
+      return;
+    }
+    active.computingLeftMs -= performance.now() - active.turnBeganAt;
+    active.sliceEndsAt = Infinity;
+    const { request: run, abort } = active;
+    const { hostCalls } = this.#options;
+    const answers = await answerCalls(requests, { hostCalls, run, signal: abort.signal });
+    if (this.#active !== active) return;
+    this.#giveSlice(active);
+    this.#send({ type: 'answers', run: active.id, answers });
+  }
+
+  #check(): void {
+    const active = this.#active;
+    if (!active) return;
+    const now = performance.now();
+    const { wallMs } = active.request.limits;
+    if (now > active.sliceEndsAt) this.kill('unresponsive', 'The bot could not be stopped and was killed');
+    else if (now - active.startedAt > wallMs) this.kill('deadline', `The run took longer than ${wallMs} ms`);
+    else if (this.#residentMb() > this.#options.maxRssMb) {
+      this.kill('rss_limit', `The sandbox process took more than ${this.#options.maxRssMb} MiB`);
+    }
+  }
+
+  #residentMb(): number {
+    return (this.pid === undefined ? null : residentMb(this.pid)) ?? 0;
+  }
+
+  /** The isolate gave an answer: the process goes on, unless it is spoilt. */
+  #end(result: Omit<RawResult, 'wallMs'>): void {
+    const isSpoilt = result.outcome === 'memory' || this.#residentMb() > this.#options.maxRssMb * keptMemoryPart;
+    if (isSpoilt) this.#doom();
+    this.#finish(result);
+  }
+
+  #finish(result: Omit<RawResult, 'wallMs'>): void {
+    const active = this.#active;
+    if (!active) return;
+    this.#active = null;
+    clearInterval(this.#watch);
+    active.abort.abort();
+    active.resolve({ ...result, wallMs: performance.now() - active.startedAt });
+  }
+
+  #leave(error: string): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    clearTimeout(this.#startTimer);
+    this.#finish({ outcome: 'crashed', actions: [], logs: [], error });
+    this.#owner.onExit(this, this.#isReady, error);
+  }
+}

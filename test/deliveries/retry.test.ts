@@ -1,0 +1,164 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { nextStep, RETRY_SCHEDULE } from '../../src/deliveries/retry.ts';
+import type { EndpointKind, FinishedAttempt, NextStep } from '../../src/deliveries/retry.ts';
+import { systemRandom } from '../../src/lib/ports.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const now = new Date('2026-11-20T12:00:00Z');
+
+function finish(
+  changes: Partial<FinishedAttempt['result']>,
+  rest: Partial<FinishedAttempt> = {},
+  fraction = 0,
+): NextStep {
+  return nextStep({
+    kind: 'account',
+    attempt: 1,
+    result: { ok: false, status: 500, headers: {}, errorCode: null, ...changes },
+    now,
+    random: { ...systemRandom, fraction: () => fraction },
+    ...rest,
+  });
+}
+
+function delay(...attempt: Parameters<typeof finish>): number {
+  const next = finish(...attempt);
+  if (next.step !== 'retry') throw new Error(`Not a retry: ${next.step}`);
+  return next.delayMs;
+}
+
+const kind = fc.constantFrom<EndpointKind>('account', 'bot');
+const failure = fc.oneof(
+  fc.record({ status: fc.constantFrom(301, 400, 404, 429, 500, 502, 503, 504), errorCode: fc.constant(null) }),
+  fc.record({ status: fc.constant(null), errorCode: fc.constantFrom('timeout', 'dns', 'connect', 'tls', 'reset') }),
+);
+
+describe('retry', () => {
+  it('ends with a success', () => {
+    expect(finish({ ok: true, status: 204 })).to.deep.equal({ step: 'delivered' });
+  });
+
+  it('follows the documented schedules, then gives up', () => {
+    const account = [
+      5_000,
+      MINUTE,
+      5 * MINUTE,
+      30 * MINUTE,
+      2 * HOUR,
+      5 * HOUR,
+      10 * HOUR,
+      14 * HOUR,
+      20 * HOUR,
+      24 * HOUR,
+    ];
+    const bot = [1_000, 5_000, 30_000, 2 * MINUTE, 10 * MINUTE];
+    for (const [endpoint, waits] of [
+      ['account', account],
+      ['bot', bot],
+    ] as const) {
+      expect(waits.map((_, index) => delay({}, { kind: endpoint, attempt: index + 1 }))).to.deep.equal(waits);
+      const last = finish({}, { kind: endpoint, attempt: waits.length + 1 });
+      expect(last).to.deep.equal({ step: 'exhausted', reason: 'attempts_used_up' });
+    }
+  });
+
+  it('is never early, and late by a fifth at most', () => {
+    fc.assert(
+      fc.property(
+        kind,
+        fc.nat(9),
+        failure,
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        (endpoint, index, result, fraction) => {
+          const scheduled = RETRY_SCHEDULE[endpoint][index];
+          fc.pre(scheduled !== undefined);
+          const waited = delay(result, { kind: endpoint, attempt: index + 1 }, fraction);
+          expect(waited).to.be.at.least(scheduled);
+          expect(waited).to.be.at.most(Math.ceil(Math.max(scheduled, MINUTE) * 1.2));
+          expect(Number.isInteger(waited)).to.equal(true);
+        },
+      ),
+    );
+  });
+
+  it('spreads: two attempts with other randomness wait differently', () => {
+    const waits = Array.from({ length: 50 }, () => delay({}, { attempt: 5, random: systemRandom }));
+    expect(new Set(waits).size).to.be.above(40);
+  });
+
+  it('gives an overloaded account endpoint a minute, a bot its own pace', () => {
+    for (const status of [429, 502, 503, 504]) {
+      expect(delay({ status })).to.equal(MINUTE);
+      expect(delay({ status }, { kind: 'bot' })).to.equal(1_000);
+    }
+    expect(delay({ status: null, errorCode: 'timeout' })).to.equal(MINUTE);
+    expect(delay({ status: null, errorCode: 'timeout' }, { kind: 'bot' })).to.equal(1_000);
+    expect(delay({ status: 503 }, { attempt: 4 })).to.equal(30 * MINUTE);
+    for (const status of [500, 404, 308]) expect(delay({ status })).to.equal(5_000);
+    for (const errorCode of ['connect', 'dns', 'reset', 'tls'] as const)
+      expect(delay({ status: null, errorCode })).to.equal(5_000);
+  });
+
+  it('honours Retry-After in seconds and as a date, never less than the schedule', () => {
+    const after = (value: string, rest: Partial<FinishedAttempt> = {}) =>
+      delay({ status: 429, headers: { 'retry-after': value } }, rest);
+    expect(after('90')).to.equal(90_000);
+    expect(after(' 90 ')).to.equal(90_000);
+    expect(after('1')).to.equal(MINUTE);
+    expect(after('Fri, 20 Nov 2026 12:05:00 GMT')).to.equal(5 * MINUTE);
+    expect(after('Fri, 20 Nov 2026 11:00:00 GMT')).to.equal(MINUTE);
+    expect(after('90', { attempt: 5 })).to.equal(2 * HOUR);
+    expect(after('90', { kind: 'bot' })).to.equal(90_000);
+  });
+
+  it('bounds Retry-After: 10 hours for account webhooks, 10 minutes for bots', () => {
+    for (const value of ['36001', '9999999999', 'Sun, 20 Nov 2044 12:00:00 GMT']) {
+      expect(delay({ headers: { 'retry-after': value } })).to.equal(10 * HOUR);
+      expect(delay({ headers: { 'retry-after': value } }, { kind: 'bot' })).to.equal(10 * MINUTE);
+    }
+  });
+
+  it('ignores a Retry-After that says nothing', () => {
+    const nonsense = [
+      '',
+      'soon',
+      '-5',
+      '1e9',
+      '0x10',
+      '99999999999',
+      '2026-11-20',
+      'Xxx, 99 Xxx 9999 99:99:99 GMT',
+      'NaN',
+      'Infinity',
+    ];
+    for (const value of nonsense) expect(delay({ headers: { 'retry-after': value } }), value).to.equal(5_000);
+    fc.assert(
+      fc.property(fc.string(), (value) => {
+        const waited = delay({ headers: { 'retry-after': value } }, {}, 0.999);
+        expect(waited).to.be.within(5_000, 12 * HOUR);
+      }),
+    );
+  });
+
+  it('disables an endpoint that is gone, at any attempt', () => {
+    for (const attempt of [1, 11])
+      expect(finish({ status: 410 }, { attempt })).to.deep.equal({ step: 'disable', reason: 'gone' });
+  });
+
+  it('gives up at once where no attempt can succeed', () => {
+    for (const errorCode of ['blocked_address', 'bad_url', 'bad_request'] as const) {
+      expect(finish({ status: null, errorCode })).to.deep.equal({ step: 'exhausted', reason: errorCode });
+    }
+  });
+
+  it('ends every delivery: no answers keep it going beyond its schedule', () => {
+    fc.assert(
+      fc.property(kind, fc.array(failure, { minLength: 12, maxLength: 12 }), (endpoint, results) => {
+        const steps = results.map((result, index) => finish(result, { kind: endpoint, attempt: index + 1 }).step);
+        expect(steps.indexOf('exhausted')).to.equal(RETRY_SCHEDULE[endpoint].length);
+      }),
+    );
+  });
+});

@@ -1,0 +1,116 @@
+import type { Mutant } from './mutant.ts';
+
+export const people: readonly Mutant[] = [
+  {
+    file: 'src/domain/widget/sessions.ts',
+    text: 'ORDER BY resolved, id DESC LIMIT 1',
+    replacement: 'ORDER BY id DESC LIMIT 1',
+    test: 'test/api/public/widget-identity.test.ts',
+    only: 'the word of a visitor',
+    harm: "A visitor's word reopens a resolved conversation while an older one is open.",
+  },
+  {
+    file: 'src/domain/people/seats.ts',
+    text: 'AND NOT u.platform_admin',
+    replacement: '',
+    test: 'test/api/platform/platform-users.test.ts',
+    only: 'keep the token of a platform administrator',
+    harm: 'A platform administrator who leaves the last account is locked out.',
+  },
+  {
+    file: 'src/domain/people/seats.ts',
+    text: 'WHERE person_id = u.id AND left_at IS NULL)`',
+    replacement: 'WHERE person_id = u.id)`',
+    test: 'test/api/accounts/agents.test.ts',
+    only: 'a removed agent leaves',
+    harm: 'Who was dismissed from every account keeps the access token.',
+  },
+  {
+    file: 'src/domain/people/agents.ts',
+    text: ` AND s.person_id IS NOT NULL
+     ORDER`,
+    replacement: `
+     ORDER`,
+    test: 'test/api/accounts/seats.test.ts',
+    only: 'an invited administrator',
+    harm: 'The last administrator may leave because of one who never accepted the invitation, and nobody can administer the account.',
+  },
+  {
+    file: 'src/domain/people/identity.ts',
+    text: 's.account_id = a.id AND s.person_id = $2 AND s.left_at IS NULL',
+    replacement: 's.account_id = a.id AND s.person_id = $2',
+    test: 'test/api/accounts/seats.test.ts',
+    only: 'gives a token to who holds none',
+    harm: 'Who was removed from an account and invited again is answered 404 there.',
+  },
+  {
+    file: 'src/domain/widget/sessions.ts',
+    text: '(identifier = $2 OR id = $3 AND identifier IS NULL)',
+    replacement: '(identifier = $2 OR id = $3)',
+    test: 'test/api/public/widget-identity.test.ts',
+    harm: "On a shared computer, the next customer to sign in reads the last one's conversation.",
+  },
+  {
+    file: 'src/domain/widget/sessions.ts',
+    text: 'ORDER BY id DESC OFFSET',
+    replacement: 'ORDER BY id OFFSET',
+    test: 'test/api/public/widget-identity.test.ts',
+    harm: 'Who opens the widget on a twenty-first device cannot speak there.',
+  },
+  {
+    file: 'src/domain/widget/visits.ts',
+    text: ' AND k.inbox_id = i.id',
+    replacement: '',
+    test: 'test/api/public/widget-access.test.ts',
+    harm: "A contact's token for one inbox opens the other inboxes of the account.",
+  },
+  {
+    file: 'src/domain/widget/visits.ts',
+    text: `CASE WHEN i.previous_identity_secret_expires_at > now()
+         THEN i.previous_identity_secret END`,
+    replacement: 'i.previous_identity_secret',
+    test: 'test/api/public/widget-identity.test.ts',
+    harm: 'A leaked identity secret proves visitors for ever, although it was replaced.',
+  },
+  {
+    file: 'src/domain/inboxes/members.ts',
+    text: 'AND assignee_id = $2 AND inbox_id = ${inboxId}',
+    replacement: 'AND assignee_id = $2',
+    test: 'test/api/accounts/inboxes.test.ts',
+    only: 'leaves one inbox keeps',
+    harm: 'Who leaves one inbox loses the conversations of all other inboxes too.',
+  },
+  {
+    file: 'src/domain/inboxes/members.ts',
+    text: `
+      AND NOT EXISTS (SELECT FROM agents WHERE account_id = $1 AND user_id = $2 AND role = 'administrator')`,
+    replacement: '',
+    test: 'test/api/accounts/inboxes.test.ts',
+    only: 'leav',
+    harm: 'An administrator who leaves an inbox loses its conversations.',
+  },
+  {
+    file: 'src/domain/platform/users.ts',
+    text: 'const left = admins.filter((admin) => admin.id !== id);',
+    replacement: 'const left = admins;',
+    test: 'test/api/platform/platform-users.test.ts',
+    only: 'become platform administrators and cease',
+    harm: 'The last platform administrator can step down, and nobody administers the platform.',
+  },
+  {
+    file: 'src/domain/inboxes/inboxes.ts',
+    text: 'if (left.length > 0) return false;',
+    replacement: 'if (left.length > 1) return false;',
+    test: 'test/api/accounts/inboxes.test.ts',
+    only: 'deleting one',
+    harm: 'An inbox with one conversation cannot be deleted, or its conversation goes without a word.',
+  },
+  {
+    file: 'src/domain/people/users.ts',
+    text: 'if (revoke) await inner.nativeDelete',
+    replacement: 'await inner.nativeDelete',
+    test: 'test/boot/remedies.test.ts',
+    only: 'a lost token',
+    harm: "A new token for who lost one ends all the person's others unasked.",
+  },
+];

@@ -1,0 +1,108 @@
+import type { Mutant } from './mutant.ts';
+
+export const runs: readonly Mutant[] = [
+  {
+    file: 'src/runs/run-bot.ts',
+    text: 'input.event.depth + 1',
+    replacement: 'input.event.depth',
+    test: 'test/runs/overtaken.test.ts',
+    only: 'a bot that answers itself',
+    harm: 'Bots that hear what bots cause answer each other until the bound on loops.',
+  },
+  {
+    file: 'src/runs/apply-actions.ts',
+    text: "return action.type === 'reply' || action.type === 'handoff';",
+    replacement: "return action.type === 'reply';",
+    test: 'test/runs/overtaken.test.ts',
+    harm: 'A bot that a person overtook still opens the conversation and writes its note.',
+  },
+  {
+    file: 'src/runs/run-bot.ts',
+    text: 'findConversation(tx.em, tx.account.id, conversationId, { lock: true })',
+    replacement: 'findConversation(tx.em, tx.account.id, conversationId)',
+    test: 'test/runs/overtaken.test.ts',
+    only: 'in the moment in which it settles',
+    harm: "A bot's handoff slips in after a person took over.",
+  },
+  {
+    file: 'src/sandbox/parent/event-view.ts',
+    text: "['conversation', 'current_conversation']",
+    replacement: "['conversation']",
+    test: 'test/sandbox/event-view.test.ts',
+    harm: "A plugin without the permission reads the contact's name when the widget is opened.",
+  },
+  {
+    file: 'src/sandbox/parent/pool.ts',
+    text: `          this.#failedStarts = 0;
+`,
+    replacement: '',
+    test: 'test/sandbox/runner-pool.test.ts',
+    harm: 'After three failed starts in the life of a process, every later one fails whatever waits.',
+  },
+  {
+    file: 'src/sandbox/parent/process.ts',
+    text: ' || this.#residentMb() > this.#options.maxRssMb * keptMemoryPart;',
+    replacement: ';',
+    test: 'test/sandbox/runner-pool.test.ts',
+    harm: "An innocent bot's run dies of the memory that the one before it left behind.",
+  },
+  {
+    file: 'src/sandbox/parent/fair-queue.ts',
+    text: `    bots.delete(bot);
+    this.#accounts.delete(account);
+    if (items.length > 0)`,
+    replacement: `    bots.delete(bot);
+    if (bots.size === 0 && items.length === 0) this.#accounts.delete(account);
+    if (items.length > 0)`,
+    test: 'test/sandbox/fair-queue.test.ts',
+    harm: 'The account that came first is served until it has nothing left, and all others wait.',
+  },
+  {
+    file: 'src/sandbox/child/isolate.ts',
+    text: 'Math.min(limits.sliceMs, Math.ceil(computingMsOf(limits) - beganAt))',
+    replacement: 'limits.sliceMs',
+    test: 'test/sandbox/runner.test.ts',
+    only: 'slices together',
+    harm: 'A bot that calls the service in between computes ten times as long as it may.',
+  },
+  {
+    file: 'src/sandbox/parent/process.ts',
+    text: 'if (this.#knownBundles.size >= keptBundles) this.#knownBundles.clear();',
+    replacement: 'if (this.#knownBundles.size > keptBundles) this.#knownBundles.clear();',
+    test: 'test/sandbox/runner.test.ts',
+    only: 'knows which bundles',
+    harm: 'With more than 32 plugins, runs of innocent bots crash.',
+  },
+  {
+    file: 'src/runs/run-bot.ts',
+    text: "new Set(['queue_full', 'loop_suspected'])",
+    replacement: "new Set(['loop_suspected'])",
+    test: 'test/runs/overtaken.test.ts',
+    only: 'by a full queue',
+    harm: 'A full service puts innocent bots into quarantine.',
+  },
+  {
+    file: 'src/runs/run-bot.ts',
+    text: 'input.failures + 1 < maxTransientAttempts',
+    replacement: 'input.failures < maxTransientAttempts',
+    test: 'test/runs/overtaken.test.ts',
+    only: 'by a crash of its process',
+    harm: 'The customer of a crashing bot waits a try longer for people.',
+  },
+  {
+    file: 'src/sandbox/parent/paces.ts',
+    text: 'if (left > 0) this.#underWay.set(owner.account, left);',
+    replacement: 'if (left >= 0) this.#underWay.set(owner.account, left);',
+    test: 'test/sandbox/fair-queue.test.ts',
+    harm: 'Once an account has run a bot, its new bots never get a reserved child and wait behind the slow.',
+  },
+  {
+    file: 'src/sandbox/parent/pool.ts',
+    text: `    if (this.#failedStarts >= patientStarts) this.#drain('The sandbox cannot be started');
+`,
+    replacement: '',
+    test: 'test/sandbox/runner-pool.test.ts',
+    only: 'ends what waits when no child',
+    harm: 'Where the sandbox cannot start, customers wait for bots for ever.',
+  },
+];

@@ -1,0 +1,291 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { expect } from 'chai';
+import { entities } from '../../src/records/entities.ts';
+import { Database } from '../../src/postgres/database.ts';
+import { listContacts, searchContacts, type ContactSort } from '../../src/domain/contacts/contacts.ts';
+import {
+  conversationsPerPage,
+  listConversations,
+  type ConversationFilter,
+} from '../../src/domain/conversations/list.ts';
+import { searchConversations } from '../../src/domain/conversations/search.ts';
+import { findLastMessages } from '../../src/records/message.ts';
+import { system, type Actor } from '../../src/events/transaction.ts';
+import { systemClock } from '../../src/lib/ports.ts';
+import { sql } from '../../src/postgres/sql.ts';
+import { migrate } from '../../src/postgres/migrate.ts';
+import { indexesOf, plansOf, scannedTables, type Plan } from '../support/plans.ts';
+import { createDatabase, dropDatabase } from '../support/postgres.ts';
+
+const administrator: Actor = { ...system, kind: 'user', id: 1, role: 'administrator' };
+const agent: Actor = { ...system, kind: 'user', id: 2, role: 'agent' };
+const bot: Actor = { ...system, kind: 'agent_bot', id: 1 };
+const everything: ConversationFilter = {
+  status: null,
+  assigneeType: 'all',
+  labels: null,
+  contactId: null,
+  inboxId: null,
+  teamId: null,
+  text: null,
+  sort: 'last_activity_at',
+  ascending: false,
+  page: 1,
+};
+const conversations = 100_000;
+const lastPage = conversations / conversationsPerPage;
+
+// One account has 100,000 conversations and 40,000 messages with 20,000 contacts, another a fifth of that.
+const seed = [
+  `INSERT INTO accounts (name) VALUES ('Big'), ('Small')`,
+  `INSERT INTO users (name, email) VALUES ('Administrator', 'a@example.com'), ('Agent', 'b@example.com')`,
+  `INSERT INTO seats (account_id, id, person_id, name, email) SELECT 1, id, id, name, email FROM users`,
+  `INSERT INTO agents (account_id, user_id, role) VALUES (1, 1, 'administrator'), (1, 2, 'agent')`,
+  `INSERT INTO agent_bots (account_id, name, kind, plugin_id, events) VALUES (1, 'Bot', 'plugin', 'faq', '{}')`,
+  `INSERT INTO inboxes (account_id, name, channel_type, identifier, agent_bot_id)
+   SELECT a, 'Inbox', 'Channel::Api', a || '-' || g, CASE WHEN a = 1 AND g = 2 THEN 1 END
+   FROM generate_series(1, 2) a, generate_series(1, 5) g ORDER BY a, g`,
+  `INSERT INTO inboxes (account_id, name, channel_type, identifier) VALUES (1, 'Small', 'Channel::Api', 'small')`,
+  `INSERT INTO teams (account_id, name) VALUES (1, 'Half'), (1, 'Small')`,
+  `INSERT INTO inbox_members (account_id, inbox_id, user_id) VALUES (1, 1, 2), (1, 2, 2), (1, 3, 2)`,
+  `INSERT INTO contacts (account_id, name, email, phone_number, last_activity_at)
+   SELECT CASE WHEN g <= 20000 THEN 1 ELSE 2 END, 'Customer ' || g, md5(g::text) || '@example.com', '+1415' || 1000000 + g,
+     now() - g * interval '1 second' FROM generate_series(1, 24000) g`,
+  `INSERT INTO conversations (account_id, inbox_id, contact_id, status, assignee_id, team_id, created_at, updated_at, last_activity_at)
+   SELECT CASE WHEN g <= 100000 THEN 1 ELSE 2 END, CASE WHEN g <= 100000 AND g % 500 = 3 THEN 11 WHEN g <= 100000 THEN 1 + g % 5 ELSE 6 + g % 5 END,
+     CASE WHEN g <= 100000 THEN 1 + g % 20000 ELSE 20001 + g % 4000 END,
+     CASE WHEN g % 10 < 6 THEN 'resolved' WHEN g % 10 < 9 THEN 'open' ELSE 'pending' END,
+     CASE WHEN g <= 100000 AND g % 3 = 0 THEN 1 + g % 2 END,
+     CASE WHEN g <= 100000 AND g % 400 = 0 THEN 2 WHEN g <= 100000 AND g % 2 = 0 THEN 1 END, now() - g * interval '1 minute',
+     now() - g * 7919 % 100003 * interval '1 second', now() - g * 7907 % 100003 * interval '1 second'
+   FROM generate_series(1, 120000) g`,
+  `INSERT INTO messages (account_id, conversation_id, message_type, content, sender_kind, private, created_at)
+   SELECT CASE WHEN g <= 40000 THEN 1 ELSE 2 END, CASE WHEN g <= 40000 THEN 1 + g / 2 ELSE 100001 + g % 20000 END,
+     'incoming', 'My order ' || md5(g::text) || ' is late' || CASE WHEN g % 1000 = 0 THEN ', I want a refund' ELSE '' END,
+     'contact', g % 2000 = 0, now() - g * interval '1 second' FROM generate_series(1, 48000) g`,
+];
+
+describe('plans', function () {
+  this.timeout(120_000);
+  let url: string;
+  let database: Database;
+  let em: EntityManager;
+
+  before(async () => {
+    url = await createDatabase(migrate);
+    const warn = () => undefined;
+    const timeouts = { statementTimeoutMs: 60_000, lockTimeoutMs: 60_000, idleInTransactionTimeoutMs: 60_000 };
+    const told = { entities, warn, failed: warn };
+    database = new Database({ url, poolMax: 2, ...timeouts, retriesLocks: false, clock: systemClock, ...told });
+    em = database.em();
+    for (const statement of seed) await sql(em, statement);
+    for (const table of ['contacts', 'conversations', 'messages']) await vacuum(table);
+  });
+
+  after(async () => {
+    await database.close();
+    await dropDatabase(url);
+  });
+
+  // The server's own look at a new table may keep rows from being known as visible to all for a moment.
+  async function vacuum(table: string): Promise<void> {
+    for (let left = 40; left > 0; left--) {
+      await sql(em, `VACUUM ANALYZE ${table}`);
+      const unseen = await sql(em, 'SELECT FROM pg_class WHERE relname = $1 AND relallvisible < relpages', [table]);
+      if (unseen.length === 0) return;
+      await sleep(250);
+    }
+    throw new Error(`Not all of ${table} is visible`);
+  }
+
+  // What the list runs for a page: the counts, the page's ids, its conversations, their last messages.
+  async function list(filter: Partial<ConversationFilter>, actor = administrator) {
+    const plans = await plansOf(em, async () => {
+      const { conversations: found } = await listConversations(em, 1, actor, { ...everything, ...filter });
+      expect(found).to.have.lengthOf(conversationsPerPage);
+      await findLastMessages(
+        em,
+        1,
+        found.map(({ id }) => id),
+      );
+    });
+    // Before it counts, it looks whether the inbox or the team is there.
+    expect(plans).to.have.lengthOf(filter.inboxId || filter.teamId ? 5 : 4);
+    const [counts, page] = plans.slice(-4);
+    return { counts: counts!, page: page!, plans };
+  }
+
+  function expectNoFullScan(plans: readonly Plan[]): void {
+    const tables = plans.flatMap(scannedTables);
+    for (const table of ['conversations', 'messages', 'contacts']) expect(tables).not.to.include(table);
+  }
+
+  // Index, filter, and the middle page of what the filter lets through: the dearest one.
+  const lists: [string, string, Partial<ConversationFilter>, number, Actor?][] = [
+    ['everything', 'conversations_by_activity', {}, 2000],
+    ['everything by creation', 'conversations_by_creation', { sort: 'created_at' }, 2000],
+    ['everything by update, oldest first', 'conversations_by_update', { sort: 'updated_at', ascending: true }, 2000],
+    ['one status', 'conversations_by_status', { status: 'resolved' }, 1200],
+    [
+      'one status by creation',
+      'conversations_by_status_and_creation',
+      { status: 'resolved', sort: 'created_at' },
+      1200,
+    ],
+    ['one status by update', 'conversations_by_status_and_update', { status: 'resolved', sort: 'updated_at' }, 1200],
+    ['what is unassigned', 'conversations_by_activity', { assigneeType: 'unassigned' }, 1333],
+    ['an agent’s own', 'conversations_by_activity', { assigneeType: 'me' }, 200, agent],
+    ['what an agent may see', 'conversations_by_activity', {}, 1200, agent],
+    ['what a bot serves', 'conversations_by_activity', {}, 400, bot],
+  ];
+  for (const [what, index, filter, middle, actor] of lists) {
+    it(`the list of ${what} is read from ${index} alone, any page for at most twice the first`, async () => {
+      const first = await list({ ...filter, page: 1 }, actor);
+      const deep = await list({ ...filter, page: middle }, actor);
+      expectNoFullScan([...first.plans, ...deep.plans]);
+      for (const { page } of [first, deep]) {
+        const step = page.steps.find(({ 'Relation Name': table }) => table === 'conversations')!;
+        expect(step).to.include({ 'Node Type': 'Index Only Scan', 'Index Name': index, 'Heap Fetches': 0 });
+      }
+      for (const measure of ['cost', 'rows'] as const) {
+        const [one, other] = [first, deep].map(({ plans }) => plans.reduce((sum, plan) => sum + plan[measure], 0));
+        expect(other! / one!, measure).to.be.within(1, 2);
+      }
+    });
+  }
+
+  it('the counts are read from a small index alone', async () => {
+    const { counts } = await list({});
+    expect(indexesOf(counts)).to.deep.equal(['conversations_by_inbox']);
+    expect(counts.blocks).to.be.lessThan(200);
+  });
+
+  it('the last page costs no more than the first, and a page beyond it nothing', async () => {
+    const first = await list({});
+    const last = await list({ page: lastPage });
+    expect(last.page.blocks).to.be.at.most(first.page.blocks + 2);
+    const beyond = await plansOf(em, () =>
+      listConversations(em, 1, administrator, { ...everything, page: lastPage + 1 }),
+    );
+    expect(beyond).to.have.lengthOf(2);
+  });
+
+  it('a contact’s conversations are read by their contact', async () => {
+    const plans = await plansOf(em, () => listConversations(em, 1, administrator, { ...everything, contactId: 7 }));
+    expectNoFullScan(plans);
+    for (const plan of plans.slice(0, 2)) expect(indexesOf(plan)).to.deep.equal(['conversations_by_contact']);
+  });
+
+  for (const [what, filter, middle] of [
+    ['inbox', { inboxId: 3 }, 400],
+    ['team', { teamId: 1 }, 990],
+  ] as const) {
+    it(`a large ${what}’s conversations are read from an index alone, its middle page for no more than that of all`, async () => {
+      const dearest = await list({ page: 2000 });
+      const { page } = await list({ ...filter, page: middle });
+      const step = page.steps.find(({ 'Relation Name': table }) => table === 'conversations')!;
+      expect(step).to.include({ 'Node Type': 'Index Only Scan', 'Index Name': 'conversations_by_activity' });
+      for (const measure of ['cost', 'rows'] as const) expect(page[measure]).to.be.at.most(1.5 * dearest.page[measure]);
+    });
+  }
+
+  for (const [what, index, filter, most] of [
+    ['inbox', 'conversations_by_inbox', { inboxId: 11 }, 200],
+    ['team', 'conversations_by_team', { teamId: 2 }, 250],
+  ] as const) {
+    it(`a small ${what}’s conversations are read by their ${what}, and no others`, async () => {
+      for (const page of [1, 4]) {
+        const plans = await plansOf(em, () =>
+          listConversations(em, 1, administrator, { ...everything, ...filter, page }),
+        );
+        const [, counts, ids] = plans;
+        for (const plan of [counts!, ids!]) {
+          expectNoFullScan([plan]);
+          expect(indexesOf(plan)).to.include(index);
+          expect(plan.rows).to.be.within(most, 3 * most);
+        }
+      }
+    });
+  }
+
+  for (const [who, actor] of [
+    ['an administrator', administrator],
+    ['an agent', agent],
+  ] as const) {
+    it(`what ${who} filters by a text is read by the trigrams of messages and contacts, the account’s own alone`, async () => {
+      const plans = await plansOf(em, async () => {
+        const filter = { ...everything, text: 'want a refund' };
+        const { count } = await listConversations(em, 1, actor, filter);
+        expect(count).to.be.within(1, 20);
+      });
+      expectNoFullScan(plans);
+      for (const plan of plans.slice(0, 2)) {
+        expect(indexesOf(plan)).to.include.members(['messages_by_text', 'contacts_by_text']);
+        expect(plan.rows).to.be.at.most(1000);
+      }
+      const byName = await plansOf(em, () => listConversations(em, 1, actor, { ...everything, text: 'customer 1999' }));
+      expectNoFullScan(byName);
+    });
+  }
+
+  for (const [who, actor] of [
+    ['an administrator', administrator],
+    ['an agent', agent],
+    ['a bot', bot],
+  ] as const) {
+    it(`what ${who} searches for is read by its trigrams, the account’s own alone`, async () => {
+      const search = { text: 'want a refund', page: 1 };
+      const { count } = await searchConversations(em, { accountId: 1, actor }, search);
+      expect(count).to.be.within(1, 20);
+      const plans = await plansOf(em, () => searchConversations(em, { accountId: 1, actor }, search));
+      expectNoFullScan(plans);
+      expect(indexesOf(plans[0]!)).to.include('messages_by_text');
+      const matches = plans[0]!.steps.find(({ 'Index Name': name }) => name === 'messages_by_text')!;
+      // A refund is wanted in every thousandth message, and every other of those is a private note.
+      expect(matches['Actual Rows']).to.equal(20);
+    });
+  }
+
+  it('contacts are searched by their trigrams, the account’s own alone', async () => {
+    const plans = await plansOf(em, () => searchContacts(em, 1, { text: 'customer 1999', page: 1 }));
+    expectNoFullScan(plans);
+    expect(indexesOf(plans[0]!)).to.deep.equal(['contacts_by_text']);
+  });
+
+  const contactOrders: [ContactSort, string][] = [
+    ['name', 'contacts_by_name'],
+    ['email', 'contacts_by_email'],
+    ['phone_number', 'contacts_by_phone_number'],
+    ['last_activity_at', 'contacts_by_activity'],
+    ['created_at', 'contacts_by_creation'],
+  ];
+  for (const [sort, index] of contactOrders) {
+    it(`contacts are listed by ${sort} in the order of ${index}, either way`, async () => {
+      for (const descending of [true, false]) {
+        const [page] = await plansOf(em, () => listContacts(em, 1, { page: 2, sort, descending }));
+        expectNoFullScan([page!]);
+        expect(indexesOf(page!)).to.deep.equal([index]);
+        expect(page!.rows).to.equal(30);
+      }
+    });
+  }
+
+  // The last: what it changes is not visible to all, as the lists above need it.
+  it('what is sorted after it was found comes in the order of its ids where times are equal', async () => {
+    const { conversations: own } = await listConversations(em, 1, administrator, { ...everything, contactId: 7 });
+    const ids = own.map(({ id }) => id).toSorted((one, other) => one - other);
+    expect(ids).to.have.lengthOf(5);
+    // Written in this order, they lie in the table in this order.
+    for (const index of [2, 4, 0, 3, 1])
+      await sql(em, `UPDATE conversations SET last_activity_at = '2020-01-01' WHERE id = $1`, [ids[index]]);
+    for (const ascending of [true, false]) {
+      const plans = await plansOf(em, async () => {
+        const filter = { ...everything, contactId: 7, ascending };
+        const { conversations: listed } = await listConversations(em, 1, administrator, filter);
+        expect(listed.map(({ id }) => id)).to.deep.equal(ascending ? ids : ids.toReversed());
+      });
+      expect(plans[1]!.steps.map((step) => step['Node Type'])).to.include('Sort');
+    }
+  });
+});

@@ -1,0 +1,280 @@
+import { expect } from 'chai';
+import { Client } from 'pg';
+import { systemClock, systemRandom } from '../../src/lib/ports.ts';
+import { BotRunner, type RunVerdict } from '../../src/runs/run-bot.ts';
+import type { Action, RunResult } from '../../src/sandbox/run-types.ts';
+import { messagesOf, openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
+import { TestApp } from '../support/app.ts';
+
+type Doing = (app: TestApp, conversationId: number) => Promise<unknown>;
+
+const note: Action = { type: 'note', content: 'A note of the bot' };
+const handoff: Action = { type: 'handoff', reason: 'too hard', note: 'Somebody please' };
+const ended: RunResult = { outcome: 'ok', actions: [], logs: [], wallMs: 1 };
+const nothing: Doing = async () => undefined;
+const threw: RunResult = { ...ended, outcome: 'threw', error: 'Error: no' };
+
+/** What a person may do while a bot computes, and the reason for the bot's silence then, null when it does not serve. */
+const ways: Readonly<Record<string, { act: Doing; reason: string | null }>> = {
+  assigned: {
+    act: (app, id) => app.post(`conversations/${id}/assignments`, { assignee_id: 1 }),
+    reason: 'human_assigned',
+  },
+  replied: {
+    act: (app, id) => app.post(`conversations/${id}/messages`, { content: 'Mine', message_type: 'outgoing' }),
+    reason: 'human_replied',
+  },
+  opened: {
+    act: (app, id) => app.post(`conversations/${id}/toggle_status`, { status: 'open' }),
+    reason: 'human_opened',
+  },
+  'replaced it in the conversation': {
+    act: async (app, id) => app.post(`conversations/${id}/agent_bot`, { agent_bot_id: await successor(app) }),
+    reason: null,
+  },
+  'replaced it in the inbox': {
+    act: async (app, id) => {
+      const { inbox_id: inboxId } = (await app.get(`conversations/${id}`)).body;
+      return app.post(`inboxes/${inboxId}/set_agent_bot`, { agent_bot: await successor(app) });
+    },
+    reason: null,
+  },
+};
+
+async function successor(app: TestApp): Promise<number> {
+  return (await app.post('agent_bots', { name: 'Successor', kind: 'plugin', plugin_id: 'thinker' })).body.id;
+}
+
+describe('a run that was overtaken', () => {
+  let app: TestApp;
+  let root: { path: string; remove: () => void };
+  let inboxId: number | undefined;
+  let made = 0;
+
+  before(async () => {
+    root = pluginRootOf({ thinker: '' });
+    app = await TestApp.start({ engine: false, pluginRoot: root.path });
+  });
+
+  beforeEach(async () => {
+    made += 1;
+    await app.query(`UPDATE inboxes SET identifier = 'done-' || id, name = 'done' WHERE name = 'thinker'`);
+    inboxId = (await serveInboxes(app, ['thinker'])).get('thinker');
+  });
+
+  after(async () => {
+    await app.stop();
+    root.remove();
+  });
+
+  interface Played {
+    verdict: RunVerdict;
+    outcome: string;
+    /** The conversation's messages that were not there before the run was over, without the person's own. */
+    written: unknown[];
+    status: [before: string, after: string];
+    events: string[];
+    explained: Record<string, unknown>;
+    id: number;
+  }
+
+  /** Lets a bot compute on the customer's word, does something meanwhile, and then lets the run end with `result`. */
+  async function play(
+    result: RunResult,
+    meanwhile: Doing,
+    { settling = nothing, failures = 0 }: { settling?: Doing; failures?: number } = {},
+  ): Promise<Played> {
+    const id = await openConversation(app, inboxId);
+    await app.post(`conversations/${id}/messages`, { content: `Hello ${made}`, message_type: 'incoming' });
+    const [event] = await app.query<{ id: number; bot_id: number; bot_payload: unknown }>(
+      `SELECT id, bot_id, bot_payload FROM events WHERE conversation_id = $1 AND name = 'message_created'`,
+      [id],
+    );
+    const status = async () => (await app.get(`conversations/${id}`)).body.status as string;
+    let before = '';
+    const bots = new BotRunner({
+      database: app.app.database,
+      registry: app.app.registry,
+      clock: systemClock,
+      random: systemRandom,
+      log: { warn: () => undefined },
+      runner: {
+        queued: 0,
+        close: async () => undefined,
+        run: async () => {
+          await meanwhile(app, id);
+          before = await status();
+          await app.events();
+          return result;
+        },
+      },
+    });
+    const verdicts: RunVerdict[] = [];
+    const handled = bots.handle(
+      {
+        account: { id: 1, name: 'Demo account' },
+        botId: event!.bot_id,
+        event: { id: event!.id, name: 'message_created', conversationId: id, depth: 0 },
+        body: JSON.stringify(event!.bot_payload),
+        attempt: failures + 1,
+        failures,
+      },
+      async (_, verdict) => verdicts.push(verdict) > 0,
+    );
+    await settling(app, id);
+    await handled;
+    const [run] = await app.query<{ outcome: string }>('SELECT outcome FROM bot_runs WHERE conversation_id = $1', [id]);
+    const messages = await messagesOf(app, id);
+    return {
+      id,
+      verdict: verdicts[0]!,
+      outcome: run!.outcome,
+      written: messages.filter(({ sender_kind: kind }) => kind === 'agent_bot' || kind === 'system'),
+      status: [before, await status()],
+      events: await app.eventNames(),
+      explained: (await app.get(`conversations/${id}/agent_bot`)).body,
+    };
+  }
+
+  it('is heeded as long as nobody overtakes it', async () => {
+    const failed = await play(threw, nothing);
+    expect(failed.written).to.have.lengthOf(1);
+    expect(failed.explained).to.include({ answers: false, reason: 'bot_failed' });
+    expect(failed.status).to.deep.equal(['pending', 'open']);
+    const gave = await play({ ...ended, actions: [handoff] }, nothing);
+    expect(gave.explained).to.include({ answers: false, reason: 'handed_off' });
+    expect([gave.outcome, gave.status]).to.deep.equal(['ok', ['pending', 'open']]);
+  });
+
+  for (const [way, { act, reason }] of Object.entries(ways)) {
+    describe(`by a person who ${way}`, () => {
+      const expectUntouched = ({ written, status, events, explained }: Played) => {
+        expect(written).to.deep.equal([]);
+        expect(status[1]).to.equal(status[0]);
+        expect(events).to.deep.equal([]);
+        expect(explained).to.include({ answers: reason === null, reason });
+      };
+
+      it('and throws, calls nobody and silences nobody', async () => {
+        const played = await play(threw, act);
+        expectUntouched(played);
+        expect([played.verdict.state, played.outcome]).to.deep.equal(['exhausted', 'threw']);
+      });
+
+      it('and only hands off, does nothing', async () => {
+        const played = await play({ ...ended, actions: [handoff] }, act);
+        expectUntouched(played);
+        expect([played.verdict.errorCode, played.outcome]).to.deep.equal(['superseded', 'superseded']);
+      });
+
+      it('and only writes a note, may do so unless it serves no more', async () => {
+        const played = await play({ ...ended, actions: [note] }, act);
+        expect(played.outcome).to.equal(reason === null ? 'superseded' : 'ok');
+        expect(played.written).to.have.lengthOf(reason === null ? 0 : 1);
+        expect(played.explained).to.include({ answers: reason === null, reason });
+      });
+    });
+  }
+
+  it('by a person who resolved the conversation and throws, leaves nobody waiting there', async () => {
+    const played = await play(threw, (_, id) => app.post(`conversations/${id}/toggle_status`, { status: 'resolved' }));
+    expect([played.verdict.state, played.outcome]).to.deep.equal(['exhausted', 'threw']);
+    expect(played.written).to.deep.equal([]);
+    expect([played.status, played.events]).to.deep.equal([['resolved', 'resolved'], []]);
+    expect((await app.get(`conversations/${played.id}`)).body.waiting_since).to.equal(null);
+  });
+
+  it('by a crash of its process is tried again, three times in all, before people are called', async () => {
+    const crashed: RunResult = { ...ended, outcome: 'crashed', error: 'The sandbox process died' };
+    for (const failures of [0, 1]) {
+      const { verdict, written, status } = await play(crashed, nothing, { failures });
+      expect([verdict.state, verdict.errorCode, written.length]).to.deep.equal(['pending', 'crashed', 0]);
+      expect(status).to.deep.equal(['pending', 'pending']);
+    }
+    const last = await play(crashed, nothing, { failures: 2 });
+    expect([last.verdict.state, last.written.length]).to.deep.equal(['exhausted', 1]);
+    expect(last.status).to.deep.equal(['pending', 'open']);
+  });
+
+  it('by a full queue is no failure of its bot, however often', async () => {
+    const refused: RunResult = { ...ended, outcome: 'queue_full', error: '200 runs are waiting already' };
+    for (let run = 0; run < 6; run += 1) {
+      const { verdict, status } = await play(refused, nothing, { failures: 2 });
+      expect([verdict.state, status[1]]).to.deep.equal(['exhausted', 'open']);
+    }
+    const { inbox_id: served } = (await app.get(`conversations/${(await play(ended, nothing)).id}`)).body;
+    const { agent_bot: bot } = (await app.get(`inboxes/${served}/agent_bot`)).body;
+    expect(bot).to.include({ plugin_id: 'thinker', quarantine: null });
+  });
+
+  it('in the moment in which it settles, waits for the one who overtakes, and then does nothing', async () => {
+    const person = new Client({ connectionString: app.databaseUrl });
+    await person.connect();
+    try {
+      const played = await play(
+        { ...ended, actions: [handoff] },
+        async (_, id) => {
+          await person.query('BEGIN');
+          await person.query('SELECT FROM conversations WHERE id = $1 FOR UPDATE', [id]);
+        },
+        {
+          settling: async (_, id) => {
+            await app.eventually(async () => {
+              const waiting = await app.query(
+                `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+              );
+              return waiting.length > 0;
+            });
+            await person.query(`UPDATE conversations SET assignee_id = 1 WHERE id = $1`, [id]);
+            await person.query('COMMIT');
+          },
+        },
+      );
+      expect([played.verdict.errorCode, played.outcome]).to.deep.equal(['superseded', 'superseded']);
+      expect(played.written).to.deep.equal([]);
+      expect(played.explained).to.include({ reason: 'human_assigned' });
+    } finally {
+      await person.end();
+    }
+  });
+});
+
+describe('a bot that answers itself', function () {
+  this.timeout(30_000);
+
+  it('is told of five of its answers in a row, and not of the sixth', async () => {
+    const root = pluginRootOf({ echo: `ctx.reply('Again');` });
+    const app = await TestApp.start({ pluginRoot: root.path });
+    try {
+      const id = await openConversation(app, (await serveInboxes(app, ['echo'])).get('echo'));
+      await app.query(`UPDATE agent_bots SET hears_own = true WHERE plugin_id = 'echo'`);
+      await app.post(`conversations/${id}/messages`, { content: 'Hello?', message_type: 'incoming' });
+      const decided = () =>
+        app.query<{ depth: number; bot_silence: string | null }>(
+          `SELECT depth, bot_silence FROM events WHERE conversation_id = $1 AND name = 'message_created' ORDER BY id`,
+          [id],
+        );
+      await app.eventually(async () => (await decided()).some(({ bot_silence: silence }) => silence !== null));
+      const chain = (await decided()).map(({ depth, bot_silence: silence }) => [depth, silence]);
+      expect(chain).to.deep.equal([
+        [0, null],
+        [1, null],
+        [2, null],
+        [3, null],
+        [4, null],
+        [5, null],
+        [6, 'causation_depth'],
+      ]);
+      await app.eventually(
+        async () => (await app.query(`SELECT FROM deliveries WHERE state = 'pending'`)).length === 0,
+      );
+      expect(await messagesOf(app, id)).to.have.lengthOf(7);
+      // The next word of the customer begins the count anew.
+      await app.post(`conversations/${id}/messages`, { content: 'Hm?', message_type: 'incoming' });
+      await app.eventually(async () => (await messagesOf(app, id)).length > 8);
+    } finally {
+      await app.stop();
+      root.remove();
+    }
+  });
+});

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { expect } from 'chai';
+import { residentMb, startSandboxProcess } from '../../src/sandbox/child-process.ts';
+import type { SandboxProcess } from '../../src/sandbox/child-process.ts';
+import { createRunner } from '../../src/sandbox/parent/pool.ts';
+import { botOf, requestOf, until } from './helpers.ts';
+
+describe('runtime: the pool of sandbox processes', () => {
+  it('replaces a child that keeps more than its part of the memory, and no other', async () => {
+    const startIn = async (maxRssMb: number) => {
+      const pids: number[] = [];
+      const start = (mb: number) => {
+        const child = startSandboxProcess(mb);
+        pids.push(child.pid ?? 0);
+        return child;
+      };
+      const one = createRunner({ size: 1, queueLimit: 2, maxRssMb, start });
+      expect(await one.run(requestOf(botOf('')))).to.include({ outcome: 'ok' });
+      return { one, pids };
+    };
+    const roomy = await startIn(256);
+    const keptMb = residentMb(roomy.pids[0] ?? 0) ?? 0;
+    await roomy.one.run(requestOf(botOf('')));
+    expect(roomy.pids).to.have.length(1);
+    await roomy.one.close();
+    // What a child keeps that has hardly run anything is more than three fifths of this.
+    const tight = await startIn(Math.round(keptMb * 1.4));
+    await until(() => tight.pids.length === 2);
+    expect(await tight.one.run(requestOf(botOf('')))).to.include({ outcome: 'ok' });
+    await until(() => tight.pids.length === 3);
+    expect(new Set(tight.pids).size).to.equal(3);
+    await tight.one.close();
+  });
+
+  it('tries again soon after a failed start, whatever failed before the last good one', async () => {
+    const failedStarts: unknown[] = [];
+    const ways = ['fails', 'works', 'fails', 'works', 'works'];
+    const children: SandboxProcess[] = [];
+    const flaky = createRunner({
+      size: 1,
+      queueLimit: 2,
+      maxRssMb: 256,
+      log: { warn: (fields) => failedStarts.push((fields as { failed_starts: number }).failed_starts) },
+      start: (maxRssMb) => {
+        const child =
+          ways.shift() === 'fails'
+            ? spawn('/bin/false', { stdio: ['pipe', 'pipe', 'ignore'] })
+            : startSandboxProcess(maxRssMb);
+        children.push(child);
+        return child;
+      },
+    });
+    expect(await flaky.run(requestOf(botOf('')))).to.include({ outcome: 'ok' });
+    children.at(-1)?.kill('SIGKILL');
+    await until(() => failedStarts.length === 2);
+    expect(await flaky.run(requestOf(botOf('')))).to.include({ outcome: 'ok' });
+    expect(failedStarts).to.deep.equal([1, 1]);
+    await flaky.close();
+  });
+
+  it('ends what waits when no child can be started', async () => {
+    const broken = createRunner({
+      size: 1,
+      queueLimit: 2,
+      maxRssMb: 256,
+      start: () => spawn('/bin/false', { stdio: ['pipe', 'pipe', 'ignore'] }),
+    });
+    expect(await broken.run(requestOf(botOf('')))).to.include({
+      outcome: 'crashed',
+      error: 'The sandbox cannot be started',
+    });
+    await broken.close();
+  });
+
+  it('runs another account at once beside an account that keeps all its children busy', async () => {
+    const two = createRunner({ size: 2, queueLimit: 50, maxRssMb: 256 });
+    const owner = (account: number, bot: number) => ({ owner: { account, bot } });
+    await Promise.all([1, 2].map(() => two.run(requestOf(botOf(''), owner(9, 9)))));
+    const ended: string[] = [];
+    const begin = (account: number, bot: number, body: string) =>
+      two.run(requestOf(botOf(body), owner(account, bot))).then(({ outcome }) => {
+        ended.push(`${account}: ${outcome}`);
+        return outcome;
+      });
+    // Runs of many bots, and many of one.
+    const crowd = Array.from({ length: 5 }, (_, bot) => begin(1, bot, 'for (;;);'));
+    const rest = Array.from({ length: 10 }, () => begin(1, 1, 'for (;;);'));
+    expect(await begin(2, 1, `ctx.reply('at once')`)).to.equal('ok');
+    expect(await begin(2, 1, `ctx.reply('at once')`)).to.equal('ok');
+    expect(ended).to.deep.equal(['2: ok', '2: ok']);
+    await two.close();
+    expect(new Set(await Promise.all([...crowd, ...rest]))).to.deep.equal(new Set(['crashed']));
+  });
+
+  it('refuses of a full queue the runs of the account that fills it', async () => {
+    const one = createRunner({ size: 1, queueLimit: 6, maxRssMb: 256 });
+    const owner = (account: number) => ({ owner: { account, bot: account } });
+    await one.run(requestOf(botOf('')));
+    const crowd = Array.from({ length: 30 }, () =>
+      one.run(requestOf(botOf('for (let i = 0; i < 1e6; i++);'), owner(1))),
+    );
+    const others = [2, 3].map((account) => one.run(requestOf(botOf(''), owner(account))));
+    expect((await Promise.all(others)).map(({ outcome }) => outcome)).to.deep.equal(['ok', 'ok']);
+    const outcomes = (await Promise.all(crowd)).map(({ outcome }) => outcome);
+    expect(outcomes.filter((outcome) => outcome === 'queue_full').length).to.be.at.least(20);
+    await one.close();
+  });
+});

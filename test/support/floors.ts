@@ -1,0 +1,39 @@
+/**
+ * The floors of src/, lowest first, each with its rooms: folders, or single files of a folder. A file imports from lower
+ * floors and from its own room; rooms of one floor do not know each other.
+ */
+export const floors: readonly (readonly string[])[] = [
+  ['lib'],
+  ['errors.ts'],
+  ['fault-sentences.ts'],
+  ['schemas.ts', 'outbound', 'postgres', 'jobs'],
+  ['config.ts', 'sandbox'],
+  ['records', 'packages'],
+  ['events'],
+  ['domain/upkeep', 'domain/plugins', 'domain/changes.ts', 'domain/differs.ts', 'domain/signing-secrets.ts'],
+  ['domain/conversations', 'domain/endpoints'],
+  ['domain/bots', 'domain/contacts', 'domain/labels', 'domain/people', 'domain/sla-policies.ts', 'domain/webhooks.ts'],
+  ['domain/inboxes', 'domain/widget', 'domain/endpoint-health.ts'],
+  ['domain/platform'],
+  ['runs'],
+  ['deliveries', 'http'],
+  ['openapi'],
+  ['api'],
+  ['demo'],
+  ['app'],
+  ['main.ts'],
+  ['cli'],
+];
+
+const rooms = floors.flatMap((parts, floor) => parts.map((part) => ({ part: `src/${part}`, floor })));
+
+/** The room that a file of src/ is in, and its floor; null for a file that has none. */
+export function roomOf(path: string): { part: string; floor: number } | null {
+  return rooms.find(({ part }) => path === part || path.startsWith(`${part}/`)) ?? null;
+}
+
+/** The floors as ARCHITECTURE.md shows them, highest first. */
+export function drawFloors(): string {
+  const lines = floors.map((parts, floor) => `${String(floor + 1).padStart(2)} │ ${parts.join(' · ')}`);
+  return ['```', ...lines.toReversed(), '```'].join('\n');
+}
