@@ -52,7 +52,7 @@ export function sandboxPids(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => new RegExp(`^PPid:\\s+${process.pid}$`, 'm').test(read(pid, 'status')))
-    .filter((pid) => read(pid, 'cmdline').includes('runner-child.ts'))
+    .filter((pid) => read(pid, 'cmdline').includes('sandbox/child/main.ts'))
     .map(Number);
 }
 
