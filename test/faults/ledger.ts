@@ -52,7 +52,9 @@ export async function settled(url: string, timeoutMs: number): Promise<void> {
  * byte; what arrived more than once has an attempt of unknown end for each repetition; nothing arrived that was never
  * committed; and no event came after a later one of its conversation.
  */
-export async function balance(url: string, arrivals: readonly Arrival[]): Promise<Accounts> {
+export async function balance(url: string, log: readonly Arrival[]): Promise<Accounts> {
+  // Taken before the rows are read: what arrives while they are read may be of an event committed after them.
+  const arrivals = [...log];
   const rows = await rowsOf<DeliveryRow>(url, deliveriesOfWebhooks);
   const byId = Map.groupBy(arrivals, ({ webhookId }) => webhookId);
   const known = new Map(rows.map((row) => [`evt_${row.event_id}_webhook_${row.endpoint_id}`, row]));
