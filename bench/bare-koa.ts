@@ -4,7 +4,7 @@ import Koa from 'koa';
 import { Client, Pool, type PoolClient } from 'pg';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { App } from '../src/app/compose.ts';
+import { App } from '../src/app/app.ts';
 import { loadConfig } from '../src/config.ts';
 import { call } from './service.ts';
 

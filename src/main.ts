@@ -1,7 +1,8 @@
 import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
-import { App, projectRoot } from './app/compose.ts';
+import { App } from './app/app.ts';
+import { projectRoot } from './app/mechanisms.ts';
 import { loadConfig, type Config } from './config.ts';
 import { readDemoPass, writeDemoPass } from './demo/pass.ts';
 import { databasePlace } from './postgres/await-database.ts';

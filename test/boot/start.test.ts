@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { Client } from 'pg';
-import { App } from '../../src/app/compose.ts';
+import { App } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { OperatorError } from '../../src/lib/operator-error.ts';
 import { sql } from '../../src/postgres/sql.ts';

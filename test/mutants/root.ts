@@ -3,15 +3,15 @@ import type { Mutant } from './mutant.ts';
 export const root: readonly Mutant[] = [
   {
     file: 'src/app/compose.ts',
-    text: '(touched) => this.#servesEngine && this.engine.poke(touched)',
-    replacement: '(touched) => this.engine.poke(touched)',
+    text: '(touched) => servesEngine && engine.poke(touched)',
+    replacement: '(touched) => engine.poke(touched)',
     test: 'test/api/accounts/webhooks.test.ts',
     only: 'a process that serves requests alone',
     harm: 'A web process makes deliveries, which nobody waits for when it ends.',
   },
   {
-    file: 'src/app/compose.ts',
-    text: `    this.#accepting = false;
+    file: 'src/app/stop.ts',
+    text: `  phase.accepting = false;
 `,
     replacement: '',
     test: 'test/boot/start.test.ts',

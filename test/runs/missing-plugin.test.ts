@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { App } from '../../src/app/compose.ts';
+import { App } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { messagesOf, openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
 import { warnOfStrandedBots } from '../../src/app/stranded-bots.ts';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { pino, type Logger } from 'pino';
-import { App } from '../../src/app/compose.ts';
+import { App } from '../../src/app/app.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import type { Clock } from '../../src/lib/ports.ts';
 import { sql } from '../../src/postgres/sql.ts';

@@ -1,0 +1,109 @@
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { demoEndpoint } from '../demo/endpoint.ts';
+import { createLog } from '../lib/log.ts';
+import { Mailer } from '../lib/mail.ts';
+import { systemRandom, type Clock, type Random } from '../lib/ports.ts';
+import { createSecretBox, type SecretBox } from '../lib/secret-box.ts';
+import { SharedClock } from '../lib/shared-clock.ts';
+import { createOutboundHttp, type OutboundHttp } from '../outbound/http.ts';
+import { readRegistry, type Registry } from '../packages/registry.ts';
+import { isOutage } from '../postgres/errors.ts';
+import { createRunner } from '../sandbox/parent/pool.ts';
+import type { Runner } from '../sandbox/run-types.ts';
+import { openDatabases, type Databases } from './connections.ts';
+
+export interface AppOptions {
+  config: Config;
+  databaseUrl: string;
+  log?: Logger;
+  /** Stands in for the time that all processes share: the database's. */
+  clock?: Clock;
+  /** This machine's own clock, which is put right by the database's. */
+  machineClock?: Clock;
+  random?: Random;
+  /** Folder that holds plugins/ and bots/. */
+  pluginRoot?: string;
+  /** The packages, where they were read already. */
+  registry?: Registry;
+  /** Whether answers are checked against their schemas; for tests. */
+  checkReplies?: boolean;
+}
+
+/** How far the life of the process has come. */
+interface Phase {
+  /** True once the start is through. */
+  started: boolean;
+  /** False once the end has begun. */
+  accepting: boolean;
+}
+
+/** What the parts of the service are made with; none of it knows a conversation. */
+export interface Mechanisms {
+  readonly options: AppOptions;
+  readonly config: Config;
+  readonly phase: Phase;
+  /** Whether this process makes deliveries and sweeps, and not requests alone. */
+  readonly servesEngine: boolean;
+  readonly log: Logger;
+  /** Told of what failed in the background. */
+  readonly warn: (error: unknown) => void;
+  readonly clock: Clock;
+  readonly sharedClock: SharedClock;
+  readonly random: Random;
+  readonly databases: Databases;
+  readonly registry: Registry;
+  readonly outbound: OutboundHttp;
+  readonly secretBox: SecretBox;
+  readonly mailer: Mailer;
+  readonly runner: Runner;
+}
+
+/** The folder that holds plugins/ and bots/. */
+export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
+
+const maxResponseBytes = 16 * 1024;
+const connectionsPerOrigin = 64;
+
+/** Makes the mechanisms as configured, reading the installed plugins; nothing is connected or started yet. */
+export async function createMechanisms(options: AppOptions): Promise<Mechanisms> {
+  const { config, databaseUrl: url, random = systemRandom, log = createLog(options.config.logLevel) } = options;
+  const sharedClock = new SharedClock(options.machineClock);
+  const clock = options.clock ?? sharedClock;
+  const registry = options.registry ?? (await readRegistry(options.pluginRoot ?? projectRoot));
+  return {
+    options,
+    config,
+    phase: { started: false, accepting: true },
+    servesEngine: config.role !== 'web',
+    log,
+    warn: (error) => warnOf(error, log),
+    clock,
+    sharedClock,
+    random,
+    databases: openDatabases({ config, url, clock, log }),
+    registry,
+    outbound: createOutboundHttp({
+      allowCidrs: config.outboundAllowCidrs,
+      openEndpoints: config.demo ? [demoEndpoint] : [],
+      timeoutMs: config.webhookTimeoutMs,
+      maxResponseBytes,
+      connectionsPerOrigin,
+    }),
+    secretBox: createSecretBox(config.secretKey, random),
+    mailer: new Mailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log }),
+    runner: createRunner({
+      size: config.role === 'web' ? 0 : config.sandboxRunners,
+      queueLimit: config.sandboxQueue,
+      maxRssMb: config.sandboxMaxRssMb,
+      log,
+    }),
+  };
+}
+
+// An outage is told once a second at most by what meets it; its details are no news.
+function warnOf(error: unknown, log: Logger): void {
+  if (isOutage(error)) log.warn({ reason: (error as Error).message }, 'database unavailable');
+  else log.error({ err: error }, 'engine failure');
+}

@@ -1,0 +1,48 @@
+import type { AddressInfo } from 'node:net';
+import { routes } from '../api/index.ts';
+import { docsFiles } from '../api/service/docs.ts';
+import { FairGate } from '../http/server/fair-gate.ts';
+import { RateLimit } from '../http/server/rate-limit.ts';
+import { createHttpServer, type HttpServer } from '../http/server/server.ts';
+import { divideConnections } from './connections.ts';
+import type { Mechanisms } from './mechanisms.ts';
+import { serviceUrl } from './welcome.ts';
+
+const authFailuresPerMinute = 60;
+const contactWritesPerMinute = 60;
+
+/** The HTTP server with the operations that this process answers; it does not listen yet. */
+export function createServer(mechanisms: Mechanisms): HttpServer {
+  const { options, config, phase, databases, outbound, secretBox, random, mailer, registry, log } = mechanisms;
+  const http = createHttpServer(
+    config.role === 'engine' ? routes.filter(({ contract }) => contract.role === 'anyone') : routes,
+    {
+      database: databases.requests,
+      // One connection is left to those who are still to be let in.
+      gate: new FairGate(divideConnections(config).requests - 1),
+      services: {
+        outbound,
+        secretBox,
+        random,
+        mail: (tx, mail) => tx.afterCommit(() => mailer.send(mail)),
+        publicUrl: () => config.publicUrl ?? serviceUrl(http.server.address() as AddressInfo),
+        registry,
+        started: () => phase.started,
+        accepting: () => phase.accepting,
+      },
+      bodyLimitBytes: config.bodyLimitBytes,
+      trustedProxies: config.trustedProxies,
+      connections: { total: config.connections, perAddress: config.connectionsPerAddress },
+      requests: new RateLimit('requests', config.rateLimitPerMinute),
+      failures: new RateLimit('failed-authentications', config.rateLimitPerMinute === 0 ? 0 : authFailuresPerMinute),
+      sessions: new RateLimit('widget-sessions', config.widgetSessionsPerMinute),
+      visitorBytes: new RateLimit('widget-bytes', config.widgetBytesPerMinute),
+      contactWrites: new RateLimit('contact-writes', config.rateLimitPerMinute === 0 ? 0 : contactWritesPerMinute),
+      checkReplies: options.checkReplies ?? false,
+      files: docsFiles,
+      log,
+      random,
+    },
+  );
+  return http;
+}

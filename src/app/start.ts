@@ -1,0 +1,66 @@
+import { findPrincipal } from '../domain/people/identity.ts';
+import { opensSecrets } from '../domain/platform/sealed-word.ts';
+import { OperatorError } from '../lib/operator-error.ts';
+import { hashToken } from '../lib/tokens.ts';
+import { whenDatabaseAnswers } from '../postgres/await-database.ts';
+import { migrate } from '../postgres/migrate.ts';
+import type { Parts } from './compose.ts';
+import { seed, type Seeded } from './seed.ts';
+import { warnOfStrandedBots } from './stranded-bots.ts';
+
+/**
+ * Migrates, seeds and starts the engine, waiting for a database that cannot be reached yet; until that is through,
+ * requests are refused. Throws OperatorError for what the operator can mend.
+ */
+export async function start(parts: Parts): Promise<Seeded | null> {
+  const { options, databases, registry, log, sharedClock, warn, phase } = parts;
+  const database = databases.requests;
+  const seeded = await whenDatabaseIsThere(parts, async () => {
+    await migrate(options.databaseUrl);
+    await sharedClock.follow(() => database.time(), warn);
+    await checkSecretKey(parts);
+    return seedOnce(parts);
+  });
+  await whenDatabaseIsThere(parts, () => warnOfStrandedBots(database, registry, log));
+  if (parts.servesEngine) {
+    parts.engine.start();
+    parts.feed.start();
+    await whenDatabaseIsThere(parts, () => parts.alarms.start());
+  }
+  if (!seeded) await checkBootstrapToken(parts);
+  phase.started = true;
+  return seeded;
+}
+
+function whenDatabaseIsThere<Result>(
+  { options, config, warn, phase }: Parts,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const timeoutMs = config.databaseStartTimeoutMs;
+  return whenDatabaseAnswers(
+    { url: options.databaseUrl, timeoutMs, failed: warn, stopped: () => !phase.accepting },
+    work,
+  );
+}
+
+function seedOnce({ databases, registry, random, config }: Parts): Promise<Seeded | null> {
+  const { bootstrapAdminToken: adminToken, demo } = config;
+  return seed({ database: databases.requests, registry, random, adminToken, demo });
+}
+
+// With another key than before, every delivery would fail, and nobody would be told.
+async function checkSecretKey({ databases, secretBox }: Parts): Promise<void> {
+  if (await opensSecrets(databases.requests.em(), secretBox)) return;
+  throw new OperatorError(
+    'The secrets in this database were sealed with another SECRET_KEY (on the embedded database: DATA_DIR/secret-key). Start with that one.',
+  );
+}
+
+// It is taken at the first start only: whoever sets it later would wonder why it is answered 401.
+async function checkBootstrapToken({ config, databases, log }: Parts): Promise<void> {
+  const { bootstrapAdminToken: token } = config;
+  if (token === null || (await findPrincipal(databases.requests.em(), hashToken(token)))) return;
+  log.warn(
+    'BOOTSTRAP_ADMIN_TOKEN is no access token of this database, which has its administrators already: remove it, or make a token with `npx switchboard token`',
+  );
+}
