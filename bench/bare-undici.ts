@@ -1,6 +1,6 @@
 // The baseline of deliveries: a loop that signs and posts, and keeps no record of anything.
 import { Pool } from 'undici';
-import { signatureHeaders } from '../src/deliveries/sign.ts';
+import { signatureHeaders } from '../src/deliveries/core/sign.ts';
 
 const [receiver = '', count = '0', secret = ''] = process.argv.slice(2);
 const connections = 64;

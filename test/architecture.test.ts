@@ -20,7 +20,7 @@ const longFiles: Readonly<Record<string, string>> = {
 
 /** The files of src/api and src/domain that may reach the database outside of the transaction they are called in. */
 const besideTransactions: Readonly<Record<string, string>> = {
-  'src/domain/endpoints/backlogs.ts': 'a sweep: each batch of deliveries or lanes is a transaction of its own',
+  'src/domain/upkeep/backlogs.ts': 'a sweep: each batch of deliveries or lanes is a transaction of its own',
   'src/domain/contacts/erasure.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/upkeep/idempotency-keys.ts': 'a sweep: each batch of old answers goes in a transaction of its own',
   'src/domain/labels/renames.ts': 'a sweep: each batch of conversations is a transaction of its own',

@@ -1,5 +1,5 @@
 import type { Database } from '../postgres/database.ts';
-import { finishBacklogs } from '../domain/endpoints/backlogs.ts';
+import { finishBacklogs } from '../domain/upkeep/backlogs.ts';
 import { finishErasures } from '../domain/contacts/erasure.ts';
 import { deleteOldIdempotencyKeys } from '../domain/upkeep/idempotency-keys.ts';
 import { finishRenames } from '../domain/labels/renames.ts';

@@ -1,11 +1,11 @@
 import type { OutboundErrorCode, OutboundHttp, OutboundResult } from '../outbound/http.ts';
 import type { Clock, Random } from '../lib/ports.ts';
 import { SecretUnreadableError, type SecretBox } from '../lib/secret-box.ts';
-import type { Claimed } from './claim.ts';
-import type { Finished } from './finish.ts';
-import { nextStep, type NextStep } from './retry.ts';
-import { signatureHeaders } from './sign.ts';
-import type { SlotOutcome } from './slots.ts';
+import type { Claimed } from './queue/claim.ts';
+import type { Finished } from './queue/finish.ts';
+import { nextStep, type NextStep } from './core/retry.ts';
+import { signatureHeaders } from './core/sign.ts';
+import type { SlotOutcome } from './core/slots.ts';
 
 export interface DelivererPorts {
   outbound: OutboundHttp;

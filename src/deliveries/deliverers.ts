@@ -2,15 +2,15 @@ import type { Database } from '../postgres/database.ts';
 import { isForSpeakers, silenceOfBot } from '../domain/conversations/arbiter.ts';
 import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
 import { suspendBot } from '../domain/bots/suspension.ts';
-import { findAddress } from '../domain/endpoints/waiting-lanes.ts';
+import { findAddress } from '../domain/endpoints/address.ts';
 import { disableWebhook } from '../domain/webhooks.ts';
-import type { Claimed, EndpointKind } from './claim.ts';
-import { defect, isDefective, isHopeless, maxClaims } from './defect.ts';
+import type { Claimed, EndpointKind } from './queue/claim.ts';
+import { isDefective, isHopeless, maxClaims } from './core/claims.ts';
 import { deliverByHttp, ended, type DelivererPorts } from './deliver.ts';
 import type { Attempted, Deliver } from './engine.ts';
 import { tellFailure } from './failure-log.ts';
-import { finishDeliveries, type Finished } from './finish.ts';
-import type { DueEndpoint, SlotOutcome } from './slots.ts';
+import { finishDeliveries, type Finished } from './queue/finish.ts';
+import type { DueEndpoint, SlotOutcome } from './core/slots.ts';
 import { learning, type StandingOptions } from './endpoint-standing.ts';
 import { findConversation } from '../records/conversation.ts';
 import { system, transact, type Transaction } from '../events/transaction.ts';
@@ -170,7 +170,7 @@ function toPlugin({ botRunner, holdAttempts }: DelivererOptions): Attempt {
 
 function endDefective(options: DelivererOptions): Attempt {
   return async (claimed) => {
-    const finished = defect(claimed);
+    const finished = ended(claimed, 'exhausted', 'defect');
     const told = { outcome: 'skipped', verdict: finished, detail: `${maxClaims} attempts left no result` } as const;
     if (claimed.endpoint.kind !== 'bot' || isHopeless(claimed)) return { finished, ...told };
     const note = `The bot left no result ${maxClaims} times (defect). Please take over.`;

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../postgres/database.ts';
-import type { HealthChange } from '../domain/endpoints/circuit.ts';
-import { recordAttempt, type AttemptOnEndpoint } from '../domain/endpoint-health.ts';
-import { wakeLanes } from '../domain/endpoints/waiting-lanes.ts';
-import type { Claimed } from './claim.ts';
+import type { HealthChange } from './core/circuit.ts';
+import { recordAttempt, type AttemptOnEndpoint } from '../domain/endpoints/health.ts';
+import { wakeLanes } from './queue/wake.ts';
+import type { Claimed } from './queue/claim.ts';
 import type { Deliver } from './engine.ts';
 import { system, transact } from '../events/transaction.ts';
 import type { Random } from '../lib/ports.ts';

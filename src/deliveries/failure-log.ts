@@ -1,5 +1,5 @@
-import type { Claimed } from './claim.ts';
-import type { Finished } from './finish.ts';
+import type { Claimed } from './queue/claim.ts';
+import type { Finished } from './queue/finish.ts';
 
 /** Where failures are told; a pino logger fits. */
 export interface FailureLog {

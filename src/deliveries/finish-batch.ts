@@ -1,6 +1,6 @@
 import type { Database } from '../postgres/database.ts';
 import { isLockTimeout, isOutage, isRetryable } from '../postgres/errors.ts';
-import { finishFreeDeliveries, type Finished } from './finish.ts';
+import { finishFreeDeliveries, type Finished } from './queue/finish.ts';
 
 interface Waiting {
   finished: Finished;

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { loadConfig } from '../config.ts';
 import { demoEndpoint } from './endpoint.ts';
 import { readDemoPass, type DemoPass } from './pass.ts';
-import { signatureHeaders } from '../deliveries/sign.ts';
+import { signatureHeaders } from '../deliveries/core/sign.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { systemClock } from '../lib/ports.ts';
 import { unixSeconds } from '../lib/unix-time.ts';

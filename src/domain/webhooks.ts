@@ -4,8 +4,8 @@ import { Webhook } from '../records/webhook.ts';
 import { invalid, notFound } from '../errors.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { differs } from './differs.ts';
-import { cancelBacklog, wakeBacklog } from './endpoints/backlogs.ts';
-import { unknownHealth } from './endpoints/circuit.ts';
+import { cancelBacklog, wakeBacklog } from '../deliveries/queue/backlogs.ts';
+import { unknownHealth } from '../deliveries/core/circuit.ts';
 import { rotateSecret } from './signing-secrets.ts';
 
 export interface NewWebhook {

@@ -9,7 +9,7 @@ import {
   type EndpointHealth,
   type EndpointOutcome,
   type HealthChange,
-} from '../../src/domain/endpoints/circuit.ts';
+} from '../../src/deliveries/core/circuit.ts';
 
 const start = new Date('2026-11-22T12:00:00Z');
 const after = (ms: number) => new Date(start.getTime() + ms);

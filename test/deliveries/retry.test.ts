@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { nextStep, RETRY_SCHEDULE } from '../../src/deliveries/retry.ts';
-import type { EndpointKind, FinishedAttempt, NextStep } from '../../src/deliveries/retry.ts';
+import { nextStep, RETRY_SCHEDULE } from '../../src/deliveries/core/retry.ts';
+import type { EndpointKind, FinishedAttempt, NextStep } from '../../src/deliveries/core/retry.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 
 const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
-import { signatureHeaders } from '../../src/deliveries/sign.ts';
+import { signatureHeaders } from '../../src/deliveries/core/sign.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
 import { newWebhookSecret } from '../../src/lib/secret-box.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Slots, type DueEndpoint, type Share, type Slot, type SlotOutcome } from '../../src/deliveries/slots.ts';
+import { Slots, type DueEndpoint, type Share, type Slot, type SlotOutcome } from '../../src/deliveries/core/slots.ts';
 
 const endpoint = (id: number, changes: Partial<DueEndpoint> = {}): DueEndpoint => ({
   id,

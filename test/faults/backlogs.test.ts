@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { finishBacklogs } from '../../src/domain/endpoints/backlogs.ts';
-import { recordAttempt } from '../../src/domain/endpoint-health.ts';
+import { finishBacklogs } from '../../src/domain/upkeep/backlogs.ts';
+import { recordAttempt } from '../../src/domain/endpoints/health.ts';
 import { system, transact } from '../../src/events/transaction.ts';
 import { TestApp } from '../support/app.ts';
 import { Receiver } from '../support/receiver.ts';

@@ -1,9 +1,9 @@
 import { Client } from 'pg';
-import { takeHeads, type Claimed } from '../../src/deliveries/claim.ts';
-import { firstEndpoint, surveyDue } from '../../src/deliveries/due-endpoints.ts';
-import { extendLeases, finishDeliveries, type Finished, type Lease } from '../../src/deliveries/finish.ts';
-import { leaseLanes } from '../../src/deliveries/lease.ts';
-import type { Share } from '../../src/deliveries/slots.ts';
+import { takeHeads, type Claimed } from '../../src/deliveries/queue/claim.ts';
+import { firstEndpoint, surveyDue } from '../../src/deliveries/queue/due-endpoints.ts';
+import { extendLeases, finishDeliveries, type Finished, type Lease } from '../../src/deliveries/queue/finish.ts';
+import { leaseLanes } from '../../src/deliveries/queue/lease.ts';
+import type { Share } from '../../src/deliveries/core/slots.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { TestApp } from '../support/app.ts';
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { takeHeads } from '../../src/deliveries/claim.ts';
-import { firstEndpoint, lookAt, surveyDue } from '../../src/deliveries/due-endpoints.ts';
+import { takeHeads } from '../../src/deliveries/queue/claim.ts';
+import { firstEndpoint, lookAt, surveyDue } from '../../src/deliveries/queue/due-endpoints.ts';
 import { learning } from '../../src/deliveries/endpoint-standing.ts';
 import { Engine } from '../../src/deliveries/engine.ts';
-import { leaseLanes } from '../../src/deliveries/lease.ts';
+import { leaseLanes } from '../../src/deliveries/queue/lease.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import type { Executor } from '../../src/postgres/sql.ts';
 import { eventually } from './helpers.ts';

@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 export const deliveries: readonly Mutant[] = [
   {
-    file: 'src/deliveries/claim.ts',
+    file: 'src/deliveries/queue/claim.ts',
     text: 'WHERE l.id = ANY ($1) AND l.lease_token = $2',
     replacement: 'WHERE l.id = ANY ($1)',
     test: 'test/faults/leases.test.ts',
@@ -10,7 +10,7 @@ export const deliveries: readonly Mutant[] = [
     harm: 'A process that stalls between lease and take makes a delivery twice.',
   },
   {
-    file: 'src/deliveries/claim.ts',
+    file: 'src/deliveries/queue/claim.ts',
     text: `AND id = d.endpoint_id AND active
         AND d.id > coalesce((SELECT t.through FROM backlog_tasks t WHERE t.account_id = d.account_id
           AND t.endpoint_kind = 'webhook' AND t.endpoint_id = d.endpoint_id AND t.task = 'cancel'), 0)) END AS url,`,
@@ -20,14 +20,14 @@ export const deliveries: readonly Mutant[] = [
     harm: 'What was under way when a webhook was switched off is retried for days.',
   },
   {
-    file: 'src/deliveries/slots.ts',
+    file: 'src/deliveries/core/slots.ts',
     text: '.toSorted((one, other) => this.#servedAt(one.share) - this.#servedAt(other.share))',
     replacement: '.toSorted((one, other) => one.share.id - other.share.id)',
     test: 'test/faults/turns.test.ts',
     harm: 'Under load, busy endpoints with low ids starve the others.',
   },
   {
-    file: 'src/deliveries/slots.ts',
+    file: 'src/deliveries/core/slots.ts',
     text: `    add(this.#toReceiver, endpoint.id, -1);
 `,
     replacement: '',
@@ -35,14 +35,14 @@ export const deliveries: readonly Mutant[] = [
     harm: 'Nothing is delivered any more to an endpoint once it has had as many deliveries as it may have at once.',
   },
   {
-    file: 'src/deliveries/finish.ts',
+    file: 'src/deliveries/queue/finish.ts',
     text: 'claims = 0, failures',
     replacement: 'failures',
     test: 'test/faults/lost-claims.test.ts',
     harm: 'Deliveries to a receiver that is down for a while are given up as defective.',
   },
   {
-    file: 'src/deliveries/lease.ts',
+    file: 'src/deliveries/queue/lease.ts',
     text: 'ORDER BY l.due_at LIMIT share.wanted FOR UPDATE SKIP LOCKED)',
     replacement: 'ORDER BY l.due_at LIMIT share.wanted FOR UPDATE)',
     test: 'test/faults/leases.test.ts',
@@ -50,7 +50,7 @@ export const deliveries: readonly Mutant[] = [
     harm: 'One locked lane keeps back the deliveries of all other endpoints.',
   },
   {
-    file: 'src/deliveries/lease.ts',
+    file: 'src/deliveries/queue/lease.ts',
     text: "'circuit_probe_at <= now()'",
     replacement: "'true'",
     test: 'test/faults/circuit.test.ts',
@@ -58,7 +58,7 @@ export const deliveries: readonly Mutant[] = [
     harm: 'Several processes probe a receiver that does not answer, at once.',
   },
   {
-    file: 'src/deliveries/due-endpoints.ts',
+    file: 'src/deliveries/queue/due-endpoints.ts',
     text: 'FROM page OFFSET $4 - 1)',
     replacement: 'FROM page OFFSET $4)',
     test: 'test/faults/leases.test.ts',
@@ -66,7 +66,7 @@ export const deliveries: readonly Mutant[] = [
     harm: 'With more than a thousand busy endpoints, those with high ids are never served.',
   },
   {
-    file: 'src/deliveries/retry.ts',
+    file: 'src/deliveries/core/retry.ts',
     text: 'Math.min(MAX_RETRY_AFTER[kind], Math.max(0, wait))',
     replacement: 'Math.max(0, wait)',
     test: 'test/deliveries/retry.test.ts',
@@ -81,7 +81,7 @@ export const deliveries: readonly Mutant[] = [
     harm: "A service that crashes again and again uses up its deliveries' attempts.",
   },
   {
-    file: 'src/deliveries/defect.ts',
+    file: 'src/deliveries/core/claims.ts',
     text: 'return claims > maxClaims;',
     replacement: 'return claims >= maxClaims;',
     test: 'test/faults/defects.test.ts',
@@ -100,7 +100,7 @@ export const deliveries: readonly Mutant[] = [
     harm: 'One result that cannot be written takes up to 49 others with it, which are then delivered again.',
   },
   {
-    file: 'src/deliveries/finish.ts',
+    file: 'src/deliveries/queue/finish.ts',
     text: `AND d.event_id <= coalesce(
       (SELECT h.event_id FROM deliveries h WHERE h.lane_id = l.id AND h.state = 'pending' AND h.failures < $2
        ORDER BY h.event_id LIMIT 1), d.event_id))`,

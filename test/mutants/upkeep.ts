@@ -54,7 +54,7 @@ export const upkeep: readonly Mutant[] = [
     harm: 'A page full of rows that failed keeps a sweep at its beginning for ever.',
   },
   {
-    file: 'src/domain/endpoint-health.ts',
+    file: 'src/domain/endpoints/health.ts',
     text: 'if (!row || row.url !== endpoint.url) return null;',
     replacement: 'if (!row) return null;',
     test: 'test/faults/moved-endpoints.test.ts',
@@ -62,7 +62,7 @@ export const upkeep: readonly Mutant[] = [
     harm: 'Failures of an address that was replaced open the circuit of the new one.',
   },
   {
-    file: 'src/domain/endpoints/circuit.ts',
+    file: 'src/deliveries/core/circuit.ts',
     text: "'unanswered' ? health.unansweredAttempts + 1 : 0;",
     replacement: "'unanswered' ? health.unansweredAttempts + 1 : health.unansweredAttempts;",
     test: 'test/deliveries/circuit.test.ts',
@@ -76,7 +76,7 @@ export const upkeep: readonly Mutant[] = [
     harm: "A late 410 of a webhook's old address switches off the new one.",
   },
   {
-    file: 'src/domain/endpoints/backlogs.ts',
+    file: 'src/deliveries/queue/backlogs.ts',
     text: 'l.endpoint_kind = $2 AND l.endpoint_id = $3 AND l.due_at',
     replacement: '$2::text IS NOT NULL AND l.endpoint_id = $3 AND l.due_at',
     test: 'test/api/accounts/webhooks.test.ts',
@@ -92,7 +92,7 @@ export const upkeep: readonly Mutant[] = [
     harm: 'A webhook with a new address still waits for the circuit of the dead one.',
   },
   {
-    file: 'src/domain/endpoints/waiting-lanes.ts',
+    file: 'src/deliveries/queue/wake.ts',
     text: 'AND due_at > now() AND lease_token IS NULL',
     replacement: 'AND due_at > now()',
     test: 'test/faults/moved-endpoints.test.ts',

@@ -1,4 +1,4 @@
-import type { EndpointHealth } from '../../domain/endpoints/circuit.ts';
+import type { EndpointHealth } from '../../deliveries/core/circuit.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 

@@ -5,8 +5,8 @@ import { forbidden, invalid, notFound } from '../../errors.ts';
 import { differs } from '../differs.ts';
 import { hashToken, lastFour } from '../../lib/tokens.ts';
 import { rotateSecret } from '../signing-secrets.ts';
-import { wakeBacklog } from '../endpoints/backlogs.ts';
-import { unknownHealth } from '../endpoints/circuit.ts';
+import { wakeBacklog } from '../../deliveries/queue/backlogs.ts';
+import { unknownHealth } from '../../deliveries/core/circuit.ts';
 
 /** What bots on servers of their own are told of: every event there is for bots. */
 export const webhookBotEvents = [

@@ -4,7 +4,7 @@ import { findConversations, type Conversation, type Named } from '../../records/
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockOwnBot, type BotScope } from './bots.ts';
-import { cancelBacklog } from '../endpoints/backlogs.ts';
+import { cancelBacklog } from '../../deliveries/queue/backlogs.ts';
 import { detachAndRemove, type Change, type Detachment, type Transact } from '../conversations/detach.ts';
 import { undergo } from '../conversations/status.ts';
 

@@ -1,8 +1,13 @@
-import type { Transaction } from '../events/transaction.ts';
-import { prepared } from '../postgres/prepared.ts';
-import { moment, momentOrNull, sql } from '../postgres/sql.ts';
-import { nextHealth, type EndpointHealth, type EndpointOutcome, type HealthChange } from './endpoints/circuit.ts';
-import { disableWebhook } from './webhooks.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { prepared } from '../../postgres/prepared.ts';
+import { moment, momentOrNull, sql } from '../../postgres/sql.ts';
+import {
+  nextHealth,
+  type EndpointHealth,
+  type EndpointOutcome,
+  type HealthChange,
+} from '../../deliveries/core/circuit.ts';
+import { disableWebhook } from '../webhooks.ts';
 
 /** An attempt on the endpoint that has ended. */
 export interface AttemptOnEndpoint {

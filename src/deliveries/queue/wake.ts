@@ -22,21 +22,6 @@ const wakeStatement = prepared(`
   )
   UPDATE lanes l SET due_at = now() FROM waiting w WHERE l.id = w.id RETURNING l.id`);
 
-const addresses = {
-  webhook: prepared('SELECT url FROM webhooks WHERE account_id = $1 AND id = $2 AND active'),
-  bot: prepared('SELECT outgoing_url AS url FROM agent_bots WHERE (account_id = $1 OR account_id IS NULL) AND id = $2'),
-};
-
-/** Where an account's deliveries to the endpoint go now; null when it is no more or is switched off. */
-export async function findAddress(
-  executor: Executor,
-  accountId: number,
-  { kind, id }: Endpoint,
-): Promise<string | null> {
-  const [row] = await sql<{ url: string | null }>(executor, addresses[kind], [accountId, id]);
-  return row?.url ?? null;
-}
-
 /**
  * Makes due what waits for the endpoint's next attempt, one batch of it, in one account or in all; answers whether there
  * may be more.

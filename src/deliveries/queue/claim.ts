@@ -1,5 +1,5 @@
-import { prepared } from '../postgres/prepared.ts';
-import { sql, type Executor } from '../postgres/sql.ts';
+import { prepared } from '../../postgres/prepared.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
 
 export type EndpointKind = 'webhook' | 'bot';
 

@@ -1,4 +1,4 @@
-import type { EndpointOutcome } from '../domain/endpoints/circuit.ts';
+import type { EndpointOutcome } from './circuit.ts';
 
 const unprovenAllowance = 1;
 const provenAllowance = 2;

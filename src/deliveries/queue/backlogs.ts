@@ -1,9 +1,6 @@
-import type { Database } from '../../postgres/database.ts';
-import { system, transact, type Transaction } from '../../events/transaction.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
-import { sweep } from '../upkeep/sweep.ts';
-import { wakeLanes } from './waiting-lanes.ts';
+import { wakeLanes } from './wake.ts';
 
 /** An endpoint, by which what waits for it is found. */
 interface Endpoint {
@@ -89,8 +86,11 @@ async function wakeSome(executor: Executor, task: Task): Promise<Progress> {
   return (await wakeLanes(executor, endpoint)) ? 'more' : 'done';
 }
 
-/** Does one batch of a task, and takes the task away with its last; true while there is more to do at once. */
-async function workOn(executor: Executor, taskId: number): Promise<boolean> {
+/**
+ * Does one batch of a noted task, and takes the task away with its last; true while there is more to do at once. Runs in
+ * the caller's transaction.
+ */
+export async function workOnBacklog(executor: Executor, taskId: number): Promise<boolean> {
   const [task] = await sql<Task>(executor, lockTaskStatement, [taskId]);
   if (!task) return false;
   const progress = await (task.task === 'cancel' ? cancelSome : wakeSome)(executor, task);
@@ -101,7 +101,7 @@ async function workOn(executor: Executor, taskId: number): Promise<boolean> {
 async function begin(executor: Executor, tasks: readonly { id: number }[]): Promise<void> {
   // Of a system bot that moved, the accounts share one first batch.
   const [first] = tasks;
-  if (first) await workOn(executor, first.id);
+  if (first) await workOnBacklog(executor, first.id);
 }
 
 /**
@@ -109,11 +109,11 @@ async function begin(executor: Executor, tasks: readonly { id: number }[]): Prom
  * switched the endpoint off; the sweep cancels the rest. None of it is sent meanwhile, even when the endpoint is switched on again.
  */
 export async function cancelBacklog(
-  tx: Pick<Transaction, 'em' | 'account'>,
+  { em, account }: { em: Executor; account: { id: number } },
   { kind, id }: Endpoint,
   reason: CancelReason,
 ): Promise<void> {
-  await begin(tx.em, await sql<{ id: number }>(tx.em, noteCancelStatement, [tx.account.id, kind, id, reason]));
+  await begin(em, await sql<{ id: number }>(em, noteCancelStatement, [account.id, kind, id, reason]));
 }
 
 /**
@@ -124,38 +124,22 @@ export async function wakeBacklog(executor: Executor, { kind, id }: Endpoint): P
   await begin(executor, await sql<{ id: number }>(executor, noteWakeStatement, [kind, id]));
 }
 
-interface Unfinished {
+/** A task that is not through. */
+export interface Unfinished {
   id: number;
-  account_id: number;
-  account_name: string;
+  account: { id: number; name: string };
 }
 
-const pageSize = 100;
-// One sweep does no more of a task, so that no endpoint's backlog keeps others waiting for long.
-const batchesPerSweep = 50;
-
-async function goOn(database: Database, { id, account_id, account_name }: Unfinished): Promise<number> {
-  const scope = { account: { id: account_id, name: account_name }, actor: system };
-  for (let done = 0; done < batchesPerSweep; done++) {
-    if (!(await transact(database, scope, (tx) => workOn(tx.em, id)))) break;
-  }
-  return 1;
-}
-
-/** Goes on with what is to be cancelled or woken of endpoints' backlogs; answers how many tasks it worked on. */
-export function finishBacklogs(database: Database): Promise<number> {
-  return sweep<Unfinished>(database, {
-    name: 'cancelling and waking deliveries',
-    nameOf: ({ id, account_id: accountId }) => `task ${id} of account ${accountId}`,
-    page: (after) =>
-      sql<Unfinished>(
-        database.em(),
-        `SELECT t.id, t.account_id, a.name AS account_name FROM backlog_tasks t JOIN accounts a ON a.id = t.account_id
-         WHERE t.id > $1 ORDER BY t.id LIMIT ${pageSize}`,
-        [after?.id ?? 0],
-      ),
-    pageSize,
-    atOnce: 1,
-    work: async ([task]) => (task ? goOn(database, task) : 0),
-  });
+/** Tasks that are not through, in the order of their ids, behind one of them. */
+export async function findUnfinished(
+  executor: Executor,
+  { after, limit }: { after: number; limit: number },
+): Promise<Unfinished[]> {
+  const rows = await sql<{ id: number; account_id: number; account_name: string }>(
+    executor,
+    `SELECT t.id, t.account_id, a.name AS account_name FROM backlog_tasks t JOIN accounts a ON a.id = t.account_id
+     WHERE t.id > $1 ORDER BY t.id LIMIT $2`,
+    [after, limit],
+  );
+  return rows.map((row) => ({ id: row.id, account: { id: row.account_id, name: row.account_name } }));
 }

@@ -1,5 +1,5 @@
-import type { OutboundResult } from '../outbound/http.ts';
-import type { Random } from '../lib/ports.ts';
+import type { OutboundResult } from '../../outbound/http.ts';
+import type { Random } from '../../lib/ports.ts';
 
 /** Whose endpoint a delivery goes to: an account's webhook or a bot's server. */
 export type EndpointKind = 'account' | 'bot';

@@ -1,8 +1,8 @@
-import { prepared } from '../postgres/prepared.ts';
-import { sql, type Executor } from '../postgres/sql.ts';
+import { prepared } from '../../postgres/prepared.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
 import type { EndpointKind } from './claim.ts';
-import { RETRY_SCHEDULE } from './retry.ts';
-import type { DueEndpoint } from './slots.ts';
+import { RETRY_SCHEDULE } from '../core/retry.ts';
+import type { DueEndpoint } from '../core/slots.ts';
 
 /** An endpoint, and of a system bot's the part that one account has in it. */
 export interface EndpointOfAccount {

@@ -1,8 +1,8 @@
-import { prepared } from '../postgres/prepared.ts';
-import { sql, type Executor } from '../postgres/sql.ts';
+import { prepared } from '../../postgres/prepared.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
 import type { EndpointKind } from './claim.ts';
 import { botPatienceSeconds } from './due-endpoints.ts';
-import type { Share } from './slots.ts';
+import type { Share } from '../core/slots.ts';
 
 export interface LeasedLane {
   id: number;

@@ -1,6 +1,6 @@
-import { prepared } from '../postgres/prepared.ts';
-import { sql, type Executor } from '../postgres/sql.ts';
-import { storableTextOrNull } from '../lib/storable.ts';
+import { prepared } from '../../postgres/prepared.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
+import { storableTextOrNull } from '../../lib/storable.ts';
 
 const maxErrorCodeChars = 100;
 const maxRecordedBodyChars = 4096;

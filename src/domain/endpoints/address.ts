@@ -1,0 +1,17 @@
+import { prepared } from '../../postgres/prepared.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
+
+const addresses = {
+  webhook: prepared('SELECT url FROM webhooks WHERE account_id = $1 AND id = $2 AND active'),
+  bot: prepared('SELECT outgoing_url AS url FROM agent_bots WHERE (account_id = $1 OR account_id IS NULL) AND id = $2'),
+};
+
+/** Where an account's deliveries to the endpoint go now; null when it is no more or is switched off. */
+export async function findAddress(
+  executor: Executor,
+  accountId: number,
+  { kind, id }: { kind: 'webhook' | 'bot'; id: number },
+): Promise<string | null> {
+  const [row] = await sql<{ url: string | null }>(executor, addresses[kind], [accountId, id]);
+  return row?.url ?? null;
+}
