@@ -1,51 +1,485 @@
 // Generated from schemas/**/*.json by `npm run schemas`. Change the schemas, never this file.
 
 /**
- * Every day of the week once.
- * 
- * @minItems 7
- * @maxItems 7
+ * A new contact was created.
  */
-export type WorkingHours = {
+export type ContactCreated = (ContactShape & {
+event: "contact_created"
+account: Named
+})
 /**
- * 0 is Sunday, 6 Saturday.
+ * A customer, as REST answers and account webhooks tell it.
  */
-day_of_week: number
-closed_all_day?: boolean
-open_all_day?: boolean
+export type ContactShape = (RecordShape & ContactIdentityShape & {
+blocked: boolean
+thumbnail: (string | null)
+custom_attributes: Attributes
+visitor_attributes: Attributes1
+additional_attributes: Attributes
 /**
- * Null on a day that is closed or open all day.
+ * Since when the contact is being deleted, where that takes more than a moment.
  */
-open_hour?: (number | null)
+deletion_requested_at: (number | null)
 /**
- * 0 unless said otherwise.
+ * Unix timestamp in seconds, or null.
  */
-open_minutes?: (number | null)
+last_activity_at: (number | null)
+})
 /**
- * 24 with 0 minutes is the end of the day.
+ * By what a contact is known and reached.
  */
-close_hour?: (number | null)
+export type ContactIdentityShape = (ContactBriefShape & {
+phone_number: (string | null)
+identifier: (string | null)
+})
 /**
- * 0 unless said otherwise.
+ * A contact's details changed.
  */
-close_minutes?: (number | null)
+export type ContactUpdated = (ContactShape & {
+event: "contact_updated"
+account: Named
+changed_attributes: ChangedAttributes
+})
+/**
+ * A new conversation was created.
+ */
+export type ConversationCreated = (ConversationShape & ConversationEventShape & {
+event: "conversation_created"
+})
+/**
+ * A customer interaction in an inbox, as REST answers and account webhooks tell it.
+ */
+export type ConversationShape = (RecordShape & {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+priority: ("urgent" | "high" | "medium" | "low" | null)
+unread_count: number
+source_id: (string | null)
+labels: string[]
+/**
+ * Unix timestamp in seconds, or null.
+ */
+snoozed_until: (number | null)
+/**
+ * Unix timestamp in seconds, or null.
+ */
+waiting_since: (number | null)
+/**
+ * Identifier, or null for none.
+ */
+sla_policy_id: (number | null)
+additional_attributes: Attributes
+custom_attributes: Attributes
+contact: ContactBriefShape
+meta: {
+sender: (ContactBriefShape & {
+phone_number: (string | null)
+type: "Contact"
+})
+channel: string
+assignee: (Named | null)
+team: (Named | null)
+/**
+ * The bot that serves the conversation, if any.
+ */
+agent_bot: (Named | null)
+}
+/**
+ * Unix timestamp in seconds.
+ */
+last_activity_at: number
+})
+/**
+ * A conversation's status changed.
+ */
+export type ConversationStatusChanged = (ConversationShape & ConversationEventShape & {
+event: "conversation_status_changed"
+changed_attributes: ChangedAttributes
+})
+/**
+ * A conversation's attributes changed (its status apart).
+ */
+export type ConversationUpdated = (ConversationShape & ConversationEventShape & {
+event: "conversation_updated"
+changed_attributes: ChangedAttributes
+})
+/**
+ * A new message arrived in a conversation.
+ */
+export type MessageCreated = (AccountMessageShape & {
+event: "message_created"
+})
+/**
+ * A message, as account webhooks are told it.
+ */
+export type AccountMessageShape = (MessageShape & ConversationEventShape & {
+/**
+ * Message id, as a string.
+ */
+id: string
+/**
+ * ISO 8601 with milliseconds, UTC.
+ */
+created_at: string
+status: ("sent" | "delivered" | "read" | "failed")
+conversation: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+}
+contact: ContactBriefShape
+})
+/**
+ * A message, as agents and account webhooks are told it.
+ */
+export type MessageShape = (InternalMessageShape & {
+sender: ({
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+type: ("Contact" | "User" | "AgentBot")
+} | null)
+})
+/**
+ * What agents and bots are told of a message, and its contact is not.
+ */
+export type InternalMessageShape = (MessageContentShape & {
+/**
+ * True: a note that only agents see.
+ */
+private: boolean
+source_id: (string | null)
+})
+/**
+ * A message was deleted: its content is empty, its place remains.
+ */
+export type MessageDeleted = (AccountMessageShape & {
+event: "message_deleted"
+})
+/**
+ * A message was updated.
+ */
+export type MessageUpdated = (AccountMessageShape & {
+event: "message_updated"
+changed_attributes: ChangedAttributes
+})
+/**
+ * A promise of the conversation's SLA policy was not kept in time.
+ */
+export type SlaBreached = (ConversationShape & ConversationEventShape & {
+event: "sla_breached"
+/**
+ * Which promise was not kept.
+ */
+which: ("first_response" | "resolution")
+/**
+ * Unix timestamp in seconds.
+ */
+due_at: number
+sla_policy: Named
+})
+/**
+ * A widget session started.
+ */
+export type WebwidgetTriggered = (WidgetSessionShape & {
+event: "webwidget_triggered"
+contact: ContactShape
+/**
+ * What the session goes on with; null until the contact says something, unless a bot that hears of sessions is to answer.
+ */
+current_conversation: (ConversationShape | null)
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+sequence?: number
+})
+/**
+ * A resolved conversation was reopened.
+ */
+export type BotConversationOpened = (BotConversationEventShape & {
+event: "conversation_opened"
+status: ("open" | "pending" | "snoozed")
+})
+/**
+ * A conversation whose status changed, as bots are told it.
+ */
+export type BotConversationEventShape = (ConversationEventShape & {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+meta: BotConversationMeta
+})
+/**
+ * A conversation was resolved.
+ */
+export type BotConversationResolved = (BotConversationEventShape & {
+event: "conversation_resolved"
+status: "resolved"
+})
+/**
+ * A new message appeared in a conversation the bot serves.
+ */
+export type BotMessageCreated = (BotMessageShape & {
+event: "message_created"
+})
+/**
+ * A message, as bots are told it.
+ */
+export type BotMessageShape = (InternalMessageShape & ConversationEventShape & {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+additional_attributes: Attributes
+/**
+ * Who wrote it; null when the author no longer exists.
+ */
+sender: ((BotContactShape & {
+type: ("contact" | "user" | "agent_bot")
+}) | null)
+inbox: InboxBrief
+conversation: BotConversation
+})
+/**
+ * Who speaks, as bots are told it.
+ */
+export type BotContactShape = (ContactIdentityShape & {
+avatar: (string | null)
+})
+/**
+ * A message was edited.
+ */
+export type BotMessageUpdated = (BotMessageShape & {
+event: "message_updated"
+changed_attributes: ChangedAttributes
+})
+/**
+ * A widget session started in an inbox that the bot serves.
+ */
+export type BotWebwidgetTriggered = (WidgetSessionShape & {
+event: "webwidget_triggered"
+contact: (BotContactShape & {
+custom_attributes: Attributes
+visitor_attributes: Attributes2
+type: "contact"
+})
+current_conversation: BotConversation1
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+sequence: number
+})
+/**
+ * Page and order of contacts.
+ */
+export type ListContactsQuery = (PageQuery & {
+sort?: ("name" | "-name" | "email" | "-email" | "phone_number" | "-phone_number" | "last_activity_at" | "-last_activity_at" | "created_at" | "-created_at")
+include_contact_inboxes?: boolean
 [k: string]: unknown
-}[]
+})
 /**
- * Exact web origins, for example https://www.example.com.
- * 
- * @maxItems 100
+ * Filters, page and order of conversations.
  */
-export type AllowedOrigins = string[]
+export type ListConversationsQuery = (PageQuery & {
+sort?: ("created_at" | "-created_at" | "updated_at" | "-updated_at" | "last_activity_at" | "-last_activity_at")
+status?: ("open" | "resolved" | "pending" | "snoozed" | "all")
+assignee_type?: ("me" | "unassigned" | "all" | "assigned")
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id?: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+team_id?: number
+/**
+ * Conversations with this text in a public message or in their contact's name, e-mail address or phone number: three characters or more.
+ */
+q?: string
+/**
+ * @maxItems 20
+ */
+labels?: string[]
+[k: string]: unknown
+})
+/**
+ * Which conversation is to move to which status.
+ */
+export type SetConversationStatus = ({
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+[k: string]: unknown
+} & ToggleStatus)
 /**
  * @minItems 1
  * @maxItems 50
  */
 export type Subscriptions = ("conversation_created" | "conversation_updated" | "conversation_status_changed" | "conversation_deleted" | "message_created" | "message_updated" | "message_deleted" | "contact_created" | "contact_updated" | "contact_deleted" | "sla_breached" | "webwidget_triggered")[]
 /**
+ * A bot that can serve conversations.
+ */
+export type AgentBot = AgentBotShape
+/**
+ * A bot with what was just made for it: the only answer that carries it.
+ */
+export type AgentBotWithSecrets = (AgentBotShape & {
+/**
+ * What the bot proves itself with to the REST API.
+ */
+access_token?: string
+/**
+ * Standard Webhooks signing secret of a webhook bot, whsec_… .
+ */
+secret?: string
+})
+/**
+ * Somebody who works in the account, or is invited to: id, name and address are those of this account.
+ */
+export type Agent = (RecordShape & PersonShape & {
+role: ("administrator" | "agent")
+availability: ("online" | "busy" | "offline")
+})
+/**
  * Agents of the account, by name.
  */
 export type AgentList = Agent[]
+/**
+ * A customer.
+ */
+export type Contact = (ContactShape & {
+contact_inboxes?: {
+source_id: (string | null)
+inbox: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+channel_type: string
+}
+}[]
+})
+/**
+ * A customer interaction in an inbox.
+ */
+export type Conversation = (ConversationShape & {
+last_message: (Message | null)
+/**
+ * In search results: the newest of the messages that match, newest first.
+ */
+messages?: Message[]
+})
+/**
+ * One exchange inside a conversation.
+ */
+export type Message = (MessageShape & MessageRecordShape & {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+inbox_id: number
+})
+/**
+ * A message as REST answers it, to agents and to its contact.
+ */
+export type MessageRecordShape = (MessageContentShape & {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+conversation_id: number
+status: ("sent" | "delivered" | "read" | "failed")
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+attachments: Attributes[]
+})
+/**
+ * A configured channel connection.
+ */
+export type Inbox = InboxShape
+/**
+ * A configured channel connection.
+ */
+export type InboxShape = (RecordShape & {
+name: string
+channel_type: string
+/**
+ * Public name of the inbox in the paths of its widget.
+ */
+identifier: string
+/**
+ * Web origins whose pages may show the widget.
+ */
+allowed_origins: string[]
+/**
+ * Whether there is a secret by which visitors' identifiers are proven.
+ */
+identity_verification: boolean
+greeting_enabled: boolean
+greeting_message: (string | null)
+enable_auto_assignment: boolean
+timezone: string
+working_hours_enabled: boolean
+/**
+ * The seven days of the week.
+ * 
+ * @minItems 7
+ * @maxItems 7
+ */
+working_hours: WorkingDay[]
+out_of_office_message: (string | null)
+csat_survey_enabled: boolean
+avatar_url: (string | null)
+})
+/**
+ * An inbox whose identity secret was just made: the only answer that carries it.
+ */
+export type InboxWithIdentitySecret = (InboxShape & {
+/**
+ * Keys the HMAC-SHA256 by which a site's server proves who its visitors are.
+ */
+identity_secret: string
+})
 /**
  * Which agent was confirmed, and an access token for who held none: shown in this answer only. A page when the caller asked for one.
  */
@@ -55,9 +489,156 @@ export type InvitationAccepted = (Page | NewAccess)
  */
 export type Page = string
 /**
+ * A colour-coded tag of conversations.
+ */
+export type Label = (RecordShape & {
+title: string
+description: (string | null)
+color: string
+show_on_sidebar: boolean
+})
+/**
+ * A person with the access token just made: the only answer that carries it.
+ */
+export type PlatformUserWithToken = (PlatformUserShape & {
+access_token: string
+})
+/**
+ * A person, as platform administrators see it.
+ */
+export type PlatformUserShape = (UserShape & {
+/**
+ * The accounts that the user belongs to.
+ */
+accounts: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+role: ("administrator" | "agent")
+}[]
+/**
+ * Unix timestamp in seconds.
+ */
+created_at: number
+/**
+ * Unix timestamp in seconds.
+ */
+updated_at: number
+})
+/**
+ * A person who may hold access tokens.
+ */
+export type UserShape = (PersonShape & {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+platform_admin: boolean
+})
+/**
+ * A person, as platform administrators see it.
+ */
+export type PlatformUser = PlatformUserShape
+/**
+ * The profile after its access token was reset: the only answer that carries the new one.
+ */
+export type ProfileWithToken = (ProfileShape & {
+access_token: string
+})
+/**
+ * Who the access token belongs to.
+ */
+export type ProfileShape = (UserShape & {
+type: "user"
+/**
+ * Identifier, or null for none.
+ */
+account_id: (number | null)
+role: ("administrator" | "agent" | null)
+accounts: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+agent_id: number
+role: ("administrator" | "agent")
+availability: ("online" | "busy" | "offline")
+}[]
+})
+/**
+ * Who the access token belongs to.
+ */
+export type Profile = ProfileShape
+/**
+ * How long customers wait at most.
+ */
+export type SLAPolicy = (RecordShape & {
+name: string
+first_response_seconds: (number | null)
+resolution_seconds: (number | null)
+})
+/**
+ * A group of agents that conversations can be assigned to.
+ */
+export type Team = (RecordShape & {
+name: string
+description: (string | null)
+allow_auto_assign: boolean
+})
+/**
  * The account's teams, by name.
  */
 export type TeamList = Team[]
+/**
+ * A subscription of an external URL to events.
+ */
+export type Webhook = WebhookShape
+/**
+ * A subscription of an external URL to events.
+ */
+export type WebhookShape = (RecordShape & {
+url: string
+name: (string | null)
+subscriptions: string[]
+active: boolean
+/**
+ * Why the service switched the webhook off, or null.
+ */
+disabled_reason: (string | null)
+circuit: Circuit
+/**
+ * Identifier, or null for none.
+ */
+inbox_id: (number | null)
+})
+/**
+ * A webhook just created: the only answer that carries its signing secret.
+ */
+export type WebhookWithSecret = (WebhookShape & {
+/**
+ * Standard Webhooks signing secret, whsec_… .
+ */
+secret: string
+})
+/**
+ * A message as the contact sees it.
+ */
+export type WidgetMessage = (MessageRecordShape & {
+/**
+ * Null for the service itself, and for authors that no longer exist.
+ */
+sender: ({
+name: string
+type: ("Contact" | "User" | "AgentBot")
+avatar_url: (string | null)
+} | null)
+})
 /**
  * Lowercase letters, digits, `_` and `-`.
  * 
@@ -190,12 +771,34 @@ export interface Schemas {
 "runtime/action.reply": ReplyAction
 "runtime/actions": ActionBatch
 "runtime/plugin": PluginManifest
+"shapes/account-message": AccountMessageShape
+"shapes/agent-bot": AgentBotShape
+"shapes/bot-contact": BotContactShape
+"shapes/bot-conversation-event": BotConversationEventShape
+"shapes/bot-message": BotMessageShape
+"shapes/contact-brief": ContactBriefShape
+"shapes/contact-identity": ContactIdentityShape
+"shapes/contact": ContactShape
+"shapes/conversation-event": ConversationEventShape
+"shapes/conversation": ConversationShape
+"shapes/inbox": InboxShape
+"shapes/message-content": MessageContentShape
+"shapes/message-note": InternalMessageShape
+"shapes/message-record": MessageRecordShape
+"shapes/message": MessageShape
+"shapes/person": PersonShape
+"shapes/platform-user": PlatformUserShape
+"shapes/profile": ProfileShape
+"shapes/record": RecordShape
+"shapes/user": UserShape
+"shapes/webhook": WebhookShape
+"shapes/widget-session": WidgetSessionShape
+"shapes/working-day": WorkingDayShape
 }
 /**
- * A new contact was created.
+ * What every record of an account has.
  */
-export interface ContactCreated {
-event: "contact_created"
+export interface RecordShape {
 /**
  * Identifier: a positive integer below 2^53.
  */
@@ -204,23 +807,6 @@ id: number
  * Identifier: a positive integer below 2^53.
  */
 account_id: number
-name: string
-email: (string | null)
-phone_number: (string | null)
-identifier: (string | null)
-blocked: boolean
-thumbnail: (string | null)
-custom_attributes: Attributes
-visitor_attributes: Attributes1
-additional_attributes: Attributes
-/**
- * Unix timestamp in seconds, or null.
- */
-deletion_requested_at: (number | null)
-/**
- * Unix timestamp in seconds, or null.
- */
-last_activity_at: (number | null)
 /**
  * Unix timestamp in seconds.
  */
@@ -229,7 +815,17 @@ created_at: number
  * Unix timestamp in seconds.
  */
 updated_at: number
-account: Account
+}
+/**
+ * Which contact it is.
+ */
+export interface ContactBriefShape {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+email: (string | null)
 }
 /**
  * Caller-owned JSON object; passes through untouched.
@@ -243,7 +839,7 @@ export interface Attributes {
 export interface Attributes1 {
 [k: string]: unknown
 }
-export interface Account {
+export interface Named {
 /**
  * Identifier: a positive integer below 2^53.
  */
@@ -263,54 +859,7 @@ id: number
  * Identifier: a positive integer below 2^53.
  */
 account_id: number
-account: Account
-}
-/**
- * A contact's details changed.
- */
-export interface ContactUpdated {
-event: "contact_updated"
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-name: string
-email: (string | null)
-phone_number: (string | null)
-identifier: (string | null)
-blocked: boolean
-thumbnail: (string | null)
-custom_attributes: Attributes
-visitor_attributes: Attributes2
-additional_attributes: Attributes
-/**
- * Unix timestamp in seconds, or null.
- */
-deletion_requested_at: (number | null)
-/**
- * Unix timestamp in seconds, or null.
- */
-last_activity_at: (number | null)
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-account: Account
-changed_attributes: ChangedAttributes
-}
-/**
- * Caller-owned JSON object; passes through untouched.
- */
-export interface Attributes2 {
-[k: string]: unknown
+account: Named
 }
 /**
  * Attribute name → its value before and after.
@@ -322,96 +871,14 @@ current: unknown
 }
 }
 /**
- * A new conversation was created.
+ * What every event of a conversation carries.
  */
-export interface ConversationCreated {
-event: "conversation_created"
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
-priority: ("urgent" | "high" | "medium" | "low" | null)
-unread_count: number
-source_id: (string | null)
-labels: string[]
-/**
- * Unix timestamp in seconds, or null.
- */
-snoozed_until: (number | null)
-/**
- * Unix timestamp in seconds, or null.
- */
-waiting_since: (number | null)
-/**
- * Identifier, or null for none.
- */
-sla_policy_id: (number | null)
-additional_attributes: Attributes
-custom_attributes: Attributes
-contact: ContactBrief
-meta: {
-sender: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-email: (string | null)
-phone_number: (string | null)
-type: "Contact"
-}
-channel: string
-assignee: (Named | null)
-team: (Named | null)
-/**
- * The bot that serves the conversation, if any.
- */
-agent_bot: (Named | null)
-}
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-/**
- * Unix timestamp in seconds.
- */
-last_activity_at: number
-account: Account
+export interface ConversationEventShape {
+account: Named
 /**
  * Position of the event among the events of its conversation: 1, 2, 3 …
  */
 sequence: number
-}
-export interface ContactBrief {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-email: (string | null)
-}
-export interface Named {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
 }
 /**
  * A conversation was deleted for good, by itself or with its contact.
@@ -434,522 +901,27 @@ inbox_id: number
  * Identifier: a positive integer below 2^53.
  */
 contact_id: number
-account: Account
+account: Named
 /**
  * Position of the event among the events of its conversation: 1, 2, 3 …
  */
 sequence: number
 }
 /**
- * A conversation's status changed.
+ * What is said, as everybody is told it.
  */
-export interface ConversationStatusChanged {
-event: "conversation_status_changed"
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
-priority: ("urgent" | "high" | "medium" | "low" | null)
-unread_count: number
-source_id: (string | null)
-labels: string[]
-/**
- * Unix timestamp in seconds, or null.
- */
-snoozed_until: (number | null)
-/**
- * Unix timestamp in seconds, or null.
- */
-waiting_since: (number | null)
-/**
- * Identifier, or null for none.
- */
-sla_policy_id: (number | null)
-additional_attributes: Attributes
-custom_attributes: Attributes
-contact: ContactBrief
-meta: {
-sender: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-email: (string | null)
-phone_number: (string | null)
-type: "Contact"
-}
-channel: string
-assignee: (Named | null)
-team: (Named | null)
-/**
- * The bot that serves the conversation, if any.
- */
-agent_bot: (Named | null)
-}
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-/**
- * Unix timestamp in seconds.
- */
-last_activity_at: number
-account: Account
-/**
- * Position of the event among the events of its conversation: 1, 2, 3 …
- */
-sequence: number
-changed_attributes: ChangedAttributes
-}
-/**
- * A conversation's attributes changed (its status apart).
- */
-export interface ConversationUpdated {
-event: "conversation_updated"
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
-priority: ("urgent" | "high" | "medium" | "low" | null)
-unread_count: number
-source_id: (string | null)
-labels: string[]
-/**
- * Unix timestamp in seconds, or null.
- */
-snoozed_until: (number | null)
-/**
- * Unix timestamp in seconds, or null.
- */
-waiting_since: (number | null)
-/**
- * Identifier, or null for none.
- */
-sla_policy_id: (number | null)
-additional_attributes: Attributes
-custom_attributes: Attributes
-contact: ContactBrief
-meta: {
-sender: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-email: (string | null)
-phone_number: (string | null)
-type: "Contact"
-}
-channel: string
-assignee: (Named | null)
-team: (Named | null)
-/**
- * The bot that serves the conversation, if any.
- */
-agent_bot: (Named | null)
-}
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-/**
- * Unix timestamp in seconds.
- */
-last_activity_at: number
-account: Account
-/**
- * Position of the event among the events of its conversation: 1, 2, 3 …
- */
-sequence: number
-changed_attributes: ChangedAttributes
-}
-/**
- * A new message arrived in a conversation.
- */
-export interface MessageCreated {
-event: "message_created"
-/**
- * Message id, as a string.
- */
-id: string
+export interface MessageContentShape {
 content: string
-/**
- * ISO 8601 with milliseconds, UTC.
- */
-created_at: string
 message_type: ("incoming" | "outgoing")
-private: boolean
 content_type: ("text" | "input_select" | "input_email")
 content_attributes: Attributes
-status: ("sent" | "delivered" | "read" | "failed")
-source_id: (string | null)
-sender: ({
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-type: ("Contact" | "User" | "AgentBot")
-} | null)
-conversation: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
-}
-contact: ContactBrief
-account: Account
-/**
- * Position of the event among the events of its conversation: 1, 2, 3 …
- */
-sequence: number
 }
 /**
- * A message was deleted: its content is empty, its place remains.
+ * A session that started in a widget.
  */
-export interface MessageDeleted {
-event: "message_deleted"
-/**
- * Message id, as a string.
- */
-id: string
-content: string
-/**
- * ISO 8601 with milliseconds, UTC.
- */
-created_at: string
-message_type: ("incoming" | "outgoing")
-private: boolean
-content_type: ("text" | "input_select" | "input_email")
-content_attributes: Attributes
-status: ("sent" | "delivered" | "read" | "failed")
-source_id: (string | null)
-sender: ({
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-type: ("Contact" | "User" | "AgentBot")
-} | null)
-conversation: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
-}
-contact: ContactBrief
-account: Account
-/**
- * Position of the event among the events of its conversation: 1, 2, 3 …
- */
-sequence: number
-}
-/**
- * A message was updated.
- */
-export interface MessageUpdated {
-event: "message_updated"
-/**
- * Message id, as a string.
- */
-id: string
-content: string
-/**
- * ISO 8601 with milliseconds, UTC.
- */
-created_at: string
-message_type: ("incoming" | "outgoing")
-private: boolean
-content_type: ("text" | "input_select" | "input_email")
-content_attributes: Attributes
-status: ("sent" | "delivered" | "read" | "failed")
-source_id: (string | null)
-sender: ({
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-type: ("Contact" | "User" | "AgentBot")
-} | null)
-conversation: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
-}
-contact: ContactBrief
-account: Account
-/**
- * Position of the event among the events of its conversation: 1, 2, 3 …
- */
-sequence: number
-changed_attributes: ChangedAttributes
-}
-/**
- * A promise of the conversation's SLA policy was not kept in time.
- */
-export interface SlaBreached {
-event: "sla_breached"
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
-priority: ("urgent" | "high" | "medium" | "low" | null)
-unread_count: number
-source_id: (string | null)
-labels: string[]
-/**
- * Unix timestamp in seconds, or null.
- */
-snoozed_until: (number | null)
-/**
- * Unix timestamp in seconds, or null.
- */
-waiting_since: (number | null)
-/**
- * Identifier, or null for none.
- */
-sla_policy_id: (number | null)
-additional_attributes: Attributes
-custom_attributes: Attributes
-contact: ContactBrief
-meta: {
-sender: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-email: (string | null)
-phone_number: (string | null)
-type: "Contact"
-}
-channel: string
-assignee: (Named | null)
-team: (Named | null)
-/**
- * The bot that serves the conversation, if any.
- */
-agent_bot: (Named | null)
-}
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-/**
- * Unix timestamp in seconds.
- */
-last_activity_at: number
-account: Account
-/**
- * Position of the event among the events of its conversation: 1, 2, 3 …
- */
-sequence: number
-/**
- * Which promise was not kept.
- */
-which: ("first_response" | "resolution")
-/**
- * Unix timestamp in seconds.
- */
-due_at: number
-sla_policy: Named
-}
-/**
- * A widget session started.
- */
-export interface WebwidgetTriggered {
-event: "webwidget_triggered"
-contact: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-name: string
-email: (string | null)
-phone_number: (string | null)
-identifier: (string | null)
-blocked: boolean
-thumbnail: (string | null)
-custom_attributes: Attributes
-visitor_attributes: Attributes3
-additional_attributes: Attributes
-/**
- * Unix timestamp in seconds, or null.
- */
-deletion_requested_at: (number | null)
-/**
- * Unix timestamp in seconds, or null.
- */
-last_activity_at: (number | null)
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-}
-inbox: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-channel: string
-}
-account: Account
-/**
- * What the session goes on with; null until the contact says something, unless a bot that hears of sessions is to answer.
- */
-current_conversation: ({
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
-priority: ("urgent" | "high" | "medium" | "low" | null)
-unread_count: number
-source_id: (string | null)
-labels: string[]
-/**
- * Unix timestamp in seconds, or null.
- */
-snoozed_until: (number | null)
-/**
- * Unix timestamp in seconds, or null.
- */
-waiting_since: (number | null)
-/**
- * Identifier, or null for none.
- */
-sla_policy_id: (number | null)
-additional_attributes: Attributes
-custom_attributes: Attributes
-contact: ContactBrief
-meta: {
-sender: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-email: (string | null)
-phone_number: (string | null)
-type: "Contact"
-}
-channel: string
-assignee: (Named | null)
-team: (Named | null)
-/**
- * The bot that serves the conversation, if any.
- */
-agent_bot: (Named | null)
-}
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-/**
- * Unix timestamp in seconds.
- */
-last_activity_at: number
-} | null)
+export interface WidgetSessionShape {
+inbox: InboxBrief
+account: Named
 /**
  * That of the conversation.
  */
@@ -958,270 +930,52 @@ source_id: (string | null)
  * Whether the conversation began with this session.
  */
 conversation_begun: boolean
+}
+export interface InboxBrief {
 /**
- * Position of the event among the events of its conversation: 1, 2, 3 …
+ * Identifier: a positive integer below 2^53.
  */
-sequence?: number
+id: number
+name: string
+channel: string
+}
+export interface BotConversationMeta {
+sender: {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+name: string
+type: "contact"
+}
+channel: string
+}
+export interface BotConversation {
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+id: number
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+account_id: number
+/**
+ * State of a conversation.
+ */
+status: ("open" | "resolved" | "pending" | "snoozed")
+assignee: (Named | null)
+meta: BotConversationMeta
 }
 /**
  * Caller-owned JSON object; passes through untouched.
  */
-export interface Attributes3 {
+export interface Attributes2 {
 [k: string]: unknown
 }
-/**
- * A resolved conversation was reopened.
- */
-export interface BotConversationOpened {
-event: "conversation_opened"
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-status: ("open" | "pending" | "snoozed")
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
-meta: {
-sender: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-type: "contact"
-}
-channel: string
-}
-account: Account
-/**
- * Position of the event among the events of its conversation: 1, 2, 3 …
- */
-sequence: number
-}
-/**
- * A conversation was resolved.
- */
-export interface BotConversationResolved {
-event: "conversation_resolved"
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-status: "resolved"
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
-meta: {
-sender: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-type: "contact"
-}
-channel: string
-}
-account: Account
-/**
- * Position of the event among the events of its conversation: 1, 2, 3 …
- */
-sequence: number
-}
-/**
- * A new message appeared in a conversation the bot serves.
- */
-export interface BotMessageCreated {
-event: "message_created"
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-content: string
-content_type: ("text" | "input_select" | "input_email")
-message_type: ("incoming" | "outgoing")
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-private: boolean
-source_id: (string | null)
-additional_attributes: Attributes
-content_attributes: Attributes
-/**
- * Who wrote it; null when the author no longer exists.
- */
-sender: ({
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-email: (string | null)
-phone_number: (string | null)
-avatar: (string | null)
-identifier: (string | null)
-type: ("contact" | "user" | "agent_bot")
-} | null)
-inbox: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-channel: string
-}
-conversation: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
-assignee: (Named | null)
-meta: {
-sender: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-type: "contact"
-}
-channel: string
-}
-}
-account: Account
-/**
- * Position of the event among the events of its conversation: 1, 2, 3 …
- */
-sequence: number
-}
-/**
- * A message was edited.
- */
-export interface BotMessageUpdated {
-event: "message_updated"
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-content: string
-content_type: ("text" | "input_select" | "input_email")
-message_type: ("incoming" | "outgoing")
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-private: boolean
-source_id: (string | null)
-additional_attributes: Attributes
-content_attributes: Attributes
-/**
- * Who wrote it; null when the author no longer exists.
- */
-sender: ({
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-email: (string | null)
-phone_number: (string | null)
-avatar: (string | null)
-identifier: (string | null)
-type: ("contact" | "user" | "agent_bot")
-} | null)
-inbox: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-channel: string
-}
-conversation: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
-assignee: (Named | null)
-meta: {
-sender: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-type: "contact"
-}
-channel: string
-}
-}
-account: Account
-/**
- * Position of the event among the events of its conversation: 1, 2, 3 …
- */
-sequence: number
-changed_attributes: ChangedAttributes
-}
-/**
- * A widget session started in an inbox that the bot serves.
- */
-export interface BotWebwidgetTriggered {
-event: "webwidget_triggered"
-contact: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-email: (string | null)
-phone_number: (string | null)
-avatar: (string | null)
-identifier: (string | null)
-custom_attributes: Attributes
-visitor_attributes: Attributes4
-type: "contact"
-}
-inbox: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-channel: string
-}
-account: Account
 /**
  * What the session goes on with: a greeting has a place to go.
  */
-current_conversation: {
+export interface BotConversation1 {
 /**
  * Identifier: a positive integer below 2^53.
  */
@@ -1235,36 +989,7 @@ account_id: number
  */
 status: ("open" | "resolved" | "pending" | "snoozed")
 assignee: (Named | null)
-meta: {
-sender: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-type: "contact"
-}
-channel: string
-}
-}
-/**
- * That of the conversation.
- */
-source_id: (string | null)
-/**
- * Whether the conversation began with this session.
- */
-conversation_begun: boolean
-/**
- * Position of the event among the events of its conversation: 1, 2, 3 …
- */
-sequence: number
-}
-/**
- * Caller-owned JSON object; passes through untouched.
- */
-export interface Attributes4 {
-[k: string]: unknown
+meta: BotConversationMeta
 }
 /**
  * Who joins the account, and as what.
@@ -1392,12 +1117,10 @@ export interface GivenAttributes {
 [k: string]: unknown
 }
 /**
- * Page and order of contacts.
+ * Which page of a list.
  */
-export interface ListContactsQuery {
+export interface PageQuery {
 page?: number
-sort?: ("name" | "-name" | "email" | "-email" | "phone_number" | "-phone_number" | "last_activity_at" | "-last_activity_at" | "created_at" | "-created_at")
-include_contact_inboxes?: boolean
 [k: string]: unknown
 }
 /**
@@ -1487,32 +1210,6 @@ custom_attributes?: GivenAttributes
 [k: string]: unknown
 }
 /**
- * Filters, page and order of conversations.
- */
-export interface ListConversationsQuery {
-page?: number
-sort?: ("created_at" | "-created_at" | "updated_at" | "-updated_at" | "last_activity_at" | "-last_activity_at")
-status?: ("open" | "resolved" | "pending" | "snoozed" | "all")
-assignee_type?: ("me" | "unassigned" | "all" | "assigned")
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id?: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-team_id?: number
-/**
- * Conversations with this text in a public message or in their contact's name, e-mail address or phone number: three characters or more.
- */
-q?: string
-/**
- * @maxItems 20
- */
-labels?: string[]
-[k: string]: unknown
-}
-/**
  * What to look for in public messages: three characters or more, and which page.
  */
 export interface SearchConversationsQuery {
@@ -1540,24 +1237,6 @@ export interface SetConversationLabels {
  * Items: Lowercase letters, digits, `_` and `-`.
  */
 labels: string[]
-[k: string]: unknown
-}
-/**
- * Which conversation is to move to which status.
- */
-export interface SetConversationStatus {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
-/**
- * Unix timestamp in seconds, or null.
- */
-snoozed_until?: (number | null)
 [k: string]: unknown
 }
 /**
@@ -1614,7 +1293,37 @@ enable_auto_assignment?: boolean
  */
 timezone?: string
 working_hours_enabled?: boolean
-working_hours?: WorkingHours
+/**
+ * Every day of the week once.
+ * 
+ * @minItems 7
+ * @maxItems 7
+ */
+working_hours?: {
+/**
+ * 0 is Sunday, 6 Saturday.
+ */
+day_of_week: number
+closed_all_day?: boolean
+open_all_day?: boolean
+/**
+ * Null on a day that is closed or open all day.
+ */
+open_hour?: (number | null)
+/**
+ * 0 in a request that does not say.
+ */
+open_minutes?: (number | null)
+/**
+ * 24 with 0 minutes is the end of the day.
+ */
+close_hour?: (number | null)
+/**
+ * 0 in a request that does not say.
+ */
+close_minutes?: (number | null)
+[k: string]: unknown
+}[]
 /**
  * Said instead of the greeting outside of working hours; blank = nothing is said.
  */
@@ -1624,7 +1333,12 @@ csat_survey_enabled?: boolean
  * An http or https URL, or null for none.
  */
 avatar_url?: (string | null)
-allowed_origins?: AllowedOrigins
+/**
+ * Exact web origins, for example https://www.example.com.
+ * 
+ * @maxItems 100
+ */
+allowed_origins?: string[]
 [k: string]: unknown
 }
 /**
@@ -1665,7 +1379,37 @@ enable_auto_assignment?: boolean
  */
 timezone?: string
 working_hours_enabled?: boolean
-working_hours?: WorkingHours
+/**
+ * Every day of the week once.
+ * 
+ * @minItems 7
+ * @maxItems 7
+ */
+working_hours?: {
+/**
+ * 0 is Sunday, 6 Saturday.
+ */
+day_of_week: number
+closed_all_day?: boolean
+open_all_day?: boolean
+/**
+ * Null on a day that is closed or open all day.
+ */
+open_hour?: (number | null)
+/**
+ * 0 in a request that does not say.
+ */
+open_minutes?: (number | null)
+/**
+ * 24 with 0 minutes is the end of the day.
+ */
+close_hour?: (number | null)
+/**
+ * 0 in a request that does not say.
+ */
+close_minutes?: (number | null)
+[k: string]: unknown
+}[]
 /**
  * Said instead of the greeting outside of working hours; blank = nothing is said.
  */
@@ -1675,7 +1419,12 @@ csat_survey_enabled?: boolean
  * An http or https URL, or null for none.
  */
 avatar_url?: (string | null)
-allowed_origins?: AllowedOrigins
+/**
+ * Exact web origins, for example https://www.example.com.
+ * 
+ * @maxItems 100
+ */
+allowed_origins?: string[]
 [k: string]: unknown
 }
 /**
@@ -1750,13 +1499,6 @@ export interface UpdateMessage {
 status?: ("sent" | "delivered" | "read" | "failed")
 content?: string
 content_attributes?: GivenAttributes
-[k: string]: unknown
-}
-/**
- * Which page of a list.
- */
-export interface PageQuery {
-page?: number
 [k: string]: unknown
 }
 /**
@@ -1972,7 +1714,7 @@ meta: PageMeta
 /**
  * A bot that can serve conversations.
  */
-export interface AgentBot {
+export interface AgentBotShape {
 /**
  * Identifier: a positive integer below 2^53.
  */
@@ -2055,109 +1797,16 @@ failing_since: (number | null)
 next_attempt_at: (number | null)
 }
 /**
- * A bot with what was just made for it: the only answer that carries it.
+ * Who a person is.
  */
-export interface AgentBotWithSecrets {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier, or null for none.
- */
-account_id: (number | null)
-name: string
-description: (string | null)
-kind: ("webhook" | "plugin")
-avatar_url: (string | null)
-/**
- * Where a webhook bot is sent its events; null for plugins and system bots.
- */
-outgoing_url: (string | null)
-/**
- * The plugin that a bot inside the service runs; null for webhook bots.
- */
-plugin_id: (string | null)
-config: Attributes
-/**
- * What the bot is told of.
- */
-events: string[]
-/**
- * Why the service tells the bot nothing any more and gives its conversations to people, or null. Setting outgoing_url has it try again.
- */
-disabled_reason: (string | null)
-/**
- * How deliveries to the bot's server go; null for bots that run inside the service.
- */
-circuit: (Circuit | null)
-/**
- * Whether it is there for every account, and not for accounts to change.
- */
-system: boolean
-/**
- * Set when a bot inside the service is not called because its runs failed again and again: its conversations go to people. With an `until` that is past it is on trial: the next good run ends the quarantine, the next failed one begins a longer one.
- */
-quarantine: ({
-/**
- * The outcome of the run that began it.
- */
-reason: string
-/**
- * Unix timestamp in seconds.
- */
-since: number
-/**
- * Unix timestamp in seconds, or null.
- */
-until: (number | null)
-} | null)
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-/**
- * What the bot proves itself with to the REST API.
- */
-access_token?: string
-/**
- * Standard Webhooks signing secret of a webhook bot, whsec_… .
- */
-secret?: string
-}
-/**
- * Somebody who works in the account, or is invited to: id, name and address are those of this account.
- */
-export interface Agent {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
+export interface PersonShape {
 name: string
 email: string
-role: ("administrator" | "agent")
-availability: ("online" | "busy" | "offline")
 /**
  * Whether the invitation was accepted.
  */
 confirmed: boolean
 avatar_url: (string | null)
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
 }
 /**
  * A page of contacts.
@@ -2165,61 +1814,6 @@ updated_at: number
 export interface ContactList {
 payload: Contact[]
 meta: PageMeta
-}
-/**
- * A customer.
- */
-export interface Contact {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-name: string
-email: (string | null)
-phone_number: (string | null)
-identifier: (string | null)
-blocked: boolean
-thumbnail: (string | null)
-custom_attributes: Attributes
-visitor_attributes: Attributes5
-additional_attributes: Attributes
-/**
- * Unix timestamp in seconds, or null.
- */
-deletion_requested_at: (number | null)
-/**
- * Unix timestamp in seconds, or null.
- */
-last_activity_at: (number | null)
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-contact_inboxes?: {
-source_id: (string | null)
-inbox: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-channel_type: string
-}
-}[]
-}
-/**
- * Caller-owned JSON object; passes through untouched.
- */
-export interface Attributes5 {
-[k: string]: unknown
 }
 /**
  * A page of a contact's notes, newest first.
@@ -2299,126 +1893,6 @@ payload: Conversation[]
 }
 }
 /**
- * A customer interaction in an inbox.
- */
-export interface Conversation {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
-priority: ("urgent" | "high" | "medium" | "low" | null)
-unread_count: number
-source_id: (string | null)
-labels: string[]
-/**
- * Unix timestamp in seconds, or null.
- */
-snoozed_until: (number | null)
-/**
- * Unix timestamp in seconds, or null.
- */
-waiting_since: (number | null)
-/**
- * Identifier, or null for none.
- */
-sla_policy_id: (number | null)
-additional_attributes: Attributes
-custom_attributes: Attributes
-contact: ContactBrief
-meta: {
-sender: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-email: (string | null)
-phone_number: (string | null)
-type: "Contact"
-}
-channel: string
-assignee: (Named | null)
-team: (Named | null)
-/**
- * The bot that serves the conversation, if any.
- */
-agent_bot: (Named | null)
-}
-last_message: (Message | null)
-/**
- * In search results: the newest of the messages that match, newest first.
- */
-messages?: Message[]
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-/**
- * Unix timestamp in seconds.
- */
-last_activity_at: number
-}
-/**
- * One exchange inside a conversation.
- */
-export interface Message {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-conversation_id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
-content: string
-message_type: ("incoming" | "outgoing")
-status: ("sent" | "delivered" | "read" | "failed")
-/**
- * True: a note that only agents see.
- */
-private: boolean
-content_type: ("text" | "input_select" | "input_email")
-content_attributes: Attributes
-source_id: (string | null)
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-sender: ({
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-type: ("Contact" | "User" | "AgentBot")
-} | null)
-attachments: Attributes[]
-}
-/**
  * A page of conversations.
  */
 export interface ConversationPage {
@@ -2480,56 +1954,6 @@ payload: Inbox[]
 meta: PageMeta
 }
 /**
- * A configured channel connection.
- */
-export interface Inbox {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-name: string
-channel_type: string
-/**
- * Public name of the inbox in the paths of its widget.
- */
-identifier: string
-/**
- * Web origins whose pages may show the widget.
- */
-allowed_origins: string[]
-/**
- * Whether there is a secret by which visitors' identifiers are proven.
- */
-identity_verification: boolean
-greeting_enabled: boolean
-greeting_message: (string | null)
-enable_auto_assignment: boolean
-timezone: string
-working_hours_enabled: boolean
-/**
- * The seven days of the week.
- * 
- * @minItems 7
- * @maxItems 7
- */
-working_hours: WorkingDay[]
-out_of_office_message: (string | null)
-csat_survey_enabled: boolean
-avatar_url: (string | null)
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-}
-/**
  * The hours of one day of the week, in the timezone of the inbox.
  */
 export interface WorkingDay {
@@ -2543,66 +1967,18 @@ open_all_day: boolean
  * Null on a day that is closed or open all day.
  */
 open_hour: (number | null)
+/**
+ * 0 in a request that does not say.
+ */
 open_minutes: (number | null)
 /**
  * 24 with 0 minutes is the end of the day.
  */
 close_hour: (number | null)
+/**
+ * 0 in a request that does not say.
+ */
 close_minutes: (number | null)
-}
-/**
- * An inbox whose identity secret was just made: the only answer that carries it.
- */
-export interface InboxWithIdentitySecret {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-name: string
-channel_type: string
-/**
- * Public name of the inbox in the paths of its widget.
- */
-identifier: string
-/**
- * Web origins whose pages may show the widget.
- */
-allowed_origins: string[]
-/**
- * Whether there is a secret by which visitors' identifiers are proven.
- */
-identity_verification: boolean
-greeting_enabled: boolean
-greeting_message: (string | null)
-enable_auto_assignment: boolean
-timezone: string
-working_hours_enabled: boolean
-/**
- * The seven days of the week.
- * 
- * @minItems 7
- * @maxItems 7
- */
-working_hours: WorkingDay[]
-out_of_office_message: (string | null)
-csat_survey_enabled: boolean
-avatar_url: (string | null)
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-/**
- * Keys the HMAC-SHA256 by which a site's server proves who its visitors are.
- */
-identity_secret: string
 }
 export interface NewAccess {
 /**
@@ -2627,31 +2003,6 @@ access_token: (string | null)
 export interface LabelList {
 payload: Label[]
 meta: PageMeta
-}
-/**
- * A colour-coded tag of conversations.
- */
-export interface Label {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-title: string
-description: (string | null)
-color: string
-show_on_sidebar: boolean
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
 }
 /**
  * Messages of a conversation, oldest first.
@@ -2709,140 +2060,6 @@ created_at: number
 updated_at: number
 }
 /**
- * A person with the access token just made: the only answer that carries it.
- */
-export interface PlatformUserWithToken {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-email: string
-confirmed: boolean
-platform_admin: boolean
-avatar_url: (string | null)
-/**
- * The accounts that the user belongs to.
- */
-accounts: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-role: ("administrator" | "agent")
-}[]
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-access_token: string
-}
-/**
- * A person, as platform administrators see it.
- */
-export interface PlatformUser {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-email: string
-confirmed: boolean
-platform_admin: boolean
-avatar_url: (string | null)
-/**
- * The accounts that the user belongs to.
- */
-accounts: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-role: ("administrator" | "agent")
-}[]
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-}
-/**
- * The profile after its access token was reset: the only answer that carries the new one.
- */
-export interface ProfileWithToken {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-email: string
-type: "user"
-confirmed: boolean
-platform_admin: boolean
-avatar_url: (string | null)
-/**
- * Identifier, or null for none.
- */
-account_id: (number | null)
-role: ("administrator" | "agent" | null)
-accounts: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-/**
- * Identifier: a positive integer below 2^53.
- */
-agent_id: number
-role: ("administrator" | "agent")
-availability: ("online" | "busy" | "offline")
-}[]
-access_token: string
-}
-/**
- * Who the access token belongs to.
- */
-export interface Profile {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-email: string
-type: "user"
-confirmed: boolean
-platform_admin: boolean
-avatar_url: (string | null)
-/**
- * Identifier, or null for none.
- */
-account_id: (number | null)
-role: ("administrator" | "agent" | null)
-accounts: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-/**
- * Identifier: a positive integer below 2^53.
- */
-agent_id: number
-role: ("administrator" | "agent")
-availability: ("online" | "busy" | "offline")
-}[]
-}
-/**
  * The account's SLA policies, by name.
  */
 export interface SLAPolicyList {
@@ -2850,131 +2067,11 @@ payload: SLAPolicy[]
 meta: PageMeta
 }
 /**
- * How long customers wait at most.
- */
-export interface SLAPolicy {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-name: string
-first_response_seconds: (number | null)
-resolution_seconds: (number | null)
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-}
-/**
- * A group of agents that conversations can be assigned to.
- */
-export interface Team {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-name: string
-description: (string | null)
-allow_auto_assign: boolean
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-}
-/**
  * The account's webhooks.
  */
 export interface WebhookList {
 payload: Webhook[]
 meta: PageMeta
-}
-/**
- * A subscription of an external URL to events.
- */
-export interface Webhook {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-url: string
-name: (string | null)
-subscriptions: string[]
-active: boolean
-/**
- * Why the service switched the webhook off, or null.
- */
-disabled_reason: (string | null)
-circuit: Circuit
-/**
- * Identifier, or null for none.
- */
-inbox_id: (number | null)
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-}
-/**
- * A webhook just created: the only answer that carries its signing secret.
- */
-export interface WebhookWithSecret {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-url: string
-name: (string | null)
-subscriptions: string[]
-active: boolean
-/**
- * Why the service switched the webhook off, or null.
- */
-disabled_reason: (string | null)
-circuit: Circuit
-/**
- * Identifier, or null for none.
- */
-inbox_id: (number | null)
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-/**
- * Standard Webhooks signing secret, whsec_… .
- */
-secret: string
 }
 /**
  * A conversation as its contact sees it.
@@ -3010,50 +2107,10 @@ export interface WidgetMessages {
 payload: WidgetMessage[]
 }
 /**
- * A message as the contact sees it.
- */
-export interface WidgetMessage {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-conversation_id: number
-content: string
-message_type: ("incoming" | "outgoing")
-status: ("sent" | "delivered" | "read" | "failed")
-content_type: ("text" | "input_select" | "input_email")
-content_attributes: Attributes
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Null for the service itself, and for authors that no longer exist.
- */
-sender: ({
-name: string
-type: ("Contact" | "User" | "AgentBot")
-avatar_url: (string | null)
-} | null)
-attachments: Attributes[]
-}
-/**
  * A session of a contact.
  */
 export interface WidgetSession {
-contact: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-email: (string | null)
-phone_number: (string | null)
-identifier: (string | null)
-}
+contact: ContactIdentityShape
 /**
  * What the contact proves itself with in this inbox; only in the answer that makes the contact.
  */
@@ -3246,4 +2303,31 @@ wallMs?: number
  * Memory for the bot's values in MiB.
  */
 heapMb?: number
+}
+/**
+ * The hours of one day of the week, in the timezone of the inbox.
+ */
+export interface WorkingDayShape {
+/**
+ * 0 is Sunday, 6 Saturday.
+ */
+day_of_week?: number
+closed_all_day?: boolean
+open_all_day?: boolean
+/**
+ * Null on a day that is closed or open all day.
+ */
+open_hour?: (number | null)
+/**
+ * 0 in a request that does not say.
+ */
+open_minutes?: (number | null)
+/**
+ * 24 with 0 minutes is the end of the day.
+ */
+close_hour?: (number | null)
+/**
+ * 0 in a request that does not say.
+ */
+close_minutes?: (number | null)
 }

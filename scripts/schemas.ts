@@ -4,10 +4,25 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
+import { readableDocument } from '../src/schemas.ts';
 import { drawFloors } from '../test/support/floors.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const schemas = `${root}schemas/`;
+
+// The generator knows an object as closed by `additionalProperties` alone. What is composed of a shape closes it.
+function closed(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('unevaluatedProperties' in value)) return value;
+  const { unevaluatedProperties, ...rest } = value;
+  return { ...rest, additionalProperties: unevaluatedProperties };
+}
+
+function readForTypes({ url }: { url: string }): string {
+  const name = url.slice(url.indexOf(schemas) + schemas.length, -'.json'.length);
+  const document = readableDocument(name);
+  const whole = name.startsWith('shapes/') ? { ...document, unevaluatedProperties: false } : document;
+  return JSON.stringify(JSON.parse(JSON.stringify(whole), closed));
+}
 
 /** One interface with a property per schema file, named by its path: `Schemas['requests/contact.create']`. */
 async function renderTypes(): Promise<string> {
@@ -21,6 +36,7 @@ async function renderTypes(): Promise<string> {
     unknownAny: true,
     ignoreMinAndMaxItems: true,
     declareExternallyReferenced: true,
+    $refOptions: { resolve: { file: { order: 1, read: readForTypes } } },
   });
 }
 

@@ -6,6 +6,7 @@ import formats from 'ajv-formats';
 import type { Schemas } from '../schemas/types.ts';
 import type { ErrorDetail } from './errors.ts';
 import { explainFaults } from './fault-sentences.ts';
+import { writeOut, type Schema, type SchemaDocuments } from './lib/composition.ts';
 
 /** The name of a schema: its path below schemas/, without `.json`. */
 export type SchemaName = keyof Schemas;
@@ -20,10 +21,37 @@ const names = globSync('**/*.json', { cwd: folder }).map((file) => file.slice(0,
  */
 const maxWhollyChecked = 4096;
 
-/** Every schema document by name, as read from schemas/. */
-export const documents: ReadonlyMap<string, Record<string, unknown>> = new Map(
-  names.map((name) => [name, JSON.parse(readFileSync(`${folder}${name}.json`, 'utf8')) as Record<string, unknown>]),
+// As they stand in schemas/: composed of shapes.
+const composed: SchemaDocuments = new Map(
+  names.map((name) => [name, JSON.parse(readFileSync(`${folder}${name}.json`, 'utf8')) as Schema]),
 );
+/**
+ * Every schema document by name, its compositions written out. Values are checked by these: a flat schema tells a missing
+ * or an unknown field before it looks at any other, a composed one looks at all that its parts know first.
+ */
+export const documents: SchemaDocuments = new Map(names.map((name) => [name, writeOut(composed, name)]));
+
+/**
+ * The named document for those who generate code from it: composed, unless a composition requires what only its parts
+ * define. Generators lose such a `required`, so then the document is written out. Null when there is no such document.
+ */
+export function readableDocument(name: string): Schema | null {
+  const document = composed.get(name) ?? null;
+  return isStricterThanItsParts(document) ? (documents.get(name) ?? null) : document;
+}
+
+function isStricterThanItsParts(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null) return false;
+  const { allOf, required = [], properties = {} } = schema as Composition;
+  const isStricter = allOf !== undefined && required.some((property) => !(property in properties));
+  return isStricter || Object.values(schema).some(isStricterThanItsParts);
+}
+
+interface Composition {
+  allOf?: unknown;
+  required?: string[];
+  properties?: object;
+}
 
 interface ValidatorOptions {
   allErrors: boolean;

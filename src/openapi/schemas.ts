@@ -1,5 +1,5 @@
-import { posix } from 'node:path';
-import { documents, type SchemaName } from '../schemas.ts';
+import { targetOf } from '../lib/composition.ts';
+import { readableDocument, type SchemaName } from '../schemas.ts';
 
 /** A piece of a JSON document. */
 export type Json = Record<string, unknown>;
@@ -19,6 +19,7 @@ export function componentName(schema: string): string {
   const name = pascal(rest.join('/'));
   if (folder === 'resources') return name;
   if (folder === 'requests') return `${name}Request`;
+  if (folder === 'shapes') return `${name}Shape`;
   return folder === 'events' ? `${name}Event` : pascal(schema);
 }
 
@@ -39,11 +40,8 @@ export class ComponentSchemas {
       Object.entries(piece).map(([key, value]: [string, unknown]) => {
         if (literals.has(key)) return [key, value];
         if (key !== '$ref') return [key, this.rewrite(value, schema)];
-        const [file = '', pointer = ''] = String(value).split('#');
-        return [
-          key,
-          this.#resolve(file === '' ? schema : posix.join(posix.dirname(schema), file).slice(0, -5), pointer),
-        ];
+        const { document, pointer } = targetOf(String(value), schema);
+        return [key, this.#resolve(document, pointer)];
       }),
     );
   }
@@ -54,7 +52,7 @@ export class ComponentSchemas {
   }
 
   #resolve(schema: string, pointer: string): string {
-    const document = documents.get(schema);
+    const document = readableDocument(schema);
     if (!document) throw new Error(`No schema ${schema}`);
     const [, definition, rest = ''] = /^\/\$defs\/([^/]+)(.*)$/.exec(pointer) ?? [];
     if (definition === undefined) {
