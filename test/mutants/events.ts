@@ -26,7 +26,7 @@ export const events: readonly Mutant[] = [
     harm: 'Integrations that synchronise contacts by updated_at miss every edit.',
   },
   {
-    file: 'src/events/outbox.ts',
+    file: 'src/deliveries/queue/enqueue.ts',
     text: `
       AND (w.inbox_id IS NULL OR w.inbox_id = e.inbox_id)`,
     replacement: '',
@@ -35,7 +35,7 @@ export const events: readonly Mutant[] = [
     harm: 'A webhook of one inbox hears of all inboxes.',
   },
   {
-    file: 'src/events/outbox.ts',
+    file: 'src/deliveries/queue/enqueue.ts',
     text: 'SET due_at = CASE WHEN lane.lease_token IS NULL THEN least(lane.due_at, now()) ELSE lane.due_at END',
     replacement: 'SET due_at = least(lane.due_at, now())',
     test: 'test/faults/leases.test.ts',

@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 export const upkeep: readonly Mutant[] = [
   {
-    file: 'src/domain/upkeep/retention.ts',
+    file: 'src/deliveries/queue/prune.ts',
     text: ` AND NOT EXISTS (
   SELECT FROM deliveries d WHERE d.account_id = e.account_id AND d.event_id = e.id AND d.state = 'pending')`,
     replacement: '',

@@ -72,6 +72,14 @@ export const planted: readonly [string, string, string][] = [
   ['src/records/planted.ts', 'const joins = `LEFT JOIN users u ON u.id = m.sender_id`;', 'reads persons'],
   ['src/domain/people/agents.ts', 'sql(em, `SELECT id\nFROM users WHERE email = $1`);', 'reads persons'],
   ['src/api/planted.ts', `import type { User } from '../records/user.ts';`, 'reads persons'],
+  ['src/domain/people/planted.ts', 'sql(em, `SELECT id FROM deliveries WHERE id = $1`);', 'speaks SQL of lanes'],
+  ['src/deliveries/planted.ts', 'sql(em, `UPDATE lanes SET due_at = now()`);', 'speaks SQL of lanes'],
+  ['src/events/planted.ts', 'sql(em, `WITH a AS (INSERT INTO attempts\nSELECT 1) SELECT 1`);', 'speaks SQL of lanes'],
+  [
+    'src/domain/labels/planted.ts',
+    `for (const table of ['events', 'lanes']) await empty(table);`,
+    'speaks SQL of lanes',
+  ],
   ['src/app/alarms.ts', `import { send } from '../domain/conversations/send.ts';`, 'which is no sweep'],
   ['src/lib/planted.ts', 'const x = 1;\n'.repeat(maxLines + 1), `has ${maxLines + 1} lines`],
   ['src/postgres/sql.ts', `import { prepared } from './prepared.ts';\nimport './sql.ts';`, 'is a cycle'],
@@ -99,6 +107,7 @@ export const innocent: readonly [string, string][] = [
   ],
   ['src/domain/people/planted.ts', `if (conversation.botSilence === null || conversation.botStreak >= 20) return;`],
   ['src/domain/people/planted.ts', 'sql(em, `SELECT FROM seats u JOIN agents g ON g.user_id = u.id`); // not users'],
+  ['src/domain/people/planted.ts', `// Deliveries wait.\ndatabase.announce('deliveries', from(deliveries));`],
   ['bots/faq/planted.ts', `import { defineBot } from 'switchboard/bot';\nimport { words } from './words.ts';`],
   ['src/events/planted.ts', 'const x = 1;\n'.repeat(maxLines)],
 ];

@@ -124,6 +124,15 @@ export async function wakeBacklog(executor: Executor, { kind, id }: Endpoint): P
   await begin(executor, await sql<{ id: number }>(executor, noteWakeStatement, [kind, id]));
 }
 
+/**
+ * SQL: whether an account's endpoint is still to be told something that is not to be cancelled anyway. Its kind is plain
+ * text, the ids are SQL.
+ */
+export const isOwed = ({ kind, id, accountId }: { kind: Endpoint['kind']; id: string; accountId: string }): string =>
+  `EXISTS (SELECT FROM deliveries WHERE account_id = ${accountId} AND endpoint_kind = '${kind}' AND endpoint_id = ${id}
+    AND state = 'pending' AND id > coalesce((SELECT through FROM backlog_tasks t WHERE t.account_id = ${accountId}
+      AND t.endpoint_kind = '${kind}' AND t.endpoint_id = ${id} AND t.task = 'cancel'), 0))`;
+
 /** A task that is not through. */
 export interface Unfinished {
   id: number;

@@ -4,7 +4,7 @@ import { findConversations, type Conversation, type Named } from '../../records/
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockOwnBot, type BotScope } from './bots.ts';
-import { cancelBacklog } from '../../deliveries/queue/backlogs.ts';
+import { cancelBacklog, isOwed } from '../../deliveries/queue/backlogs.ts';
 import { detachAndRemove, type Change, type Detachment, type Transact } from '../conversations/detach.ts';
 import { undergo } from '../conversations/status.ts';
 
@@ -86,9 +86,7 @@ export function findServedAccounts(em: EntityManager, id: number): Promise<Named
     em,
     `SELECT id, name FROM accounts a WHERE EXISTS (SELECT FROM inboxes WHERE account_id = a.id AND agent_bot_id = $1)
        OR EXISTS (SELECT FROM conversations WHERE account_id = a.id AND agent_bot_id = $1)
-       OR EXISTS (SELECT FROM deliveries WHERE account_id = a.id AND endpoint_kind = 'bot' AND endpoint_id = $1
-         AND state = 'pending' AND id > coalesce((SELECT through FROM backlog_tasks t WHERE t.account_id = a.id
-           AND t.endpoint_kind = 'bot' AND t.endpoint_id = $1 AND t.task = 'cancel'), 0))
+       OR ${isOwed({ kind: 'bot', id: '$1', accountId: 'a.id' })}
      ORDER BY id`,
     [id],
   );

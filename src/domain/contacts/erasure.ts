@@ -5,7 +5,8 @@ import { notFound } from '../../errors.ts';
 import { record } from '../../events/outbox.ts';
 import { system, transact, type Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
-import { deleteLanes, eraseConversations } from '../conversations/deletion.ts';
+import { deleteLanes } from '../../deliveries/queue/erase.ts';
+import { eraseConversations } from '../conversations/deletion.ts';
 import { lockConversations, type Transact } from '../conversations/detach.ts';
 import { sweep } from '../upkeep/sweep.ts';
 

@@ -1,17 +1,9 @@
 import type { Conversation } from '../../records/conversation.ts';
+import { deleteLanes, lockLanes } from '../../deliveries/queue/erase.ts';
 import { record } from '../../events/outbox.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockConversation } from './access.ts';
-
-// Locked in the order in which all transactions lock lanes.
-const lockLanes = `
-  SELECT id FROM lanes WHERE account_id = $1 AND subject_kind = $2 AND subject_id = ANY ($3)
-  ORDER BY subject_kind, subject_id, endpoint_kind, endpoint_id FOR UPDATE`;
-
-// A lane that is leased has a delivery under way: it stays, so that the deletion's own event comes after that.
-const deleteIdleLanes = `
-  DELETE FROM lanes WHERE account_id = $1 AND subject_kind = $2 AND subject_id = ANY ($3) AND lease_token IS NULL`;
 
 // Whatever hangs on many rows is deleted in statements of a bounded number: one for all would outlive its time.
 const rowsAtOnce = 2000;
@@ -28,16 +20,6 @@ async function deleteAll(tx: Transaction, deleteSome: string, conversationIds: r
   while (deleted.length === rowsAtOnce);
 }
 
-/** Deletes the lanes of what is deleted, with their deliveries; one that is being delivered from stays. */
-export async function deleteLanes(
-  tx: Transaction,
-  kind: 'conversation' | 'contact',
-  ids: readonly number[],
-): Promise<void> {
-  await sql(tx.em, lockLanes, [tx.account.id, kind, ids]);
-  await sql(tx.em, deleteIdleLanes, [tx.account.id, kind, ids]);
-}
-
 /**
  * Deletes locked conversations for good; their messages, labels, events with deliveries and attempts, and bot runs go
  * with them. Says conversation_deleted for each, which stays.
@@ -45,7 +27,7 @@ export async function deleteLanes(
 export async function eraseConversations(tx: Transaction, conversations: readonly Conversation[]): Promise<void> {
   for (const conversation of conversations) record(tx, 'conversation_deleted', { conversation });
   const ids = conversations.map(({ id }) => id);
-  await sql(tx.em, lockLanes, [tx.account.id, 'conversation', ids]);
+  await lockLanes(tx, 'conversation', ids);
   await deleteAll(tx, deleteSomeEvents, ids);
   await deleteAll(tx, deleteSomeMessages, ids);
   await deleteLanes(tx, 'conversation', ids);

@@ -1,6 +1,7 @@
 import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../records/account.ts';
 import type { Named } from '../../records/conversation.ts';
+import { deleteSomeLanes } from '../../deliveries/queue/erase.ts';
 import { notFound } from '../../errors.ts';
 import { transactOutsideAccounts, type Transaction, type TransactIn } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
@@ -39,19 +40,18 @@ export function renameAccount(em: EntityManager, id: number, name: string, now: 
 // One transaction deletes no more, so that none takes long.
 const batch = 1000;
 
-async function empty(transact: Transact, table: string): Promise<void> {
-  let more = true;
-  while (more) {
-    const rows = await transact((tx) =>
-      sql(
-        tx.em,
-        `DELETE FROM ${table} WHERE account_id = $1 AND id IN (
-           SELECT id FROM ${table} WHERE account_id = $1 ORDER BY id LIMIT ${batch}) RETURNING id`,
-        [tx.account.id],
-      ),
-    );
-    more = rows.length === batch;
-  }
+async function deleteSome(tx: Transaction, table: 'events' | 'contacts'): Promise<number> {
+  const rows = await sql(
+    tx.em,
+    `DELETE FROM ${table} WHERE account_id = $1 AND id IN (
+       SELECT id FROM ${table} WHERE account_id = $1 ORDER BY id LIMIT ${batch}) RETURNING id`,
+    [tx.account.id],
+  );
+  return rows.length;
+}
+
+async function empty(transact: Transact, deleteBatch: (tx: Transaction) => Promise<number>): Promise<void> {
+  while ((await transact(deleteBatch)) === batch);
 }
 
 async function findInboxIds(em: EntityManager, accountId: number): Promise<number[]> {
@@ -86,7 +86,9 @@ export async function deleteAccount(transactIn: TransactIn, account: Named): Pro
   const transact: Transact = (work) => transactIn(account, work);
   do {
     for (const id of await transact(({ em }) => findInboxIds(em, account.id))) await deleteInbox(transact, id);
-    for (const table of ['events', 'contacts', 'lanes']) await empty(transact, table);
+    await empty(transact, (tx) => deleteSome(tx, 'events'));
+    await empty(transact, (tx) => deleteSome(tx, 'contacts'));
+    await empty(transact, (tx) => deleteSomeLanes(tx, batch));
   } while (!(await transact(removeWhenEmpty)));
 }
 

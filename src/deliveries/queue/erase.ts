@@ -1,0 +1,37 @@
+import { sql, type Executor } from '../../postgres/sql.ts';
+
+/** Whose lanes: the account, within its transaction. */
+interface Scope {
+  em: Executor;
+  account: { id: number };
+}
+
+type Subject = 'conversation' | 'contact';
+
+// Locked in the order in which all transactions lock lanes.
+const lockStatement = `
+  SELECT id FROM lanes WHERE account_id = $1 AND subject_kind = $2 AND subject_id = ANY ($3)
+  ORDER BY subject_kind, subject_id, endpoint_kind, endpoint_id FOR UPDATE`;
+
+// A lane that is leased has a delivery under way: it stays, so that the deletion's own event comes after that.
+const deleteIdleStatement = `
+  DELETE FROM lanes WHERE account_id = $1 AND subject_kind = $2 AND subject_id = ANY ($3) AND lease_token IS NULL`;
+
+const deleteSomeStatement = `DELETE FROM lanes WHERE account_id = $1 AND id IN (
+  SELECT id FROM lanes WHERE account_id = $1 ORDER BY id LIMIT $2) RETURNING id`;
+
+/** Locks all lanes of conversations or contacts, so that nothing of them is claimed, finished or enqueued any more. */
+export async function lockLanes({ em, account }: Scope, kind: Subject, ids: readonly number[]): Promise<void> {
+  await sql(em, lockStatement, [account.id, kind, ids]);
+}
+
+/** Deletes the lanes of what is deleted, with their deliveries; one that is being delivered from stays. */
+export async function deleteLanes(scope: Scope, kind: Subject, ids: readonly number[]): Promise<void> {
+  await lockLanes(scope, kind, ids);
+  await sql(scope.em, deleteIdleStatement, [scope.account.id, kind, ids]);
+}
+
+/** Deletes up to `limit` lanes of an account that is being deleted, whatever they hold; answers how many. */
+export async function deleteSomeLanes({ em, account }: Scope, limit: number): Promise<number> {
+  return (await sql(em, deleteSomeStatement, [account.id, limit])).length;
+}
