@@ -3,7 +3,7 @@ import type { Manifest } from '../packages/manifest.ts';
 import { PluginError } from '../packages/plugin-error.ts';
 import { findRivalry, readPackage } from '../packages/read.ts';
 import { createRunner } from '../sandbox/parent/pool.ts';
-import type { BotEventName, Bundle, RunRequest, RunResult, Runner } from '../sandbox/parent/pool.ts';
+import type { BotEventName, Bundle, RunRequest, RunResult, Runner } from '../sandbox/run-types.ts';
 import { sampleEvents } from './sample-events.ts';
 
 /** What was found, line by line; `ok` = the package can be used. Lines that begin with `warning:` do not count against it. */

@@ -27,7 +27,7 @@ export function outcomeOf({ ok, errorCode }: Pick<OutboundResult, 'ok' | 'errorC
 }
 
 /** The same for every attempt and resend of one event to one endpoint, so that its receiver can tell repetitions. */
-export function webhookId({ event, endpoint }: Claimed): string {
+function webhookId({ event, endpoint }: Claimed): string {
   return `evt_${event.id}_${endpoint.kind}_${endpoint.id}`;
 }
 

@@ -6,7 +6,7 @@ import { fieldName } from '../lib/field-name.ts';
 type Attributes = Record<string, unknown>;
 
 /** Bytes of JSON text that merging may grow an object of a caller's to: what one request may bring at most. */
-export const maxAttributeBytes = 64 * 1024;
+const maxAttributeBytes = 64 * 1024;
 
 function bytesOf(attributes: Attributes): number {
   return Buffer.byteLength(JSON.stringify(attributes));

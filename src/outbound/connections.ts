@@ -22,7 +22,7 @@ export interface ConnectionSettings {
 }
 
 /** The parts of a request that are written to the wire. */
-export interface WireRequest {
+interface WireRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer | null;

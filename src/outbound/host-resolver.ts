@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 
 /** What a name stands for: its addresses, or a word that says why there are none (`ENOTFOUND`, `ETIMEOUT`, …). */
-export type HostAnswer = { readonly addresses: readonly string[] } | { readonly problem: string };
+type HostAnswer = { readonly addresses: readonly string[] } | { readonly problem: string };
 
 /** Turns host names into addresses. Never rejects. */
 export interface HostResolver {

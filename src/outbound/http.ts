@@ -11,7 +11,6 @@ import { ADDRESS_PROBLEM, hostOf, isAddress, readUrl } from './url.ts';
 import type { UrlProblem } from './url.ts';
 
 export type { OutboundErrorCode, OutboundResult } from './result.ts';
-export type { UrlProblem } from './url.ts';
 
 /** The bounds within which the service calls others. */
 export interface OutboundHttpOptions {
@@ -29,7 +28,7 @@ export interface OutboundHttpOptions {
 }
 
 /** What is sent with a method that carries a body. */
-export interface OutboundMessage {
+interface OutboundMessage {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
   /** Ends the call early; the result then says `aborted`. */
@@ -37,7 +36,7 @@ export interface OutboundMessage {
 }
 
 /** What is sent with any method. */
-export interface OutboundRequest {
+interface OutboundRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;

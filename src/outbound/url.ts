@@ -7,7 +7,7 @@ export interface UrlProblem {
 }
 
 /** The longest URL that is accepted, in characters. */
-export const MAX_URL_CHARS = 2_048;
+const MAX_URL_CHARS = 2_048;
 
 /** One message for literals and names alike: which private address a name has is nobody's business. */
 export const ADDRESS_PROBLEM: UrlProblem = {

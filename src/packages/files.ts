@@ -17,7 +17,7 @@ export const packageBounds = {
 } as const;
 
 /** The kinds of files that a package is made of. */
-export const extensions = ['.ts', '.js', '.json'] as const;
+const extensions = ['.ts', '.js', '.json'] as const;
 
 // Without NONBLOCK, opening a FIFO waits for somebody who writes to it.
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;

@@ -12,7 +12,7 @@ import type { BotEventName, Permissions, RunLimits } from '../sandbox/run-types.
 
 type ManifestFile = Shape<'runtime/plugin'>;
 /** The settings of a bot as a JSON Schema object: the subset that schemas/runtime/plugin.json allows. */
-export type ConfigSchema = NonNullable<ManifestFile['config']>;
+type ConfigSchema = NonNullable<ManifestFile['config']>;
 
 /** plugin.json with everything filled in that it may leave out. */
 export interface Manifest {

@@ -17,13 +17,13 @@ export interface PluginPackage extends ReadPackage {
 }
 
 /** A package that was left out, and every reason why. */
-export interface BrokenPackage {
+interface BrokenPackage {
   directory: string;
   problems: readonly string[];
 }
 
 /** A folder that stands for the id of its name. */
-export interface Claim {
+interface Claim {
   id: string;
   source: Source;
   /** Whether its package can be run. */

@@ -5,13 +5,7 @@ export type Action = Shape<'runtime/actions'>[number];
 /** What a manifest may grant under `permissions.conversation`: the type of an action. */
 export type ActionType = Action['type'];
 /** A field of the contact that a manifest may ask for. */
-export type ContactField =
-  | 'name'
-  | 'email'
-  | 'phone_number'
-  | 'identifier'
-  | 'custom_attributes'
-  | 'visitor_attributes';
+type ContactField = 'name' | 'email' | 'phone_number' | 'identifier' | 'custom_attributes' | 'visitor_attributes';
 /** The events a bot may listen to. */
 export type BotEventName = Shape<'runtime/plugin'>['events'][number];
 

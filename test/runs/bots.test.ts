@@ -5,7 +5,7 @@ import { sampleEvents } from '../../src/cli/sample-events.ts';
 import { validateConfig } from '../../src/packages/manifest.ts';
 import { readPackage } from '../../src/packages/read.ts';
 import { createRunner } from '../../src/sandbox/parent/pool.ts';
-import type { Action, Runner } from '../../src/sandbox/parent/pool.ts';
+import type { Action, Runner } from '../../src/sandbox/run-types.ts';
 import { findProblems } from '../../src/schemas.ts';
 import { directoryOf, manifestOf, requestOf } from '../sandbox/helpers.ts';
 

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { createRunner } from '../../src/sandbox/parent/pool.ts';
-import type { RunResult, Runner } from '../../src/sandbox/parent/pool.ts';
+import type { RunResult, Runner } from '../../src/sandbox/run-types.ts';
 import { botOf, bundleOf, requestOf } from './helpers.ts';
 
 const containedMs = 1_000;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { defaultLimits } from '../../src/sandbox/run-types.ts';
 import { createRunner } from '../../src/sandbox/parent/pool.ts';
-import type { RunRequest, RunResult, Runner } from '../../src/sandbox/parent/pool.ts';
+import type { RunRequest, RunResult, Runner } from '../../src/sandbox/run-types.ts';
 import { sampleEvents } from '../../src/cli/sample-events.ts';
 import { allPermissions, botOf, bundleOf, requestOf, sandboxPids, until } from './helpers.ts';
 

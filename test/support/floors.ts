@@ -2,7 +2,7 @@
  * The floors of src/, lowest first, each with its rooms: folders, or single files of a folder. A file imports from lower
  * floors and from its own room; rooms of one floor do not know each other.
  */
-export const floors: readonly (readonly string[])[] = [
+const floors: readonly (readonly string[])[] = [
   ['lib'],
   ['errors.ts'],
   ['fault-sentences.ts'],

@@ -1,7 +1,7 @@
 import { sql, type Executor } from '../../src/postgres/sql.ts';
 
 /** A step of a plan, as EXPLAIN (FORMAT JSON) tells it. */
-export interface Step {
+interface Step {
   'Node Type': string;
   'Relation Name'?: string;
   'Index Name'?: string;

@@ -14,7 +14,7 @@ export function postgres(): Promise<EmbeddedPostgres> {
 }
 
 /** URL of the run's Postgres for a role that may create databases. */
-export async function databaseUrl(): Promise<string> {
+async function databaseUrl(): Promise<string> {
   return (await postgres()).url;
 }
 

@@ -16,16 +16,15 @@ export interface Scene {
 type Body = Record<string, unknown>;
 
 /** Calls an operation on the scene's conversation as the administrator, or as the bot given; it must succeed. */
-export function act({ home: { maker }, id }: Scene, path: string, body: Body, by?: Bot): Promise<{ id: number }> {
+function act({ home: { maker }, id }: Scene, path: string, body: Body, by?: Bot): Promise<{ id: number }> {
   return maker.call('POST', `conversations/${id}/${path}`, body, (by ?? maker.administrator).headers);
 }
 
-export const say = (scene: Scene, message: Body = {}, by?: Bot) =>
+const say = (scene: Scene, message: Body = {}, by?: Bot) =>
   act(scene, 'messages', { content: 'Hello', message_type: 'outgoing', ...message }, by);
-export const to = (scene: Scene, status: string, by?: Bot) =>
+const to = (scene: Scene, status: string, by?: Bot) =>
   act(scene, 'toggle_status', { status, ...(status === 'snoozed' ? { snoozed_until: soon() } : {}) }, by);
-export const assign = (scene: Scene, assigneeId: number | null) =>
-  act(scene, 'assignments', { assignee_id: assigneeId });
+const assign = (scene: Scene, assigneeId: number | null) => act(scene, 'assignments', { assignee_id: assigneeId });
 
 async function open(world: World, fields: Body = {}): Promise<Scene> {
   const { home } = world;
@@ -41,7 +40,7 @@ async function after(world: World, ...steps: ((scene: Scene) => Promise<unknown>
 }
 
 /** The bot's server could not be reached, as the engine says it. */
-export function fail({ world, home, id }: Scene): Promise<void> {
+function fail({ world, home, id }: Scene): Promise<void> {
   const scope = { account: { id: home.maker.accountId, name: 'Account' }, actor: system };
   const end = { botId: home.bot.id, silence: 'bot_failed', note: 'The bot could not be reached' } as const;
   return transact(world.app.app.database, scope, (tx) => suspendBot(tx, id, end));

@@ -10,7 +10,7 @@ export function newIdentitySecret(random: Random): string {
 }
 
 /** What such a server computes for a visitor: HMAC-SHA256 of the identifier, keyed by the secret's text, in hex. */
-export function identityProof(secret: string, identifier: string): string {
+function identityProof(secret: string, identifier: string): string {
   return createHmac('sha256', secret).update(identifier).digest('hex');
 }
 

@@ -15,7 +15,7 @@ export interface FinishedAttempt {
 }
 
 /** Why no further attempt is made. */
-export type GiveUpReason = 'attempts_used_up' | 'blocked_address' | 'bad_url' | 'bad_request';
+type GiveUpReason = 'attempts_used_up' | 'blocked_address' | 'bad_url' | 'bad_request';
 
 /** What happens to the delivery. `disable` ends it as well, and its endpoint with it: it answered 410 Gone. */
 export type NextStep =

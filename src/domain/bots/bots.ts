@@ -9,7 +9,7 @@ import { wakeBacklog } from '../../deliveries/queue/backlogs.ts';
 import { unknownHealth } from '../../deliveries/core/circuit.ts';
 
 /** What bots on servers of their own are told of: every event there is for bots. */
-export const webhookBotEvents = [
+const webhookBotEvents = [
   'message_created',
   'message_updated',
   'conversation_opened',

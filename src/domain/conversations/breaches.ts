@@ -11,7 +11,7 @@ import { changeLabels } from './labels.ts';
 import { sweep } from '../upkeep/sweep.ts';
 
 /** The label of conversations in which a promise was not kept. */
-export const breachLabel = 'sla-breached';
+const breachLabel = 'sla-breached';
 
 type DueMoments = Pick<Conversation, 'firstResponseDueAt' | 'resolutionDueAt'>;
 
@@ -20,10 +20,7 @@ function secondsAfter(start: Date, seconds: number | null | undefined): Date | n
 }
 
 /** When a conversation that began at `createdAt` must have had its first reply and its resolution by the policy. */
-export function slaDueAt(
-  policy: Pick<SlaPolicy, 'firstResponseSeconds' | 'resolutionSeconds'>,
-  createdAt: Date,
-): DueMoments {
+function slaDueAt(policy: Pick<SlaPolicy, 'firstResponseSeconds' | 'resolutionSeconds'>, createdAt: Date): DueMoments {
   return {
     firstResponseDueAt: secondsAfter(createdAt, policy.firstResponseSeconds),
     resolutionDueAt: secondsAfter(createdAt, policy.resolutionSeconds),
@@ -88,7 +85,7 @@ async function labelBreach(tx: Transaction, id: number): Promise<void> {
  * Says sla_breached for the next promise of the conversation that is overdue, and labels the conversation, which says
  * conversation_updated unless it has the label. False when nothing is overdue (any more).
  */
-export async function breachSla(tx: Transaction, id: number): Promise<boolean> {
+async function breachSla(tx: Transaction, id: number): Promise<boolean> {
   const conversation = await findConversation(tx.em, tx.account.id, id, { lock: true });
   if (!conversation?.slaPolicyId) return false;
   const policy = await tx.em.findOne(SlaPolicy, { id: conversation.slaPolicyId, accountId: tx.account.id });

@@ -22,7 +22,7 @@ export interface ConversationFilter {
 }
 
 /** How many conversations match, by whom they are assigned to. */
-export interface ConversationCounts {
+interface ConversationCounts {
   all: number;
   mine: number;
   unassigned: number;

@@ -48,7 +48,7 @@ const writes = { webhook: write('webhooks'), bot: write('agent_bots') };
 
 const webhookExpired = 'Every delivery has failed for 5 days';
 /** Why a bot's server is told nothing any more. */
-export const botExpired = "Every delivery to the bot's server has failed for 5 days";
+const botExpired = "Every delivery to the bot's server has failed for 5 days";
 
 async function lockHealth(
   tx: Transaction,

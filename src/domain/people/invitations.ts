@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 const lifetimeMs = 7 * 24 * hourMs;
 const keptMs = 30 * 24 * hourMs;
 /** Invitations that an account may send within an hour, since they go to addresses that did not ask for them. */
-export const maxInvitationsPerHour = 20;
+const maxInvitationsPerHour = 20;
 
 async function checkRate(tx: Transaction): Promise<void> {
   const hourAgo = new Date(tx.now.getTime() - hourMs);

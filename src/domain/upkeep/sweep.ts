@@ -16,7 +16,7 @@ export interface SweepPlan<Item> {
 }
 
 /** What a sweep could not do; all else that it found was done. */
-export class SweepError extends Error {
+class SweepError extends Error {
   override name = 'SweepError';
 }
 

@@ -104,7 +104,7 @@ export interface Call<Body, Query> {
 type ShapeOf<Name> = Name extends SchemaName ? Shape<Name> : undefined;
 
 /** A request before its transaction: nothing of the database, but what lies outside. */
-export type Preparation<Body, Query> = Omit<Call<Body, Query>, 'services' | 'em' | 'transact' | 'transactIn'> & {
+type Preparation<Body, Query> = Omit<Call<Body, Query>, 'services' | 'em' | 'transact' | 'transactIn'> & {
   services: OutsideServices;
 };
 

@@ -10,9 +10,6 @@ import type { HostCall, RunOutcome, RunRequest, RunResult, Runner } from '../run
 import { RunnerProcess } from './process.ts';
 import type { RawResult } from './process.ts';
 
-export type * from '../run-types.ts';
-export { defaultLimits } from '../run-types.ts';
-
 /** Where a runner reports what operators should know; a pino logger fits. */
 export interface RunnerLog {
   warn(fields: object, message: string): void;

@@ -110,7 +110,7 @@ async function silentOnes(app: TestApp): Promise<Map<number, string>> {
 }
 
 /** A number that changes when any row of any table does. */
-export async function digest(app: TestApp): Promise<string> {
+async function digest(app: TestApp): Promise<string> {
   const tables = await app.query<{ name: string }>(
     `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'agenda_jobs' ORDER BY 1`,
   );
