@@ -3,20 +3,9 @@ import { refusals } from './errors.ts';
 import { nameOperation } from './names.ts';
 import type { ComponentSchemas, Json } from './schemas.ts';
 import { isIdParameter, parameterNames } from '../http/route/record-route.ts';
-import type { Contract, Role, Route } from '../http/route/route.ts';
+import { factsOf } from '../http/route/roles.ts';
+import type { Contract, Route } from '../http/route/route.ts';
 import { traitsOf, type Traits } from '../http/route/traits.ts';
-
-const audiences: Record<Role, string> = {
-  anyone: 'Needs no access token.',
-  user: 'For people: any access token of a person will do.',
-  bot: 'For agents, administrators and the bots of the account, each within the conversations it may see.',
-  agent: 'For agents and administrators of the account.',
-  administrator: 'For administrators of the account.',
-  platform: 'For platform administrators.',
-  visitor:
-    'For the visitors of a web page. With a contact token in `x-contact-token` the contact it belongs to goes on.',
-  contact: 'For the contact whose token is in `x-contact-token`, in the inbox that the token is for.',
-};
 
 function reference(kind: 'parameters' | 'headers' | 'responses', name: string): Json {
   return { $ref: `#/components/${kind}/${name}` };
@@ -90,12 +79,6 @@ function responses(contract: Contract, traits: Traits, schemas: ComponentSchemas
   return { [contract.status ?? 200]: success(contract, traits, schemas), ...unchanged, ...Object.fromEntries(refused) };
 }
 
-function security(role: Role): Json[] {
-  if (role === 'anyone') return [];
-  if (role === 'visitor') return [{}, { contact_token: [] }];
-  return role === 'contact' ? [{ contact_token: [] }] : [{ api_access_token: [] }, { bearer: [] }];
-}
-
 /** An operation of the table as OpenAPI tells it; its tag apart, which the caller lists. */
 export function describeOperation(
   route: Route,
@@ -104,24 +87,25 @@ export function describeOperation(
 ): { operation: Json; tag: string } {
   const { contract, path } = route;
   const traits = traitsOf(route, routes);
-  const { operationId, summary, tag } = nameOperation(route, routes);
+  const { told, security } = factsOf(contract.role);
+  const { operationId, tag } = nameOperation(route, routes);
   const parameters = [
     ...pathParameters(path, schemas),
     ...queryParameters(contract, schemas),
     ...headerParameters(traits),
   ];
-  const description = [contract.description, audiences[contract.role]].filter((text) => text !== undefined);
+  const description = [contract.description, told].filter((text) => text !== undefined);
   const operation = {
     operationId,
     tags: [tag],
-    summary,
+    summary: contract.summary,
     description: description.join('\n\n'),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(contract.body
       ? { requestBody: { required: true, content: { 'application/json': { schema: schemas.refer(contract.body) } } } }
       : {}),
     responses: responses(contract, traits, schemas),
-    security: security(contract.role),
+    security,
   };
   return { operation, tag };
 }

@@ -51,8 +51,8 @@ export const http: readonly Mutant[] = [
   },
   {
     file: 'src/http/route/mount.ts',
-    text: 'if (call.visit && call.body) await options.visitorBytes.spend',
-    replacement: 'if (call.visit && call.body) void options.visitorBytes.spend',
+    text: 'if (storing && body) await options[storing].spend',
+    replacement: 'if (storing && body) void options[storing].spend',
     test: 'test/api/public/widget-identity.test.ts',
     only: 'so many bytes a minute',
     harm: 'Anonymous visitors store as much as they like, and the refusal nobody waits for ends the process.',
@@ -76,8 +76,8 @@ export const http: readonly Mutant[] = [
   },
   {
     file: 'src/http/route/admit-visitor.ts',
-    text: 'limit.consume(ctx, `contact ${visit.contact.id}`)',
-    replacement: 'limit.consume(ctx, `inbox ${visit.inbox.id}`)',
+    text: 'options[limit].consume(ctx, `contact ${visit.contact.id}`)',
+    replacement: 'options[limit].consume(ctx, `inbox ${visit.inbox.id}`)',
     test: 'test/api/public/widget-access.test.ts',
     harm: 'One busy visitor uses up the requests of all visitors of the inbox.',
   },

@@ -6,7 +6,8 @@ import { expect } from 'chai';
 import { routes } from '../../src/api/index.ts';
 import { describeApi, listEvents } from '../../src/openapi/document.ts';
 import { componentName } from '../../src/openapi/schemas.ts';
-import { route, type Route } from '../../src/http/route/route.ts';
+import { doors } from '../../src/http/route/doors.ts';
+import type { Route } from '../../src/http/route/route.ts';
 import { traitsOf } from '../../src/http/route/traits.ts';
 import { documents } from '../../src/schemas.ts';
 import { TestApp } from '../support/app.ts';
@@ -226,8 +227,8 @@ describe('the published contract', () => {
   });
 
   it('has a route that was added to the table, with no more work', () => {
-    const added = route(
-      ['POST', '/api/v1/accounts/:account_id/spaceships/:id/launch'],
+    const added = doors.account(
+      ['POST', '/api/v1/accounts/:account_id/spaceships/:id/launch', 'Set the launch of a spaceship'],
       { body: 'requests/contact.create', reply: 'resources/contact', role: 'administrator' },
       async () => {
         throw new Error('never called');

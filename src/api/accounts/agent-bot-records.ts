@@ -1,7 +1,7 @@
 import { createPluginBot, createWebhookBot, type AgentBotChanges, type BotScope } from '../../domain/bots/bots.ts';
 import type { AgentBot } from '../../records/agent-bot.ts';
 import { ApiError, invalid } from '../../errors.ts';
-import type { OutsideServices, Services } from '../../http/route/route.ts';
+import type { OutsideServices, Services } from '../../http/route/call.ts';
 import { given } from '../given.ts';
 import { newWebhookSecret } from '../../lib/secret-box.ts';
 import { unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';

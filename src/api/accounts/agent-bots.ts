@@ -10,7 +10,7 @@ import {
 } from '../../domain/bots/bots.ts';
 import { releaseBot } from '../../domain/bots/quarantine.ts';
 import { deleteAgentBot } from '../../domain/bots/removal.ts';
-import { route } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
 import { pageMeta } from '../page.ts';
 import { newWebhookSecret } from '../../lib/secret-box.ts';
 import { newToken } from '../../lib/tokens.ts';
@@ -19,19 +19,21 @@ import { checkOutgoingUrl, draftBot, presentAgentBot, readChanges, releaseDescri
 const base = '/api/v1/accounts/:account_id/agent_bots';
 
 export const agentBotRoutes = [
-  route(
-    ['GET', base],
-    { query: 'requests/page.query', reply: 'resources/agent-bot-list', role: 'agent' },
+  doors.account(
+    ['GET', base, 'List agent bots'],
+    { query: 'requests/page.query', reply: 'resources/agent-bot-list', paged: true, role: 'agent' },
     async ({ em, account, query: { page = 1 } }) => {
       const [bots, count] = await listAgentBots(em, account.id, page);
       return { payload: bots.map(presentAgentBot), meta: pageMeta(count, page, agentBotsPerPage) };
     },
   ),
-  route(['GET', `${base}/:id`], { reply: 'resources/agent-bot', role: 'agent' }, async ({ em, account, ids }) =>
-    presentAgentBot(await readAgentBot(em, account.id, ids.id ?? 0)),
+  doors.account(
+    ['GET', `${base}/:id`, 'Get an agent bot'],
+    { reply: 'resources/agent-bot', record: true, role: 'agent' },
+    async ({ em, account, params }) => presentAgentBot(await readAgentBot(em, account.id, params.id)),
   ),
-  route(
-    ['POST', base],
+  doors.account(
+    ['POST', base, 'Create an agent bot'],
     {
       body: 'requests/agent-bot.create',
       reply: 'resources/agent-bot-with-secrets',
@@ -52,50 +54,50 @@ export const agentBotRoutes = [
       },
     },
   ),
-  route(
-    ['PATCH', `${base}/:id`],
+  doors.account(
+    ['PATCH', `${base}/:id`, 'Update an agent bot'],
     { body: 'requests/agent-bot.update', reply: 'resources/agent-bot', role: 'administrator' },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
-      handle: async ({ services, em, account, ids, body, transact }) => {
-        const bot = await readOwnAgentBot(em, account.id, ids.id ?? 0);
+      handle: async ({ services, em, account, params, body, transact }) => {
+        const bot = await readOwnAgentBot(em, account.id, params.id);
         const changes = readChanges(services, bot, body);
         return presentAgentBot(await transact((tx) => updateAgentBot(tx, bot.id, changes)));
       },
     },
   ),
-  route(
-    ['POST', `${base}/:id/reset_access_token`],
+  doors.account(
+    ['POST', `${base}/:id/reset_access_token`, 'Reset the access token of an agent bot'],
     { reply: 'resources/agent-bot-with-secrets', role: 'administrator' },
-    async ({ services, ids, transact }) => {
+    async ({ services, params, transact }) => {
       const token = newToken('bot', services.random);
-      const bot = await transact((tx) => resetBotToken(tx, ids.id ?? 0, token));
+      const bot = await transact((tx) => resetBotToken(tx, params.id, token));
       return { ...presentAgentBot(bot), access_token: token };
     },
   ),
-  route(
-    ['POST', `${base}/:id/reset_secret`],
+  doors.account(
+    ['POST', `${base}/:id/reset_secret`, 'Reset the secret of an agent bot'],
     {
       reply: 'resources/agent-bot-with-secrets',
       role: 'administrator',
       description: 'For 24 hours deliveries are signed with the new secret and with the one before.',
     },
-    async ({ services, ids, transact }) => {
+    async ({ services, params, transact }) => {
       const secret = newWebhookSecret(services.random);
-      const bot = await transact((tx) => resetBotSecret(tx, ids.id ?? 0, services.secretBox.seal(secret)));
+      const bot = await transact((tx) => resetBotSecret(tx, params.id, services.secretBox.seal(secret)));
       return { ...presentAgentBot(bot), secret };
     },
   ),
-  route(
-    ['POST', `${base}/:id/release`],
+  doors.account(
+    ['POST', `${base}/:id/release`, 'Set the release of an agent bot'],
     { reply: 'resources/agent-bot', role: 'administrator', description: releaseDescription },
-    async ({ ids, transact }) => presentAgentBot(await transact((tx) => releaseBot(tx, ids.id ?? 0))),
+    async ({ params, transact }) => presentAgentBot(await transact((tx) => releaseBot(tx, params.id))),
   ),
-  route(
-    ['DELETE', `${base}/:id`],
+  doors.account(
+    ['DELETE', `${base}/:id`, 'Delete an agent bot'],
     { reply: 'resources/empty', role: 'administrator', inBatches: true },
-    async ({ ids, transact }) => {
-      await deleteAgentBot(transact, ids.id ?? 0);
+    async ({ params, transact }) => {
+      await deleteAgentBot(transact, params.id);
       return {};
     },
   ),

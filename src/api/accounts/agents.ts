@@ -1,7 +1,8 @@
 import { deleteAgent } from '../../domain/people/agent-removal.ts';
 import { createAgent, findAgents, inviteAgain, updateAgent, type AgentProfile } from '../../domain/people/agents.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { route, type Services } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
+import type { Services } from '../../http/route/call.ts';
 import { given } from '../given.ts';
 import { newToken } from '../../lib/tokens.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
@@ -48,11 +49,13 @@ If you do not know why you got this mail, there is nothing you need to do.
 }
 
 export const agentRoutes = [
-  route(['GET', base], { reply: 'resources/agent-list', role: 'agent' }, async ({ em, account }) =>
-    (await findAgents(em, account.id)).map(presentAgent),
+  doors.account(
+    ['GET', base, 'List agents'],
+    { reply: 'resources/agent-list', role: 'agent' },
+    async ({ em, account }) => (await findAgents(em, account.id)).map(presentAgent),
   ),
-  route(
-    ['POST', base],
+  doors.account(
+    ['POST', base, 'Create an agent'],
     {
       body: 'requests/agent.create',
       reply: 'resources/agent',
@@ -71,34 +74,34 @@ export const agentRoutes = [
       });
     },
   ),
-  route(
-    ['POST', `${base}/:id/resend_invitation`],
+  doors.account(
+    ['POST', `${base}/:id/resend_invitation`, 'Resend the invitation of an agent'],
     { reply: 'resources/agent', role: 'administrator', description: 'The link that was sent before is void then.' },
-    async ({ services, ids, transact }) => {
+    async ({ services, params, transact }) => {
       const token = newToken('invitation', services.random);
       return transact(async (tx) => {
-        const agent = await inviteAgain(tx, ids.id ?? 0, token);
+        const agent = await inviteAgain(tx, params.id, token);
         sendInvitation(services, tx, { agent, token });
         return presentAgent(agent);
       });
     },
   ),
-  route(
-    ['PATCH', `${base}/:id`],
+  doors.account(
+    ['PATCH', `${base}/:id`, 'Update an agent'],
     {
       body: 'requests/agent.update',
       reply: 'resources/agent',
       role: 'agent',
       description: 'Administrators change everybody; an agent changes its own availability.',
     },
-    async ({ ids, body: { name, role, availability }, transact }) =>
-      presentAgent(await transact((tx) => updateAgent(tx, ids.id ?? 0, given({ name, role, availability })))),
+    async ({ params, body: { name, role, availability }, transact }) =>
+      presentAgent(await transact((tx) => updateAgent(tx, params.id, given({ name, role, availability })))),
   ),
-  route(
-    ['DELETE', `${base}/:id`],
+  doors.account(
+    ['DELETE', `${base}/:id`, 'Delete an agent'],
     { reply: 'resources/empty', role: 'administrator', inBatches: true },
-    async ({ ids, transact }) => {
-      await deleteAgent(transact, ids.id ?? 0);
+    async ({ params, transact }) => {
+      await deleteAgent(transact, params.id);
       return {};
     },
   ),

@@ -18,7 +18,7 @@ import {
 } from '../../domain/contacts/contacts.ts';
 import { conversationsPerPage, listConversations } from '../../domain/conversations/list.ts';
 import { contactRecord } from '../../events/payloads.ts';
-import { route } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
 import { pageMeta } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
@@ -42,19 +42,19 @@ function presentNote(note: ContactNote): Shape<'resources/contact-note'> {
   return { id, account_id: accountId, contact_id: contactId, content, user, created_at: unixSeconds(createdAt) };
 }
 
-const searchRoute = route(
-  ['GET', `${base}/search`],
-  { query: 'requests/contact.search.query', reply: 'resources/contact-list', role: 'agent' },
+const searchRoute = doors.account(
+  ['GET', `${base}/search`, 'Search contacts'],
+  { query: 'requests/contact.search.query', reply: 'resources/contact-list', paged: true, role: 'agent' },
   async ({ em, account, query: { q, page = 1, include_contacts: withContacts = true } }) => {
     const { contacts, count } = await searchContacts(em, account.id, { text: q, page });
     return { payload: withContacts ? contacts.map(contactRecord) : [], meta: pageMeta(count, page, contactsPerPage) };
   },
 );
 
-const updateRoute = route(
-  ['PATCH', `${base}/:id`],
+const updateRoute = doors.account(
+  ['PATCH', `${base}/:id`, 'Update a contact'],
   { body: 'requests/contact.update', largeBody: true, reply: 'resources/contact', role: 'agent' },
-  async ({ ids, body, transact }) => {
+  async ({ params, body, transact }) => {
     const changes = {
       name: body.name,
       email: body.email,
@@ -65,15 +65,15 @@ const updateRoute = route(
       customAttributes: body.custom_attributes,
       additionalAttributes: body.additional_attributes,
     };
-    return contactRecord(await transact((tx) => updateContact(tx, ids.id ?? 0, changes)));
+    return contactRecord(await transact((tx) => updateContact(tx, params.id, changes)));
   },
 );
 
-const conversationsRoute = route(
-  ['GET', `${base}/:id/conversations`],
-  { query: 'requests/page.query', reply: 'resources/conversation-page', role: 'agent' },
-  async ({ em, account, actor, ids, query: { page = 1 } }) => {
-    const { id } = await readContact(em, account.id, actor, ids.id ?? 0);
+const conversationsRoute = doors.account(
+  ['GET', `${base}/:id/conversations`, 'List the conversations of a contact'],
+  { query: 'requests/page.query', reply: 'resources/conversation-page', paged: true, role: 'agent' },
+  async ({ em, account, actor, params, query: { page = 1 } }) => {
+    const { id } = await readContact(em, account.id, actor, params.id);
     const { conversations, count } = await listConversations(em, account.id, actor, {
       status: null,
       assigneeType: 'all',
@@ -92,17 +92,17 @@ const conversationsRoute = route(
 );
 
 const noteRoutes = [
-  route(
-    ['GET', `${base}/:id/notes`],
-    { query: 'requests/page.query', reply: 'resources/contact-note-list', role: 'agent' },
-    async ({ em, account, actor, ids, query: { page = 1 } }) => {
-      const { id: contactId } = await readContact(em, account.id, actor, ids.id ?? 0);
+  doors.account(
+    ['GET', `${base}/:id/notes`, 'List the notes of a contact'],
+    { query: 'requests/page.query', reply: 'resources/contact-note-list', paged: true, role: 'agent' },
+    async ({ em, account, actor, params, query: { page = 1 } }) => {
+      const { id: contactId } = await readContact(em, account.id, actor, params.id);
       const { notes, count } = await listContactNotes(em, { accountId: account.id, contactId }, page);
       return { payload: notes.map(presentNote), meta: pageMeta(count, page, contactNotesPerPage) };
     },
   ),
-  route(
-    ['POST', `${base}/:id/notes`],
+  doors.account(
+    ['POST', `${base}/:id/notes`, 'Create a note of a contact'],
     {
       body: 'requests/contact-note.create',
       largeBody: true,
@@ -110,15 +110,15 @@ const noteRoutes = [
       role: 'agent',
       status: 201,
     },
-    async ({ ids, body, transact }) =>
-      presentNote(await transact((tx) => createContactNote(tx, ids.id ?? 0, body.content))),
+    async ({ params, body, transact }) =>
+      presentNote(await transact((tx) => createContactNote(tx, params.id, body.content))),
   ),
 ];
 
 export const contactRoutes = [
-  route(
-    ['GET', base],
-    { query: 'requests/contact.list.query', reply: 'resources/contact-list', role: 'agent' },
+  doors.account(
+    ['GET', base, 'List contacts'],
+    { query: 'requests/contact.list.query', reply: 'resources/contact-list', paged: true, role: 'agent' },
     async ({ em, account, query }) => {
       const { page = 1, sort = 'name', include_contact_inboxes: withInboxes } = query;
       const { contacts, count } = await listContacts(em, account.id, { page, ...readSort(sort) });
@@ -136,13 +136,14 @@ export const contactRoutes = [
       return { payload, meta };
     },
   ),
-  // Before the route of one contact, which its path would fit.
   searchRoute,
-  route(['GET', `${base}/:id`], { reply: 'resources/contact', role: 'bot' }, async ({ em, account, actor, ids }) =>
-    contactRecord(await readContact(em, account.id, actor, ids.id ?? 0)),
+  doors.account(
+    ['GET', `${base}/:id`, 'Get a contact'],
+    { reply: 'resources/contact', record: true, role: 'bot' },
+    async ({ em, account, actor, params }) => contactRecord(await readContact(em, account.id, actor, params.id)),
   ),
-  route(
-    ['POST', base],
+  doors.account(
+    ['POST', base, 'Create a contact'],
     { body: 'requests/contact.create', largeBody: true, reply: 'resources/contact', role: 'agent', status: 201 },
     async ({ body, transact }) => {
       const contact = await transact((tx) =>
@@ -161,11 +162,11 @@ export const contactRoutes = [
     },
   ),
   updateRoute,
-  route(
-    ['DELETE', `${base}/:id`],
+  doors.account(
+    ['DELETE', `${base}/:id`, 'Delete a contact'],
     { reply: 'resources/empty', role: 'administrator', inBatches: true },
-    async ({ ids, transact }) => {
-      await deleteContact(transact, ids.id ?? 0);
+    async ({ params, transact }) => {
+      await deleteContact(transact, params.id);
       return {};
     },
   ),

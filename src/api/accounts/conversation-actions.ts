@@ -4,7 +4,7 @@ import { markSeen } from '../../domain/conversations/updates.ts';
 import { toggleStatus } from '../../domain/conversations/lifecycle.ts';
 import { setLabels } from '../../domain/conversations/labels.ts';
 import type { ConversationStatus } from '../../records/conversation.ts';
-import { route } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
 import { fromUnixSeconds } from '../../lib/unix-time.ts';
 import { presentConversation } from './conversation-records.ts';
 
@@ -16,10 +16,9 @@ function readMove(body: { status: ConversationStatus; snoozed_until?: number | n
 
 /** What can be done with a conversation, one route for each. */
 export const conversationActionRoutes = [
-  route(
-    ['PATCH', base],
+  doors.account(
+    ['PATCH', base, 'Set the status of the conversation that the body names'],
     {
-      summary: 'Set the status of the conversation that the body names',
       body: 'requests/conversation.set-status',
       reply: 'resources/conversation',
       role: 'bot',
@@ -27,42 +26,41 @@ export const conversationActionRoutes = [
     async ({ em, body, transact }) =>
       presentConversation(em, await transact((tx) => toggleStatus(tx, body.id, readMove(body)))),
   ),
-  route(
-    ['POST', `${base}/:id/toggle_status`],
+  doors.account(
+    ['POST', `${base}/:id/toggle_status`, 'Toggle the status of a conversation'],
     { body: 'requests/conversation.toggle-status', reply: 'resources/conversation', role: 'bot' },
-    async ({ em, ids, body, transact }) =>
-      presentConversation(em, await transact((tx) => toggleStatus(tx, ids.id ?? 0, readMove(body)))),
+    async ({ em, params, body, transact }) =>
+      presentConversation(em, await transact((tx) => toggleStatus(tx, params.id, readMove(body)))),
   ),
-  route(
-    ['POST', `${base}/:id/assignments`],
+  doors.account(
+    ['POST', `${base}/:id/assignments`, 'Assign a conversation to an agent, a team or both'],
     {
-      summary: 'Assign a conversation to an agent, a team or both',
       body: 'requests/conversation.assign',
       reply: 'resources/conversation',
       role: 'bot',
     },
-    async ({ em, ids, body, transact }) => {
+    async ({ em, params, body, transact }) => {
       const assignment = { assigneeId: body.assignee_id, teamId: body.team_id };
-      return presentConversation(em, await transact((tx) => assign(tx, ids.id ?? 0, assignment)));
+      return presentConversation(em, await transact((tx) => assign(tx, params.id, assignment)));
     },
   ),
-  route(
-    ['POST', `${base}/:id/update_last_seen`],
-    { summary: 'Mark a conversation as read', reply: 'resources/conversation', role: 'agent' },
-    async ({ em, ids, transact }) => presentConversation(em, await transact((tx) => markSeen(tx, ids.id ?? 0))),
+  doors.account(
+    ['POST', `${base}/:id/update_last_seen`, 'Mark a conversation as read'],
+    { reply: 'resources/conversation', role: 'agent' },
+    async ({ em, params, transact }) => presentConversation(em, await transact((tx) => markSeen(tx, params.id))),
   ),
-  route(
-    ['GET', `${base}/:id/labels`],
+  doors.account(
+    ['GET', `${base}/:id/labels`, 'List the labels of a conversation'],
     { reply: 'resources/conversation-labels', role: 'bot' },
-    async ({ em, account, actor, ids }) => ({
-      payload: (await readConversation(em, account.id, actor, ids.id ?? 0)).labels,
+    async ({ em, account, actor, params }) => ({
+      payload: (await readConversation(em, account.id, actor, params.id)).labels,
     }),
   ),
-  route(
-    ['POST', `${base}/:id/labels`],
+  doors.account(
+    ['POST', `${base}/:id/labels`, 'Set the labels of a conversation'],
     { body: 'requests/conversation.set-labels', reply: 'resources/conversation-labels', role: 'bot' },
-    async ({ ids, body, transact }) => ({
-      payload: (await transact((tx) => setLabels(tx, ids.id ?? 0, body.labels))).labels,
+    async ({ params, body, transact }) => ({
+      payload: (await transact((tx) => setLabels(tx, params.id, body.labels))).labels,
     }),
   ),
 ];

@@ -5,7 +5,7 @@ import { updateConversation } from '../../domain/conversations/updates.ts';
 import { createConversation } from '../../domain/conversations/lifecycle.ts';
 import { deleteConversation } from '../../domain/conversations/deletion.ts';
 import { messageRecord } from '../../events/payloads.ts';
-import { route } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
 import { pageMeta } from '../page.ts';
 import { fromUnixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
@@ -30,9 +30,9 @@ function readFilter(query: Shape<'requests/conversation.list.query'>): Conversat
   };
 }
 
-const listRoute = route(
-  ['GET', base],
-  { query: 'requests/conversation.list.query', reply: 'resources/conversation-list', role: 'bot' },
+const listRoute = doors.account(
+  ['GET', base, 'List conversations'],
+  { query: 'requests/conversation.list.query', reply: 'resources/conversation-list', paged: true, role: 'bot' },
   async ({ em, account, actor, query }) => {
     const filter = readFilter(query);
     const { conversations, count, counts } = await listConversations(em, account.id, actor, filter);
@@ -51,9 +51,9 @@ const listRoute = route(
   },
 );
 
-const searchRoute = route(
-  ['GET', `${base}/search`],
-  { query: 'requests/conversation.search.query', reply: 'resources/conversation-page', role: 'bot' },
+const searchRoute = doors.account(
+  ['GET', `${base}/search`, 'Search conversations'],
+  { query: 'requests/conversation.search.query', reply: 'resources/conversation-page', paged: true, role: 'bot' },
   async ({ em, account, actor, query: { q, page = 1 } }) => {
     const { found, count } = await searchConversations(em, { accountId: account.id, actor }, { text: q, page });
     const records = await presentConversations(
@@ -69,8 +69,8 @@ const searchRoute = route(
   },
 );
 
-const createRoute = route(
-  ['POST', base],
+const createRoute = doors.account(
+  ['POST', base, 'Create a conversation'],
   {
     body: 'requests/conversation.create',
     largeBody: true,
@@ -97,32 +97,38 @@ const createRoute = route(
   },
 );
 
-const updateRoute = route(
-  ['PATCH', `${base}/:id`],
+const updateRoute = doors.account(
+  ['PATCH', `${base}/:id`, 'Update a conversation'],
   { body: 'requests/conversation.update', largeBody: true, reply: 'resources/conversation', role: 'bot' },
-  async ({ em, ids, body, transact }) => {
+  async ({ em, params, body, transact }) => {
     const changes = {
       priority: body.priority,
       slaPolicyId: body.sla_policy_id,
       additionalAttributes: body.additional_attributes,
       customAttributes: body.custom_attributes,
     };
-    return presentConversation(em, await transact((tx) => updateConversation(tx, ids.id ?? 0, changes)));
+    return presentConversation(em, await transact((tx) => updateConversation(tx, params.id, changes)));
   },
 );
 
 export const conversationRoutes = [
   listRoute,
-  // Before the route of one conversation, which its path would fit.
   searchRoute,
-  route(['GET', `${base}/:id`], { reply: 'resources/conversation', role: 'bot' }, async ({ em, account, actor, ids }) =>
-    presentConversation(em, await readConversation(em, account.id, actor, ids.id ?? 0)),
+  doors.account(
+    ['GET', `${base}/:id`, 'Get a conversation'],
+    { reply: 'resources/conversation', record: true, role: 'bot' },
+    async ({ em, account, actor, params }) =>
+      presentConversation(em, await readConversation(em, account.id, actor, params.id)),
   ),
   createRoute,
   updateRoute,
-  route(['DELETE', `${base}/:id`], { reply: 'resources/empty', role: 'administrator' }, async ({ ids, transact }) => {
-    await transact((tx) => deleteConversation(tx, ids.id ?? 0));
-    return {};
-  }),
+  doors.account(
+    ['DELETE', `${base}/:id`, 'Delete a conversation'],
+    { reply: 'resources/empty', role: 'administrator' },
+    async ({ params, transact }) => {
+      await transact((tx) => deleteConversation(tx, params.id));
+      return {};
+    },
+  ),
   ...conversationActionRoutes,
 ];

@@ -13,7 +13,7 @@ import {
 import { weekOf } from '../../domain/conversations/working-hours.ts';
 import type { Inbox, WorkingDay } from '../../records/inbox.ts';
 import { invalid } from '../../errors.ts';
-import { route } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
 import { newIdentitySecret } from '../public/identity-proof.ts';
 import { given } from '../given.ts';
 import { pageMeta } from '../page.ts';
@@ -116,15 +116,21 @@ function readSettings(body: Settings): Partial<InboxSettings> {
 
 export const inboxRoutes = [
   // An account has a handful of inboxes: the contract gives this list no page parameter, so it comes whole.
-  route(['GET', base], { reply: 'resources/inbox-list', role: 'agent' }, async ({ em, account, actor }) => {
-    const inboxes = await listInboxes(em, account.id, actor);
-    return { payload: inboxes.map(presentInbox), meta: pageMeta(inboxes.length, 1, Math.max(1, inboxes.length)) };
-  }),
-  route(['GET', `${base}/:id`], { reply: 'resources/inbox', role: 'agent' }, async ({ em, account, actor, ids }) =>
-    presentInbox(await readInbox(em, account.id, actor, ids.id ?? 0)),
+  doors.account(
+    ['GET', base, 'List inboxes'],
+    { reply: 'resources/inbox-list', role: 'agent' },
+    async ({ em, account, actor }) => {
+      const inboxes = await listInboxes(em, account.id, actor);
+      return { payload: inboxes.map(presentInbox), meta: pageMeta(inboxes.length, 1, Math.max(1, inboxes.length)) };
+    },
   ),
-  route(
-    ['POST', base],
+  doors.account(
+    ['GET', `${base}/:id`, 'Get an inbox'],
+    { reply: 'resources/inbox', record: true, role: 'agent' },
+    async ({ em, account, actor, params }) => presentInbox(await readInbox(em, account.id, actor, params.id)),
+  ),
+  doors.account(
+    ['POST', base, 'Create an inbox'],
     { body: 'requests/inbox.create', reply: 'resources/inbox', role: 'administrator', status: 201 },
     async ({ services, body, transact }) => {
       const channelType = readChannel(body);
@@ -143,72 +149,75 @@ export const inboxRoutes = [
       return presentInbox(inbox);
     },
   ),
-  route(
-    ['PATCH', `${base}/:id`],
+  doors.account(
+    ['PATCH', `${base}/:id`, 'Update an inbox'],
     { body: 'requests/inbox.update', reply: 'resources/inbox', role: 'administrator' },
-    async ({ ids, body, transact }) =>
-      presentInbox(await transact((tx) => updateInbox(tx, ids.id ?? 0, readSettings(body)))),
+    async ({ params, body, transact }) =>
+      presentInbox(await transact((tx) => updateInbox(tx, params.id, readSettings(body)))),
   ),
-  route(
-    ['POST', `${base}/:id/rotate_identity_secret`],
+  doors.account(
+    ['POST', `${base}/:id/rotate_identity_secret`, 'Rotate the identity secret of an inbox'],
     {
       reply: 'resources/inbox-with-identity-secret',
       role: 'administrator',
       description: 'The secret is answered this once. For 24 hours `identifier_hash` by the one before counts too.',
     },
-    async ({ services, ids, transact }) => {
+    async ({ services, params, transact }) => {
       const secret = newIdentitySecret(services.random);
       const sealed = services.secretBox.seal(secret);
-      const inbox = await transact((tx) => rotateIdentitySecret(tx, ids.id ?? 0, sealed));
+      const inbox = await transact((tx) => rotateIdentitySecret(tx, params.id, sealed));
       return { ...presentInbox(inbox), identity_secret: secret };
     },
   ),
-  route(
-    ['DELETE', `${base}/:id`],
+  doors.account(
+    ['DELETE', `${base}/:id`, 'Delete an inbox'],
     { reply: 'resources/empty', role: 'administrator', inBatches: true },
-    async ({ ids, transact }) => {
-      await deleteInbox(transact, ids.id ?? 0);
+    async ({ params, transact }) => {
+      await deleteInbox(transact, params.id);
       return {};
     },
   ),
-  route(
-    ['GET', `${base}/:id/assignable_agents`],
+  doors.account(
+    ['GET', `${base}/:id/assignable_agents`, 'List the assignable agents of an inbox'],
     { reply: 'resources/inbox-agents', role: 'agent' },
-    async ({ em, account, actor, ids }) => {
-      const inbox = await readInbox(em, account.id, actor, ids.id ?? 0);
+    async ({ em, account, actor, params }) => {
+      const inbox = await readInbox(em, account.id, actor, params.id);
       return presentAgents(em, account.id, await findAssignable(em, account.id, inbox.id));
     },
   ),
-  route(['GET', members], { reply: 'resources/inbox-agents', role: 'agent' }, async ({ em, account, actor, ids }) => {
-    const inbox = await readInbox(em, account.id, actor, ids.id ?? 0);
-    return presentAgents(em, account.id, await findInboxMembers(em, account.id, inbox.id));
-  }),
-  route(
-    ['POST', members],
+  doors.account(
+    ['GET', members, 'List the members of an inbox'],
+    { reply: 'resources/inbox-agents', role: 'agent' },
+    async ({ em, account, actor, params }) => {
+      const inbox = await readInbox(em, account.id, actor, params.id);
+      return presentAgents(em, account.id, await findInboxMembers(em, account.id, inbox.id));
+    },
+  ),
+  doors.account(
+    ['POST', members, 'Add members to an inbox'],
     { body: 'requests/inbox.members', reply: 'resources/inbox-agents', role: 'administrator' },
-    async ({ em, account, ids: { id = 0 }, body, transact }) => {
+    async ({ em, account, params: { id }, body, transact }) => {
       await changeInboxMembers(transact, id, { userIds: body.user_ids, change: 'add' });
       return presentAgents(em, account.id, await findInboxMembers(em, account.id, id));
     },
   ),
-  route(
-    ['PATCH', members],
+  doors.account(
+    ['PATCH', members, 'Replace the members of an inbox'],
     {
       body: 'requests/inbox.members',
       reply: 'resources/inbox-agents',
       role: 'administrator',
-      summary: 'Replace the members of an inbox',
     },
-    async ({ em, account, ids: { id = 0 }, body, transact }) => {
+    async ({ em, account, params: { id }, body, transact }) => {
       await changeInboxMembers(transact, id, { userIds: body.user_ids, change: 'replace' });
       return presentAgents(em, account.id, await findInboxMembers(em, account.id, id));
     },
   ),
-  route(
-    ['DELETE', members],
+  doors.account(
+    ['DELETE', members, 'Remove members from an inbox'],
     { body: 'requests/inbox.members', reply: 'resources/empty', role: 'administrator' },
-    async ({ ids, body, transact }) => {
-      await changeInboxMembers(transact, ids.id ?? 0, { userIds: body.user_ids, change: 'remove' });
+    async ({ params, body, transact }) => {
+      await changeInboxMembers(transact, params.id, { userIds: body.user_ids, change: 'remove' });
       return {};
     },
   ),

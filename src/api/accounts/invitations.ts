@@ -1,5 +1,5 @@
 import { acceptInvitation, findInvitation } from '../../domain/people/invitations.ts';
-import { route } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
 import { newToken } from '../../lib/tokens.ts';
 
 const path = '/invitations/:token';
@@ -33,11 +33,11 @@ function welcome(accountName: string, accessToken: string | null): string {
 /** Where the link in an invitation leads: nobody there has a token yet, but the one in the path. */
 export const invitationRoutes = [
   // Mail scanners follow links, so looking at an invitation does not accept it.
-  route(
-    ['GET', path],
-    { summary: 'Show an invitation', reply: 'resources/page', role: 'anyone', errors: [410] },
-    async ({ em, now, names }) => {
-      const { account, seat } = await findInvitation(em, names.token ?? '', now);
+  doors.open(
+    ['GET', path, 'Show an invitation'],
+    { reply: 'resources/page', role: 'anyone', errors: [410] },
+    async ({ em, now, params }) => {
+      const { account, seat } = await findInvitation(em, params.token, now);
       return page(
         `Invitation to ${account.name}`,
         `<p>${escaped(seat.name)} (${escaped(seat.email)}) is invited to work in ${escaped(account.name)}.</p>
@@ -45,20 +45,19 @@ export const invitationRoutes = [
       );
     },
   ),
-  route(
-    ['POST', path],
+  doors.open(
+    ['POST', path, 'Accept an invitation'],
     {
-      summary: 'Accept an invitation',
       query: 'requests/invitation.accept.query',
       reply: 'resources/invitation-accepted',
       role: 'anyone',
       errors: [410, 422],
       description: 'Who holds an access token already goes on with it; who holds none gets one in this answer only.',
     },
-    async ({ services, em, now, names, query, transactIn }) => {
+    async ({ services, em, now, params, query, transactIn }) => {
       const newAccess = newToken('user', services.random);
       const { account, seat, granted } = await acceptInvitation(transactIn, em, {
-        token: names.token ?? '',
+        token: params.token,
         accessToken: newAccess,
         now,
       });

@@ -1,6 +1,6 @@
 import { createLabel, deleteLabel, listLabels, updateLabel } from '../../domain/labels/catalogue.ts';
 import type { Label } from '../../records/label.ts';
-import { route } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
 import { given } from '../given.ts';
 import { pageMeta } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
@@ -24,12 +24,16 @@ function presentLabel(label: Label): Shape<'resources/label'> {
 
 export const labelRoutes = [
   // Whoever shows a conversation needs all of them: the list comes whole.
-  route(['GET', base], { reply: 'resources/label-list', role: 'agent' }, async ({ em, account }) => {
-    const labels = await listLabels(em, account.id);
-    return { payload: labels.map(presentLabel), meta: pageMeta(labels.length, 1, Math.max(1, labels.length)) };
-  }),
-  route(
-    ['POST', base],
+  doors.account(
+    ['GET', base, 'List labels'],
+    { reply: 'resources/label-list', role: 'agent' },
+    async ({ em, account }) => {
+      const labels = await listLabels(em, account.id);
+      return { payload: labels.map(presentLabel), meta: pageMeta(labels.length, 1, Math.max(1, labels.length)) };
+    },
+  ),
+  doors.account(
+    ['POST', base, 'Create a label'],
     { body: 'requests/label.create', reply: 'resources/label', role: 'administrator', status: 201 },
     async ({ body, transact }) => {
       const label = await transact((tx) =>
@@ -43,20 +47,20 @@ export const labelRoutes = [
       return presentLabel(label);
     },
   ),
-  route(
-    ['PATCH', `${base}/:id`],
+  doors.account(
+    ['PATCH', `${base}/:id`, 'Update a label'],
     { body: 'requests/label.update', reply: 'resources/label', role: 'administrator', inBatches: true },
-    async ({ ids, body, transact }) => {
+    async ({ params, body, transact }) => {
       const { title, description, color, show_on_sidebar: showOnSidebar } = body;
       const changes = given({ title, description, color, showOnSidebar });
-      return presentLabel(await updateLabel(transact, ids.id ?? 0, changes));
+      return presentLabel(await updateLabel(transact, params.id, changes));
     },
   ),
-  route(
-    ['DELETE', `${base}/:id`],
+  doors.account(
+    ['DELETE', `${base}/:id`, 'Delete a label'],
     { reply: 'resources/empty', role: 'administrator', inBatches: true },
-    async ({ ids, transact }) => {
-      await deleteLabel(transact, ids.id ?? 0);
+    async ({ params, transact }) => {
+      await deleteLabel(transact, params.id);
       return {};
     },
   ),

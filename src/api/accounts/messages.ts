@@ -4,21 +4,21 @@ import { deleteMessage, updateMessage } from '../../domain/conversations/message
 import { send } from '../../domain/conversations/send.ts';
 import { findMessages } from '../../records/message.ts';
 import { messageRecord } from '../../events/payloads.ts';
-import { route } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
 import { fromUnixSeconds } from '../../lib/unix-time.ts';
 
 const base = '/api/v1/accounts/:account_id/conversations/:conversation_id/messages';
 
-function placeOf(ids: Record<string, number>) {
-  return { conversationId: ids.conversation_id ?? 0, messageId: ids.message_id ?? 0 };
+function placeOf(params: { conversation_id: number; message_id: number }) {
+  return { conversationId: params.conversation_id, messageId: params.message_id };
 }
 
 export const messageRoutes = [
-  route(
-    ['GET', base],
+  doors.account(
+    ['GET', base, 'List the messages of a conversation'],
     { query: 'requests/message.list.query', reply: 'resources/message-list', role: 'bot' },
-    async ({ em, account, actor, ids, query }) => {
-      const conversation = await readConversation(em, account.id, actor, ids.conversation_id ?? 0);
+    async ({ em, account, actor, params, query }) => {
+      const conversation = await readConversation(em, account.id, actor, params.conversation_id);
       const window = {
         ...(query.before === undefined ? {} : { before: fromUnixSeconds(query.before) }),
         ...(query.after === undefined ? {} : { after: fromUnixSeconds(query.after) }),
@@ -27,10 +27,9 @@ export const messageRoutes = [
       return { payload: messages.map((message) => messageRecord(message, conversation)) };
     },
   ),
-  route(
-    ['POST', base],
+  doors.account(
+    ['POST', base, 'Send a message, or write a private note'],
     {
-      summary: 'Send a message, or write a private note',
       body: 'requests/message.create',
       largeBody: true,
       reply: 'resources/message',
@@ -38,9 +37,9 @@ export const messageRoutes = [
       status: 201,
     },
     {
-      handle: async ({ ids, body, transact }) => {
+      handle: async ({ params, body, transact }) => {
         const { message, conversation } = await transact((tx) =>
-          send(tx, placeOf(ids).conversationId, {
+          send(tx, params.conversation_id, {
             type: body.message_type,
             content: body.content,
             private: body.private ?? false,
@@ -51,21 +50,25 @@ export const messageRoutes = [
         );
         return messageRecord(message, conversation);
       },
-      refused: (error, { actor, ids, transact }) =>
-        stopLoop(transact, { error, actor, conversationId: placeOf(ids).conversationId }),
+      refused: (error, { actor, params, transact }) =>
+        stopLoop(transact, { error, actor, conversationId: params.conversation_id }),
     },
   ),
-  route(
-    ['PATCH', `${base}/:message_id`],
+  doors.account(
+    ['PATCH', `${base}/:message_id`, 'Update a message of a conversation'],
     { body: 'requests/message.update', largeBody: true, reply: 'resources/message', role: 'agent' },
-    async ({ ids, body, transact }) => {
+    async ({ params, body, transact }) => {
       const changes = { status: body.status, content: body.content, contentAttributes: body.content_attributes };
-      const { message, conversation } = await transact((tx) => updateMessage(tx, placeOf(ids), changes));
+      const { message, conversation } = await transact((tx) => updateMessage(tx, placeOf(params), changes));
       return messageRecord(message, conversation);
     },
   ),
-  route(['DELETE', `${base}/:message_id`], { reply: 'resources/empty', role: 'agent' }, async ({ ids, transact }) => {
-    await transact((tx) => deleteMessage(tx, placeOf(ids)));
-    return {};
-  }),
+  doors.account(
+    ['DELETE', `${base}/:message_id`, 'Delete a message of a conversation'],
+    { reply: 'resources/empty', role: 'agent' },
+    async ({ params, transact }) => {
+      await transact((tx) => deleteMessage(tx, placeOf(params)));
+      return {};
+    },
+  ),
 ];

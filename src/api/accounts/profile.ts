@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { resetToken } from '../../domain/people/users.ts';
 import { findMemberships, type Principal } from '../../domain/people/identity.ts';
-import { route } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
 import { newToken } from '../../lib/tokens.ts';
 import type { Shape } from '../../schemas.ts';
 import { transactOutsideAccounts } from '../../events/transaction.ts';
@@ -26,11 +26,13 @@ async function presentProfile(em: EntityManager, principal: Principal): Promise<
 }
 
 export const profileRoutes = [
-  route(['GET', path], { reply: 'resources/profile', role: 'user' }, ({ em, principal }) =>
-    presentProfile(em, principal),
+  doors.platform(
+    ['GET', path, 'Get the profile'],
+    { reply: 'resources/profile', record: true, role: 'user' },
+    ({ em, principal }) => presentProfile(em, principal),
   ),
-  route(
-    ['POST', `${path}/reset_access_token`],
+  doors.platform(
+    ['POST', `${path}/reset_access_token`, 'Reset the access token of the profile'],
     {
       reply: 'resources/profile-with-token',
       role: 'user',

@@ -3,7 +3,7 @@ import { readAgentBot } from '../../domain/bots/bots.ts';
 import { explainBot, setConversationBot, setInboxBot } from '../../domain/conversations/serving-bot.ts';
 import { readInbox } from '../../domain/inboxes/inboxes.ts';
 import type { Conversation } from '../../records/conversation.ts';
-import { route } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
 import type { Shape } from '../../schemas.ts';
 import { presentAgentBot } from './agent-bot-records.ts';
 
@@ -22,34 +22,34 @@ function presentExplanation(conversation: Conversation): Shape<'resources/conver
 
 /** Which bot serves: in an inbox, and in one conversation instead of its inbox's. */
 export const servingBotRoutes = [
-  route(
-    ['GET', `${inboxes}/:id/agent_bot`],
-    { reply: 'resources/inbox-agent-bot', role: 'agent' },
-    async ({ em, account, actor, ids }) => {
-      const { agentBotId } = await readInbox(em, account.id, actor, ids.id ?? 0);
+  doors.account(
+    ['GET', `${inboxes}/:id/agent_bot`, 'Get the agent bot of an inbox'],
+    { reply: 'resources/inbox-agent-bot', record: true, role: 'agent' },
+    async ({ em, account, actor, params }) => {
+      const { agentBotId } = await readInbox(em, account.id, actor, params.id);
       const bot = agentBotId ? await readAgentBot(em, account.id, agentBotId) : null;
       return { agent_bot: bot && presentAgentBot(bot) };
     },
   ),
-  route(
-    ['POST', `${inboxes}/:id/set_agent_bot`],
+  doors.account(
+    ['POST', `${inboxes}/:id/set_agent_bot`, 'Set the agent bot of an inbox'],
     { body: 'requests/inbox.set-agent-bot', reply: 'resources/inbox-agent-bot', role: 'administrator' },
-    async ({ em, account, ids, body, transact }) => {
-      await transact((tx) => setInboxBot(tx, ids.id ?? 0, body.agent_bot));
+    async ({ em, account, params, body, transact }) => {
+      await transact((tx) => setInboxBot(tx, params.id, body.agent_bot));
       const bot = body.agent_bot === null ? null : await readAgentBot(em, account.id, body.agent_bot);
       return { agent_bot: bot && presentAgentBot(bot) };
     },
   ),
-  route(
-    ['GET', `${conversations}/:id/agent_bot`],
-    { reply: 'resources/conversation-agent-bot', role: 'bot' },
-    async ({ em, account, actor, ids }) =>
-      presentExplanation(await readConversation(em, account.id, actor, ids.id ?? 0)),
+  doors.account(
+    ['GET', `${conversations}/:id/agent_bot`, 'Get the agent bot of a conversation'],
+    { reply: 'resources/conversation-agent-bot', record: true, role: 'bot' },
+    async ({ em, account, actor, params }) =>
+      presentExplanation(await readConversation(em, account.id, actor, params.id)),
   ),
-  route(
-    ['POST', `${conversations}/:id/agent_bot`],
+  doors.account(
+    ['POST', `${conversations}/:id/agent_bot`, 'Set the agent bot of a conversation'],
     { body: 'requests/conversation.set-agent-bot', reply: 'resources/conversation-agent-bot', role: 'agent' },
-    async ({ ids, body, transact }) =>
-      presentExplanation(await transact((tx) => setConversationBot(tx, ids.id ?? 0, body.agent_bot_id))),
+    async ({ params, body, transact }) =>
+      presentExplanation(await transact((tx) => setConversationBot(tx, params.id, body.agent_bot_id))),
   ),
 ];

@@ -7,7 +7,7 @@ import {
   updateSlaPolicy,
 } from '../../domain/sla-policies.ts';
 import type { SlaPolicy } from '../../records/sla-policy.ts';
-import { route } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
 import { given } from '../given.ts';
 import { pageMeta } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
@@ -28,19 +28,21 @@ function presentPolicy(policy: SlaPolicy): Shape<'resources/sla-policy'> {
 }
 
 export const slaPolicyRoutes = [
-  route(
-    ['GET', base],
-    { query: 'requests/page.query', reply: 'resources/sla-policy-list', role: 'agent' },
+  doors.account(
+    ['GET', base, 'List SLA policies'],
+    { query: 'requests/page.query', reply: 'resources/sla-policy-list', paged: true, role: 'agent' },
     async ({ em, account, query: { page = 1 } }) => {
       const [policies, count] = await listSlaPolicies(em, account.id, page);
       return { payload: policies.map(presentPolicy), meta: pageMeta(count, page, slaPoliciesPerPage) };
     },
   ),
-  route(['GET', `${base}/:id`], { reply: 'resources/sla-policy', role: 'agent' }, async ({ em, account, ids }) =>
-    presentPolicy(await readSlaPolicy(em, account.id, ids.id ?? 0)),
+  doors.account(
+    ['GET', `${base}/:id`, 'Get an SLA policy'],
+    { reply: 'resources/sla-policy', record: true, role: 'agent' },
+    async ({ em, account, params }) => presentPolicy(await readSlaPolicy(em, account.id, params.id)),
   ),
-  route(
-    ['POST', base],
+  doors.account(
+    ['POST', base, 'Create an SLA policy'],
     { body: 'requests/sla-policy.create', reply: 'resources/sla-policy', role: 'administrator', status: 201 },
     async ({ body, transact }) => {
       const policy = await transact((tx) =>
@@ -53,20 +55,20 @@ export const slaPolicyRoutes = [
       return presentPolicy(policy);
     },
   ),
-  route(
-    ['PATCH', `${base}/:id`],
+  doors.account(
+    ['PATCH', `${base}/:id`, 'Update an SLA policy'],
     { body: 'requests/sla-policy.update', reply: 'resources/sla-policy', role: 'administrator' },
-    async ({ ids, body, transact }) => {
+    async ({ params, body, transact }) => {
       const { name, first_response_seconds: firstResponseSeconds, resolution_seconds: resolutionSeconds } = body;
       const changes = given({ name, firstResponseSeconds, resolutionSeconds });
-      return presentPolicy(await transact((tx) => updateSlaPolicy(tx, ids.id ?? 0, changes)));
+      return presentPolicy(await transact((tx) => updateSlaPolicy(tx, params.id, changes)));
     },
   ),
-  route(
-    ['DELETE', `${base}/:id`],
+  doors.account(
+    ['DELETE', `${base}/:id`, 'Delete an SLA policy'],
     { reply: 'resources/empty', role: 'administrator', inBatches: true },
-    async ({ ids, transact }) => {
-      await deleteSlaPolicy(transact, ids.id ?? 0);
+    async ({ params, transact }) => {
+      await deleteSlaPolicy(transact, params.id);
       return {};
     },
   ),

@@ -10,7 +10,7 @@ import {
   updateTeam,
 } from '../../domain/people/teams.ts';
 import type { Team } from '../../records/team.ts';
-import { route } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
 import { given } from '../given.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
@@ -37,14 +37,16 @@ async function presentMembers(em: EntityManager, accountId: number, teamId: numb
 }
 
 export const teamRoutes = [
-  route(['GET', base], { reply: 'resources/team-list', role: 'agent' }, async ({ em, account }) =>
+  doors.account(['GET', base, 'List teams'], { reply: 'resources/team-list', role: 'agent' }, async ({ em, account }) =>
     (await listTeams(em, account.id)).map(presentTeam),
   ),
-  route(['GET', `${base}/:id`], { reply: 'resources/team', role: 'agent' }, async ({ em, account, ids }) =>
-    presentTeam(await readTeam(em, account.id, ids.id ?? 0)),
+  doors.account(
+    ['GET', `${base}/:id`, 'Get a team'],
+    { reply: 'resources/team', record: true, role: 'agent' },
+    async ({ em, account, params }) => presentTeam(await readTeam(em, account.id, params.id)),
   ),
-  route(
-    ['POST', base],
+  doors.account(
+    ['POST', base, 'Create a team'],
     { body: 'requests/team.create', reply: 'resources/team', role: 'administrator', status: 201 },
     async ({ body, transact }) => {
       const team = await transact((tx) =>
@@ -57,52 +59,53 @@ export const teamRoutes = [
       return presentTeam(team);
     },
   ),
-  route(
-    ['PATCH', `${base}/:id`],
+  doors.account(
+    ['PATCH', `${base}/:id`, 'Update a team'],
     { body: 'requests/team.update', reply: 'resources/team', role: 'administrator' },
-    async ({ ids, body, transact }) => {
+    async ({ params, body, transact }) => {
       const { name, description, allow_auto_assign: allowAutoAssign } = body;
       const changes = given({ name, description, allowAutoAssign });
-      return presentTeam(await transact((tx) => updateTeam(tx, ids.id ?? 0, changes)));
+      return presentTeam(await transact((tx) => updateTeam(tx, params.id, changes)));
     },
   ),
-  route(
-    ['DELETE', `${base}/:id`],
+  doors.account(
+    ['DELETE', `${base}/:id`, 'Delete a team'],
     { reply: 'resources/empty', role: 'administrator', inBatches: true },
-    async ({ ids, transact }) => {
-      await deleteTeam(transact, ids.id ?? 0);
+    async ({ params, transact }) => {
+      await deleteTeam(transact, params.id);
       return {};
     },
   ),
-  route(['GET', members], { reply: 'resources/agent-list', role: 'agent' }, ({ em, account, ids }) =>
-    presentMembers(em, account.id, ids.id ?? 0),
+  doors.account(
+    ['GET', members, 'List team members'],
+    { reply: 'resources/agent-list', role: 'agent' },
+    ({ em, account, params }) => presentMembers(em, account.id, params.id),
   ),
-  route(
-    ['POST', members],
+  doors.account(
+    ['POST', members, 'Add team members'],
     { body: 'requests/team.members', reply: 'resources/agent-list', role: 'administrator' },
-    async ({ em, account, ids: { id = 0 }, body, transact }) => {
+    async ({ em, account, params: { id }, body, transact }) => {
       await transact((tx) => changeTeamMembers(tx, id, { userIds: body.user_ids, change: 'add' }));
       return presentMembers(em, account.id, id);
     },
   ),
-  route(
-    ['PATCH', members],
+  doors.account(
+    ['PATCH', members, 'Replace the members of a team'],
     {
       body: 'requests/team.members',
       reply: 'resources/agent-list',
       role: 'administrator',
-      summary: 'Replace the members of a team',
     },
-    async ({ em, account, ids: { id = 0 }, body, transact }) => {
+    async ({ em, account, params: { id }, body, transact }) => {
       await transact((tx) => changeTeamMembers(tx, id, { userIds: body.user_ids, change: 'replace' }));
       return presentMembers(em, account.id, id);
     },
   ),
-  route(
-    ['DELETE', members],
+  doors.account(
+    ['DELETE', members, 'Remove team members'],
     { body: 'requests/team.members', reply: 'resources/empty', role: 'administrator' },
-    async ({ ids, body, transact }) => {
-      await transact((tx) => changeTeamMembers(tx, ids.id ?? 0, { userIds: body.user_ids, change: 'remove' }));
+    async ({ params, body, transact }) => {
+      await transact((tx) => changeTeamMembers(tx, params.id, { userIds: body.user_ids, change: 'remove' }));
       return {};
     },
   ),

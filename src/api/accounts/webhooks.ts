@@ -7,7 +7,8 @@ import {
 } from '../../domain/webhooks.ts';
 import { Webhook } from '../../records/webhook.ts';
 import { invalid } from '../../errors.ts';
-import { route, type OutsideServices } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
+import type { OutsideServices } from '../../http/route/call.ts';
 import { given } from '../given.ts';
 import { pageMeta } from '../page.ts';
 import { newWebhookSecret } from '../../lib/secret-box.ts';
@@ -40,9 +41,9 @@ async function checkUrl({ outbound }: OutsideServices, url: string): Promise<voi
 }
 
 export const webhookRoutes = [
-  route(
-    ['GET', base],
-    { query: 'requests/page.query', reply: 'resources/webhook-list', role: 'administrator' },
+  doors.account(
+    ['GET', base, 'List webhooks'],
+    { query: 'requests/page.query', reply: 'resources/webhook-list', paged: true, role: 'administrator' },
     async ({ em, account, query: { page = 1 } }) => {
       const [webhooks, count] = await em.findAndCount(
         Webhook,
@@ -52,8 +53,8 @@ export const webhookRoutes = [
       return { payload: webhooks.map(presentWebhook), meta: pageMeta(count, page, webhooksPerPage) };
     },
   ),
-  route(
-    ['POST', base],
+  doors.account(
+    ['POST', base, 'Create a webhook'],
     { body: 'requests/webhook.create', reply: 'resources/webhook-with-secret', role: 'administrator', status: 201 },
     {
       prepare: ({ services, body }) => checkUrl(services, body.url),
@@ -73,38 +74,44 @@ export const webhookRoutes = [
       },
     },
   ),
-  route(['GET', `${base}/:id`], { reply: 'resources/webhook', role: 'administrator' }, async ({ em, account, ids }) =>
-    presentWebhook(await readWebhook(em, account.id, ids.id ?? 0)),
+  doors.account(
+    ['GET', `${base}/:id`, 'Get a webhook'],
+    { reply: 'resources/webhook', record: true, role: 'administrator' },
+    async ({ em, account, params }) => presentWebhook(await readWebhook(em, account.id, params.id)),
   ),
-  route(
-    ['PATCH', `${base}/:id`],
+  doors.account(
+    ['PATCH', `${base}/:id`, 'Update a webhook'],
     { body: 'requests/webhook.update', reply: 'resources/webhook', role: 'administrator' },
     {
       prepare: async ({ services, body: { url } }) => {
         if (url !== undefined) await checkUrl(services, url);
       },
-      handle: async ({ ids, body, transact }) => {
+      handle: async ({ params, body, transact }) => {
         const { url, subscriptions, name, inbox_id: inboxId, active } = body;
         const changes = given({ url, subscriptions, name, inboxId, active });
-        return presentWebhook(await transact((tx) => updateWebhook(tx, ids.id ?? 0, changes)));
+        return presentWebhook(await transact((tx) => updateWebhook(tx, params.id, changes)));
       },
     },
   ),
-  route(
-    ['POST', `${base}/:id/rotate_secret`],
+  doors.account(
+    ['POST', `${base}/:id/rotate_secret`, 'Rotate the secret of a webhook'],
     {
       reply: 'resources/webhook-with-secret',
       role: 'administrator',
       description: 'For 24 hours deliveries are signed with the new secret and with the one before.',
     },
-    async ({ services, ids, transact }) => {
+    async ({ services, params, transact }) => {
       const secret = newWebhookSecret(services.random);
       const sealed = services.secretBox.seal(secret);
-      return { ...presentWebhook(await transact((tx) => rotateWebhookSecret(tx, ids.id ?? 0, sealed))), secret };
+      return { ...presentWebhook(await transact((tx) => rotateWebhookSecret(tx, params.id, sealed))), secret };
     },
   ),
-  route(['DELETE', `${base}/:id`], { reply: 'resources/empty', role: 'administrator' }, async ({ ids, transact }) => {
-    await transact((tx) => deleteWebhook(tx, ids.id ?? 0));
-    return {};
-  }),
+  doors.account(
+    ['DELETE', `${base}/:id`, 'Delete a webhook'],
+    { reply: 'resources/empty', role: 'administrator' },
+    async ({ params, transact }) => {
+      await transact((tx) => deleteWebhook(tx, params.id));
+      return {};
+    },
+  ),
 ];

@@ -12,7 +12,7 @@ import { joinAccount } from '../../domain/platform/users.ts';
 import { findSeatOf } from '../../domain/people/seats.ts';
 import type { Account } from '../../records/account.ts';
 import { notFound } from '../../errors.ts';
-import { route } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
 import { pageMeta } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
@@ -31,19 +31,21 @@ function presentMember(agent: AgentProfile): Shape<'resources/account-user'> {
 }
 
 export const platformAccountRoutes = [
-  route(
-    ['GET', base],
-    { query: 'requests/page.query', reply: 'resources/platform-account-list', role: 'platform' },
+  doors.platform(
+    ['GET', base, 'List accounts'],
+    { query: 'requests/page.query', reply: 'resources/platform-account-list', paged: true, role: 'platform' },
     async ({ em, query: { page = 1 } }) => {
       const [accounts, count] = await listAccounts(em, page);
       return { payload: accounts.map(presentAccount), meta: pageMeta(count, page, accountsPerPage) };
     },
   ),
-  route(['GET', `${base}/:id`], { reply: 'resources/platform-account', role: 'platform' }, async ({ em, ids }) =>
-    presentAccount(await readAccount(em, ids.id ?? 0)),
+  doors.platform(
+    ['GET', `${base}/:id`, 'Get an account'],
+    { reply: 'resources/platform-account', record: true, role: 'platform' },
+    async ({ em, params }) => presentAccount(await readAccount(em, params.id)),
   ),
-  route(
-    ['POST', base],
+  doors.platform(
+    ['POST', base, 'Create an account'],
     {
       body: 'requests/platform-account.create',
       reply: 'resources/platform-account',
@@ -52,50 +54,54 @@ export const platformAccountRoutes = [
     },
     async ({ em, now, body }) => presentAccount(await createAccount(em, body.name, now)),
   ),
-  route(
-    ['PATCH', `${base}/:id`],
+  doors.platform(
+    ['PATCH', `${base}/:id`, 'Update an account'],
     { body: 'requests/platform-account.update', reply: 'resources/platform-account', role: 'platform' },
-    async ({ em, now, ids: { id = 0 }, body: { name } }) =>
+    async ({ em, now, params: { id }, body: { name } }) =>
       presentAccount(name === undefined ? await readAccount(em, id) : await renameAccount(em, id, name, now)),
   ),
-  route(
-    ['DELETE', `${base}/:id`],
+  doors.platform(
+    ['DELETE', `${base}/:id`, 'Delete an account'],
     {
       reply: 'resources/empty',
       role: 'platform',
       description:
         'Everything of the account goes with it. Its users stay, without access if they have no other account.',
     },
-    async ({ em, ids, transactIn }) => {
-      const { id, name } = await readAccount(em, ids.id ?? 0);
+    async ({ em, params, transactIn }) => {
+      const { id, name } = await readAccount(em, params.id);
       await deleteAccount(transactIn, { id, name });
       return {};
     },
   ),
-  route(['GET', members], { reply: 'resources/account-user-list', role: 'platform' }, async ({ em, ids }) => {
-    const account = await readAccount(em, ids.id ?? 0);
-    const agents = await findAgents(em, account.id);
-    return { payload: agents.map(presentMember), meta: pageMeta(agents.length, 1, Math.max(1, agents.length)) };
-  }),
-  route(
-    ['POST', members],
+  doors.platform(
+    ['GET', members, 'List account users'],
+    { reply: 'resources/account-user-list', role: 'platform' },
+    async ({ em, params }) => {
+      const account = await readAccount(em, params.id);
+      const agents = await findAgents(em, account.id);
+      return { payload: agents.map(presentMember), meta: pageMeta(agents.length, 1, Math.max(1, agents.length)) };
+    },
+  ),
+  doors.platform(
+    ['POST', members, 'Create an account user'],
     { body: 'requests/account-user.create', reply: 'resources/account-user', role: 'platform', status: 201 },
-    async ({ em, ids, body, transactIn }) => {
-      const { id, name } = await readAccount(em, ids.id ?? 0);
+    async ({ em, params, body, transactIn }) => {
+      const { id, name } = await readAccount(em, params.id);
       const membership = { personId: body.user_id, role: body.role };
       return presentMember(await transactIn({ id, name }, (tx) => joinAccount(tx, membership)));
     },
   ),
-  route(
-    ['DELETE', members],
+  doors.platform(
+    ['DELETE', members, 'Remove account users'],
     {
       body: 'requests/account-user.delete',
       reply: 'resources/empty',
       role: 'platform',
       description: 'Who has no account left loses every access token.',
     },
-    async ({ em, ids, body, transactIn }) => {
-      const { id, name } = await readAccount(em, ids.id ?? 0);
+    async ({ em, params, body, transactIn }) => {
+      const { id, name } = await readAccount(em, params.id);
       const seat = await findSeatOf(em, id, body.user_id);
       if (!seat) throw notFound('Agent');
       await deleteAgent((work) => transactIn({ id, name }, work), seat.id);

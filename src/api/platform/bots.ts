@@ -11,7 +11,7 @@ import {
 } from '../../domain/bots/bots.ts';
 import { releaseBot } from '../../domain/bots/quarantine.ts';
 import { removeSystemBot } from '../../domain/platform/accounts.ts';
-import { route } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
 import { pageMeta } from '../page.ts';
 import { newWebhookSecret } from '../../lib/secret-box.ts';
 import { newToken } from '../../lib/tokens.ts';
@@ -34,19 +34,21 @@ function inSystem<Result>(
 }
 
 export const platformBotRoutes = [
-  route(
-    ['GET', base],
-    { query: 'requests/page.query', reply: 'resources/agent-bot-list', role: 'platform' },
+  doors.platform(
+    ['GET', base, 'List agent bots'],
+    { query: 'requests/page.query', reply: 'resources/agent-bot-list', paged: true, role: 'platform' },
     async ({ em, query: { page = 1 } }) => {
       const [bots, count] = await listAgentBots(em, null, page);
       return { payload: bots.map(presentOwnBot), meta: pageMeta(count, page, agentBotsPerPage) };
     },
   ),
-  route(['GET', `${base}/:id`], { reply: 'resources/agent-bot', role: 'platform' }, async ({ em, ids }) =>
-    presentOwnBot(await readAgentBot(em, null, ids.id ?? 0)),
+  doors.platform(
+    ['GET', `${base}/:id`, 'Get an agent bot'],
+    { reply: 'resources/agent-bot', record: true, role: 'platform' },
+    async ({ em, params }) => presentOwnBot(await readAgentBot(em, null, params.id)),
   ),
-  route(
-    ['POST', base],
+  doors.platform(
+    ['POST', base, 'Create an agent bot'],
     {
       body: 'requests/agent-bot.create',
       reply: 'resources/agent-bot-with-secrets',
@@ -68,55 +70,55 @@ export const platformBotRoutes = [
       },
     },
   ),
-  route(
-    ['PATCH', `${base}/:id`],
+  doors.platform(
+    ['PATCH', `${base}/:id`, 'Update an agent bot'],
     { body: 'requests/agent-bot.update', reply: 'resources/agent-bot', role: 'platform' },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
-      handle: async ({ services, em, now, ids, body }) => {
-        const bot = await readAgentBot(em, null, ids.id ?? 0);
+      handle: async ({ services, em, now, params, body }) => {
+        const bot = await readAgentBot(em, null, params.id);
         const changes = readChanges(services, bot, body);
         return presentOwnBot(await inSystem({ em, now }, (scope) => updateAgentBot(scope, bot.id, changes)));
       },
     },
   ),
-  route(
-    ['POST', `${base}/:id/reset_access_token`],
+  doors.platform(
+    ['POST', `${base}/:id/reset_access_token`, 'Reset the access token of an agent bot'],
     { reply: 'resources/agent-bot-with-secrets', role: 'platform' },
-    async ({ services, em, now, ids }) => {
+    async ({ services, em, now, params }) => {
       const token = newToken('bot', services.random);
-      const bot = await inSystem({ em, now }, (scope) => resetBotToken(scope, ids.id ?? 0, token));
+      const bot = await inSystem({ em, now }, (scope) => resetBotToken(scope, params.id, token));
       return { ...presentOwnBot(bot), access_token: token };
     },
   ),
-  route(
-    ['POST', `${base}/:id/reset_secret`],
+  doors.platform(
+    ['POST', `${base}/:id/reset_secret`, 'Reset the secret of an agent bot'],
     {
       reply: 'resources/agent-bot-with-secrets',
       role: 'platform',
       description: 'For 24 hours deliveries are signed with the new secret and with the one before.',
     },
-    async ({ services, em, now, ids }) => {
+    async ({ services, em, now, params }) => {
       const secret = newWebhookSecret(services.random);
       const sealed = services.secretBox.seal(secret);
-      const bot = await inSystem({ em, now }, (scope) => resetBotSecret(scope, ids.id ?? 0, sealed));
+      const bot = await inSystem({ em, now }, (scope) => resetBotSecret(scope, params.id, sealed));
       return { ...presentOwnBot(bot), secret };
     },
   ),
-  route(
-    ['POST', `${base}/:id/release`],
+  doors.platform(
+    ['POST', `${base}/:id/release`, 'Set the release of an agent bot'],
     { reply: 'resources/agent-bot', role: 'platform', description: releaseDescription },
-    async ({ em, now, ids }) => presentOwnBot(await inSystem({ em, now }, (scope) => releaseBot(scope, ids.id ?? 0))),
+    async ({ em, now, params }) => presentOwnBot(await inSystem({ em, now }, (scope) => releaseBot(scope, params.id))),
   ),
-  route(
-    ['DELETE', `${base}/:id`],
+  doors.platform(
+    ['DELETE', `${base}/:id`, 'Delete an agent bot'],
     {
       reply: 'resources/empty',
       role: 'platform',
       description: 'It serves no account any more; its messages stay without their author.',
     },
-    async ({ em, now, ids, transactIn }) => {
-      await removeSystemBot(transactIn, em, { id: ids.id ?? 0, now });
+    async ({ em, now, params, transactIn }) => {
+      await removeSystemBot(transactIn, em, { id: params.id, now });
       return {};
     },
   ),

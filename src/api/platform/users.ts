@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { findMemberships } from '../../domain/people/identity.ts';
 import { addUser, deleteUser, readUser, resetUserToken, updateUser } from '../../domain/platform/users.ts';
 import type { User } from '../../records/user.ts';
-import { route } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
 import { given } from '../given.ts';
 import { newToken } from '../../lib/tokens.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
@@ -26,11 +26,13 @@ async function presentUser(em: EntityManager, user: User): Promise<Shape<'resour
 }
 
 export const platformUserRoutes = [
-  route(['GET', `${base}/:id`], { reply: 'resources/platform-user', role: 'platform' }, async ({ em, ids }) =>
-    presentUser(em, await readUser(em, ids.id ?? 0)),
+  doors.platform(
+    ['GET', `${base}/:id`, 'Get a user'],
+    { reply: 'resources/platform-user', record: true, role: 'platform' },
+    async ({ em, params }) => presentUser(em, await readUser(em, params.id)),
   ),
-  route(
-    ['POST', base],
+  doors.platform(
+    ['POST', base, 'Create a user'],
     {
       body: 'requests/platform-user.create',
       reply: 'resources/platform-user-with-token',
@@ -50,37 +52,37 @@ export const platformUserRoutes = [
       return { ...(await presentUser(em, user)), access_token: token };
     },
   ),
-  route(
-    ['PATCH', `${base}/:id`],
+  doors.platform(
+    ['PATCH', `${base}/:id`, 'Update a user'],
     { body: 'requests/platform-user.update', reply: 'resources/platform-user', role: 'platform' },
-    async ({ em, now, ids, body }) => {
+    async ({ em, now, params, body }) => {
       const { name, email, avatar_url: avatarUrl, platform_admin: platformAdmin } = body;
       const changes = given({ name, email, avatarUrl, platformAdmin });
-      return presentUser(em, await updateUser(em, ids.id ?? 0, changes, now));
+      return presentUser(em, await updateUser(em, params.id, changes, now));
     },
   ),
-  route(
-    ['POST', `${base}/:id/reset_access_token`],
+  doors.platform(
+    ['POST', `${base}/:id/reset_access_token`, 'Reset the access token of a user'],
     {
       reply: 'resources/platform-user-with-token',
       role: 'platform',
       description: 'Every access token the user held stops working; the new one is in this answer only.',
     },
-    async ({ services, em, now, ids }) => {
+    async ({ services, em, now, params }) => {
       const token = newToken('user', services.random);
-      const user = await resetUserToken(em, ids.id ?? 0, token, now);
+      const user = await resetUserToken(em, params.id, token, now);
       return { ...(await presentUser(em, user)), access_token: token };
     },
   ),
-  route(
-    ['DELETE', `${base}/:id`],
+  doors.platform(
+    ['DELETE', `${base}/:id`, 'Delete a user'],
     {
       reply: 'resources/empty',
       role: 'platform',
       description: 'The user leaves every account; what the user wrote stays without its author.',
     },
-    async ({ em, ids, transactIn }) => {
-      await deleteUser(transactIn, em, ids.id ?? 0);
+    async ({ em, params, transactIn }) => {
+      await deleteUser(transactIn, em, params.id);
       return {};
     },
   ),

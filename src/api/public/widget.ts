@@ -1,11 +1,11 @@
-import { findAllowedOrigins, type Visit } from '../../domain/widget/visits.ts';
+import type { Visit } from '../../domain/widget/visits.ts';
 import { markRead, readCurrent, speak } from '../../domain/widget/messages.ts';
 import { openSession, type Session } from '../../domain/widget/sessions.ts';
 import type { Conversation } from '../../records/conversation.ts';
 import { findMessages, type Message } from '../../records/message.ts';
 import { invalid, notFound } from '../../errors.ts';
 import { senderRecord } from '../../events/payloads.ts';
-import { route, type Contract } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
 import { isIdentityProven } from './identity-proof.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
 import { newToken } from '../../lib/tokens.ts';
@@ -13,8 +13,6 @@ import { fromUnixSeconds, unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 
 const base = '/public/api/v1/inboxes/:identifier';
-
-const origins: Contract['origins'] = (em, { identifier = '' }) => findAllowedOrigins(em, identifier);
 
 // People in the inside, labels and attributes are none of the customer's business: shapes of their own.
 function presentConversation(conversation: Conversation): Shape<'resources/widget-conversation'> {
@@ -84,17 +82,15 @@ function windowOf({ before, after }: Shape<'requests/message.list.query'>) {
 }
 
 export const widgetRoutes = [
-  route(
-    ['POST', `${base}/sessions`],
+  doors.visitor(
+    ['POST', `${base}/sessions`, 'Open a session of a visitor'],
     {
       body: 'requests/widget-session.create',
       reply: 'resources/widget-session',
       role: 'visitor',
       status: 201,
-      summary: 'Open a session of a visitor',
       description:
         'Without a contact token it makes a contact, and answers the token once; with one that contact takes on what the body tells. An `identifier` counts only with its `identifier_hash`: then the session is that of the contact who has it, or gets it, and the answer carries a token where the caller had none of it.',
-      origins,
     },
     async ({ services, visit, body, transact }) => {
       const token = newToken('contact', services.random);
@@ -108,26 +104,23 @@ export const widgetRoutes = [
       return presentSession(await transact((tx) => openSession(tx, visit, { profile, token })), token);
     },
   ),
-  route(
-    ['GET', `${base}/conversation`],
+  doors.visitor(
+    ['GET', `${base}/conversation`, 'Get the conversation of the contact'],
     {
       reply: 'resources/widget-conversation',
+      record: true,
       role: 'contact',
-      summary: 'Get the conversation of the contact',
       description: 'The newest that is not resolved, else the newest.',
-      origins,
     },
     async ({ em, visit }) => presentConversation(await needCurrent(em, visit)),
   ),
-  route(
-    ['GET', `${base}/messages`],
+  doors.visitor(
+    ['GET', `${base}/messages`, 'List the messages of the contact'],
     {
       query: 'requests/message.list.query',
       reply: 'resources/widget-message-list',
       role: 'contact',
-      summary: 'List the messages of the contact',
       description: 'The latest 20 of the conversation, the 20 before a moment, or up to 100 after one.',
-      origins,
     },
     async ({ em, visit, query }) => {
       const conversation = await readCurrent(em, visit);
@@ -136,29 +129,25 @@ export const widgetRoutes = [
       return { payload: messages.map(presentMessage) };
     },
   ),
-  route(
-    ['POST', `${base}/messages`],
+  doors.visitor(
+    ['POST', `${base}/messages`, 'Send a message of the contact'],
     {
       body: 'requests/widget-message.create',
       largeBody: true,
       reply: 'resources/widget-message',
       role: 'contact',
       status: 201,
-      summary: 'Send a message of the contact',
       description: 'It reopens a resolved conversation, and begins one where there is none.',
-      origins,
     },
     async ({ visit, body, transact }) =>
       presentMessage((await transact((tx) => speak(tx, visit, body.content))).message),
   ),
-  route(
-    ['POST', `${base}/update_last_seen`],
+  doors.visitor(
+    ['POST', `${base}/update_last_seen`, 'Mark what was written to the contact as read'],
     {
       reply: 'resources/widget-conversation',
       role: 'contact',
-      summary: 'Mark what was written to the contact as read',
       description: 'At most the newest 100 messages at a time.',
-      origins,
     },
     async ({ visit, transact }) => presentConversation(await transact((tx) => markRead(tx, visit))),
   ),

@@ -1,20 +1,21 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import { describeApi } from '../../openapi/document.ts';
-import { route, type Route } from '../../http/route/route.ts';
+import { doors } from '../../http/route/doors.ts';
+import type { Route } from '../../http/route/route.ts';
 import type { Shape } from '../../schemas.ts';
 
 /** The contract of the table that `routes` answers, itself included; made once, when first asked for. */
 export function openapiRoutes(routes: () => readonly Route[]): Route[] {
   let contract: Shape<'resources/openapi'> | null = null;
   return [
-    route(
-      ['GET', '/openapi.json'],
+    doors.open(
+      ['GET', '/openapi.json', 'Get the contract of this API'],
       {
         reply: 'resources/openapi',
+        record: true,
         role: 'anyone',
         cacheable: true,
         needsNoDatabase: true,
-        summary: 'Get the contract of this API',
         description: 'This document: OpenAPI 3.1 with every operation and every event.',
       },
       async () => (contract ??= describeApi(routes(), manifest.version)),

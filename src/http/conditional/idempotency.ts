@@ -11,7 +11,7 @@ import {
 } from '../../domain/upkeep/idempotency-keys.ts';
 import { badRequest } from '../../errors.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
-import type { AnyCall } from '../route/one-transaction.ts';
+import type { AnyCall } from '../route/call.ts';
 
 /** A success as it goes out. */
 export interface Answer {
@@ -36,9 +36,10 @@ function fingerprintOf(ctx: Context, body: unknown): Buffer {
   return createHash('sha256').update(JSON.stringify(parts, sortKeys)).digest();
 }
 
-function holderOf({ principal, visit, account }: AnyCall): KeyHolder | null {
-  if (principal) return { tokenId: principal.tokenId };
-  return visit?.contact ? { accountId: account.id, contactId: visit.contact.id } : null;
+function holderOf(call: AnyCall): KeyHolder | null {
+  if ('principal' in call) return { tokenId: call.principal.tokenId };
+  if (!('visit' in call) || !call.visit.contact) return null;
+  return { accountId: call.account.id, contactId: call.visit.contact.id };
 }
 
 /**

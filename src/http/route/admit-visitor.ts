@@ -1,29 +1,13 @@
 import type { Context } from 'koa';
-import type { Database } from '../../postgres/database.ts';
 import { findVisit, type Visit } from '../../domain/widget/visits.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { transact, type Actor } from '../../events/transaction.ts';
 import { hashToken, looksForged } from '../../lib/tokens.ts';
-import type { AnyCall } from './one-transaction.ts';
-import { addressKey, type RateLimit } from '../server/rate-limit.ts';
+import type { Admitted } from './call.ts';
+import type { AdmissionOptions } from './admit.ts';
+import { addressKey } from '../server/rate-limit.ts';
 import { readPath } from './read-request.ts';
-import type { OutsideServices } from './route.ts';
-
-/** What callers are let in by. */
-export interface AdmissionOptions {
-  database: Database;
-  services: OutsideServices;
-  /** Requests per token. */
-  requests: RateLimit;
-  /** Failed authentications per address. */
-  failures: RateLimit;
-  /** Widget sessions per address. */
-  sessions: RateLimit;
-  /** Characters of JSON that one address may have stored. */
-  visitorBytes: RateLimit;
-  /** Changes per contact token. */
-  contactWrites: RateLimit;
-}
+import { factsOf, type Role } from './roles.ts';
 
 const maxTokenLength = 256;
 
@@ -56,27 +40,22 @@ async function identify(
  * Lets in who calls under /public, for the account of the inbox in the path. Errors: 404 for an inbox that is not
  * public, 401 for a contact token that is not valid there or missing, 429.
  */
-export async function admitVisitor(
-  ctx: Context,
-  role: 'visitor' | 'contact',
-  options: AdmissionOptions,
-): Promise<Partial<AnyCall>> {
+export async function admitVisitor(ctx: Context, role: Role, options: AdmissionOptions): Promise<Admitted> {
   const { services, database } = options;
-  if (role === 'visitor') await options.sessions.consume(ctx, addressKey(ctx));
-  const { ids, names } = readPath(ctx.params);
-  const { identifier = '' } = names;
-  const visit = await identify(ctx, { identifier, mayBeNew: role === 'visitor' }, options);
+  const { limits, keyed } = factsOf(role);
+  if (limits.arriving) await options[limits.arriving].consume(ctx, addressKey(ctx));
+  const params = readPath(ctx.params);
+  const visit = await identify(ctx, { identifier: String(params['identifier']), mayBeNew: !keyed }, options);
   if (visit.contact) {
-    const limit = role === 'contact' && ctx.method === 'POST' ? options.contactWrites : options.requests;
-    await limit.consume(ctx, `contact ${visit.contact.id}`);
+    const limit = (ctx.method === 'POST' && limits.posting) || limits.calling;
+    if (limit) await options[limit].consume(ctx, `contact ${visit.contact.id}`);
   }
   const scope = { account: visit.account, actor: actorOf(visit) };
   return {
     services,
     em: database.em(),
     now: database.clock.now(),
-    ids,
-    names,
+    params,
     ...scope,
     visit,
     transact: (work) => transact(database, scope, work),

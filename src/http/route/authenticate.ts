@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
-import { findEntry, findPrincipal, type Membership, type Principal } from '../../domain/people/identity.ts';
+import { findEntry, findPrincipal, type Principal } from '../../domain/people/identity.ts';
 import type { Named } from '../../records/conversation.ts';
 import { forbidden, notFound, unauthenticated } from '../../errors.ts';
 import type { Actor } from '../../events/transaction.ts';
 import { hashToken, looksForged } from '../../lib/tokens.ts';
-import type { Role } from './route.ts';
+import { factsOf, type Role } from './roles.ts';
 
 const maxTokenLength = 256;
 
@@ -24,15 +24,6 @@ export async function authenticate(ctx: Context, em: EntityManager): Promise<Pri
   return principal;
 }
 
-/** Whether somebody may call operations for the role: a person with a part in the account, or a bot. */
-export function mayCall(role: Role, caller: { kind: Actor['kind']; role: Membership['role'] | null }): boolean {
-  if (role === 'anyone' || role === 'visitor') return true;
-  if (caller.kind === 'contact' || role === 'contact') return caller.kind === role;
-  if (role === 'bot') return true;
-  if (caller.kind === 'agent_bot') return false;
-  return role === 'administrator' ? caller.role === 'administrator' : true;
-}
-
 /** The account of the path and the caller's part in it. Errors: 404 for an account it does not belong to, 403. */
 export async function enterAccount(
   em: EntityManager,
@@ -42,8 +33,7 @@ export async function enterAccount(
 ): Promise<{ account: Named; actor: Actor }> {
   const entry = await findEntry(em, accountId, principal);
   if (!entry) throw notFound('Account');
-  if (!mayCall(role, entry.entrant)) {
-    throw forbidden(role === 'administrator' ? 'Only administrators may do this' : 'Bots may not do this');
-  }
+  const { admits, refusal } = factsOf(role);
+  if (!admits(entry.entrant)) throw forbidden(refusal);
   return { account: entry.account, actor: { ...entry.entrant, depth: 0 } };
 }

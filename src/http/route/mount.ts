@@ -1,19 +1,17 @@
 import { Router } from '@koa/router';
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
-import type { Principal } from '../../domain/people/identity.ts';
-import { ApiError, forbidden } from '../../errors.ts';
-import { system, transact } from '../../events/transaction.ts';
+import { ApiError } from '../../errors.ts';
 import { assertShape } from '../../schemas.ts';
-import { authenticate, enterAccount } from './authenticate.ts';
+import { admit, type AdmissionOptions } from './admit.ts';
+import type { AnyCall, InAccount } from './call.ts';
 import { entityTag, isUnchanged } from '../conditional/entity-tag.ts';
 import { findAnswer, onlyOnce, readKeyedRequest, type Answer } from '../conditional/idempotency.ts';
 import { freezeView, readIfMatch, requireMatch } from '../conditional/if-match.ts';
-import { admitVisitor, type AdmissionOptions } from './admit-visitor.ts';
 import { pageLinks } from './link-header.ts';
-import { inOneTransaction, type AnyCall } from './one-transaction.ts';
+import { inAccount, inOneTransaction } from './one-transaction.ts';
 import { addressKey } from '../server/rate-limit.ts';
-import { readCheckedBody, readPath, readQuery } from './read-request.ts';
+import { readCheckedBody, readQuery } from './read-request.ts';
+import { factsOf } from './roles.ts';
 import type { Contract, Route } from './route.ts';
 import type { FairGate, Party } from '../server/fair-gate.ts';
 import { traitsOf, type Traits } from './traits.ts';
@@ -26,44 +24,13 @@ export interface MountOptions extends AdmissionOptions {
   checkReplies: boolean;
 }
 
-async function identify(ctx: Context, em: EntityManager, options: MountOptions): Promise<Principal> {
-  try {
-    return await authenticate(ctx, em);
-  } catch (error) {
-    if (error instanceof ApiError) await options.failures.consume(ctx, addressKey(ctx));
-    throw error;
-  }
-}
-
-async function admit(ctx: Context, route: Route, options: MountOptions): Promise<Partial<AnyCall>> {
-  const { database } = options;
-  const { role } = route.contract;
-  if (role === 'visitor' || role === 'contact') return admitVisitor(ctx, role, options);
-  const em = database.em();
-  const base = { services: options.services, em, now: database.clock.now() };
-  const transactIn: AnyCall['transactIn'] = (account, work) => transact(database, { account, actor: system }, work);
-  if (role === 'anyone') return { ...base, ...readPath(ctx.params), transactIn };
-  const principal = await identify(ctx, em, options);
-  await options.requests.consume(ctx, principal.tokenId);
-  const common = { ...base, principal, ...readPath(ctx.params) };
-  if (role === 'user') {
-    if (principal.kind !== 'user') throw new ApiError(403, 'forbidden', 'Bots may not do this');
-    return common;
-  }
-  if (role === 'platform') {
-    if (!principal.platformAdmin) throw forbidden('Only platform administrators may do this');
-    return { ...common, transactIn };
-  }
-  const scope = await enterAccount(em, common.ids.account_id ?? 0, principal, role);
-  return { ...common, ...scope, transact: (work) => transact(database, scope, work) };
-}
-
-async function readCall(ctx: Context, route: Route, options: MountOptions): Promise<AnyCall> {
-  const call = await admit(ctx, route, options);
-  if (route.contract.query) call.query = readQuery(ctx.querystring, route.contract.query);
-  call.body = await readCheckedBody(ctx, route.contract, options.bodyLimitBytes);
-  if (call.visit && call.body) await options.visitorBytes.spend(ctx, addressKey(ctx), JSON.stringify(call.body).length);
-  return call as AnyCall;
+async function readCall(ctx: Context, { contract }: Route, options: MountOptions): Promise<AnyCall> {
+  const admitted = await admit(ctx, contract.role, options);
+  const query = contract.query && readQuery(ctx.querystring, contract.query);
+  const body = await readCheckedBody(ctx, contract, options.bodyLimitBytes);
+  const { storing } = factsOf(contract.role).limits;
+  if (storing && body) await options[storing].spend(ctx, addressKey(ctx), JSON.stringify(body).length);
+  return { ...admitted, query, body };
 }
 
 /** A route as it is served. */
@@ -84,9 +51,10 @@ function write(reply: unknown, { cacheable }: Contract): string {
   return body;
 }
 
-function partiesOf(ctx: Context, { account, principal, visit }: AnyCall, gate: FairGate): Party[] {
-  if (account) return gate.ofAccount(account.id, { visitor: visit !== undefined });
-  return gate.ofCaller(principal ? `token ${principal.tokenId}` : `address ${addressKey(ctx)}`);
+function partiesOf(ctx: Context, call: AnyCall, { route, options: { gate } }: Served): Party[] {
+  const { share } = factsOf(route.contract.role);
+  if ('account' in call) return gate.ofAccount(call.account.id, { visitor: share === 'visitors' });
+  return gate.ofCaller('principal' in call ? `token ${call.principal.tokenId}` : `address ${addressKey(ctx)}`);
 }
 
 async function prepare(call: AnyCall, { route, options }: Served): Promise<unknown> {
@@ -107,11 +75,11 @@ async function handle(
 }
 
 // The condition holds for the first batch; what the others do follows from it.
-function checkedFirst(ifMatch: string, call: AnyCall, { options, traits }: Served): AnyCall {
+function checkedFirst(ifMatch: string, call: InAccount, { options, traits }: Served): AnyCall {
   let isChecked = false;
-  const checked: AnyCall['transact'] = async (work) => {
+  const checked: InAccount['transact'] = async (work) => {
     if (isChecked) return call.transact(work);
-    const result = await inOneTransaction(options.database, call, async (held, em) => {
+    const result = await inAccount(options.database, call, async (held, em) => {
       await freezeView(em);
       await requireMatch(ifMatch, held, traits.record);
       return held.transact(work);
@@ -129,7 +97,7 @@ async function perform(ctx: Context, call: AnyCall, prepared: unknown, served: S
   const ifMatch = readIfMatch(ctx);
   const request = readKeyedRequest(ctx, call);
   if (ifMatch === null && !request) return handle(ctx, { call, prepared }, served);
-  if (ifMatch !== null && !request && served.route.contract.inBatches) {
+  if (ifMatch !== null && !request && served.route.contract.inBatches && 'account' in call) {
     return handle(ctx, { call: checkedFirst(ifMatch, call, served), prepared }, served);
   }
   return inOneTransaction(database, call, async (held, em) => {
@@ -151,7 +119,7 @@ async function findKeptAnswer(ctx: Context, call: AnyCall, { route, options }: S
 // Whatever reads or writes the database does so inside the gate; the preparation, which may take its time, stays outside.
 async function answer(ctx: Context, call: AnyCall, served: Served): Promise<Answer> {
   const { route, options } = served;
-  const parties = partiesOf(ctx, call, options.gate);
+  const parties = partiesOf(ctx, call, served);
   const inside = <Result>(work: () => Promise<Result>): Promise<Result> =>
     route.contract.needsNoDatabase ? work() : options.gate.run(parties, work);
   if (route.steps.prepare) {
@@ -199,7 +167,7 @@ async function serveChecked(ctx: Context, served: Served): Promise<void> {
   }
 }
 
-// A word before a parameter in the same place, or `/contacts/search` would be the contact named search.
+// Literal path segments first, so that `/contacts/search` is not `/contacts/:id`, wherever the rows stand in the table.
 function bySpecificity(one: Route, other: Route): number {
   const [left, right] = [one, other].map(({ path }) => path.replaceAll(/:\w+/g, '\uffff'));
   return String(left) < String(right) ? -1 : Number(left !== right);

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import { ApiError, badRequest, notFound, type ErrorDetail } from '../../errors.ts';
 import { findProblems, findQueryProblems, type SchemaName } from '../../schemas.ts';
 import { decodeBody, readBody } from './read-body.ts';
+import type { Parameters } from './call.ts';
 import { isIdParameter } from './record-route.ts';
 import type { Contract } from './route.ts';
 
@@ -25,18 +26,13 @@ function readId(name: string, text: string): number {
 }
 
 /** The path's parameters: identifiers as numbers, the others as text. Errors: 400; 404 for an id beyond all ids. */
-export function readPath(parameters: Readonly<Record<string, string>>): {
-  ids: Record<string, number>;
-  names: Record<string, string>;
-} {
-  const ids: Record<string, number> = {};
-  const names: Record<string, string> = {};
-  for (const [name, text] of Object.entries(parameters)) {
-    if (isIdParameter(name)) ids[name] = readId(name, text);
-    else if (isText(text)) names[name] = text;
-    else throw badRequest('bad_path', `\`${name}\` in the path holds a NUL character or half of a surrogate pair`);
-  }
-  return { ids, names };
+export function readPath(parameters: Readonly<Record<string, string>>): Parameters {
+  const read = Object.entries(parameters).map(([name, text]) => {
+    if (isIdParameter(name)) return [name, readId(name, text)] as const;
+    if (isText(text)) return [name, text] as const;
+    throw badRequest('bad_path', `\`${name}\` in the path holds a NUL character or half of a surrogate pair`);
+  });
+  return Object.fromEntries(read);
 }
 
 // More than any operation has parameters, however often the repeatable ones are repeated.

@@ -1,4 +1,3 @@
-import { documents, type SchemaName } from '../../schemas.ts';
 import type { Route } from './route.ts';
 
 const parameter = /:(\w+)/g;
@@ -18,27 +17,6 @@ export function anonymous(path: string): string {
   return path.replaceAll(parameter, ':');
 }
 
-interface SchemaHead {
-  type?: unknown;
-  properties?: Record<string, unknown>;
-}
-
-function isRecord(schema: SchemaName): boolean {
-  const { type, properties = {} } = (documents.get(schema) ?? {}) as SchemaHead;
-  return type === 'object' && !('payload' in properties) && !('data' in properties);
-}
-
-/** Whether the operation answers one record, which then has an entity tag. */
-export function answersRecord({ method, contract }: Route): boolean {
-  return method === 'GET' && (contract.role !== 'anyone' || contract.cacheable === true) && isRecord(contract.reply);
-}
-
-/** Whether the operation answers a list page by page. */
-export function hasPages({ method, contract }: Route): boolean {
-  const query = contract.query ? (documents.get(contract.query) as SchemaHead) : {};
-  return method === 'GET' && query.properties?.['page'] !== undefined;
-}
-
 /** The GET of a record, and how the operation that acts on the record names that GET's path parameters. */
 export interface RecordRoute {
   route: Route;
@@ -54,7 +32,7 @@ export function findRecordRoute({ method, path }: Route, routes: readonly Route[
   if (method === 'GET') return null;
   const candidates = [path, path.replace(/\/[^/:]+$/, '')].map(anonymous);
   const found = candidates
-    .map((wanted) => routes.find((other) => answersRecord(other) && anonymous(other.path) === wanted))
+    .map((wanted) => routes.find((other) => other.contract.record && anonymous(other.path) === wanted))
     .find((other) => other !== undefined);
   if (!found) return null;
   const own = parameterNames(path);

@@ -1,4 +1,5 @@
-import { answersRecord, findRecordRoute, hasPages, type RecordRoute } from './record-route.ts';
+import { findRecordRoute, type RecordRoute } from './record-route.ts';
+import { factsOf } from './roles.ts';
 import type { Route } from './route.ts';
 
 /** What an operation takes and tells beyond its own schemas. */
@@ -19,14 +20,13 @@ export interface Traits {
 /** Derives the traits from the contract and the table that the route stands in. */
 export function traitsOf(route: Route, routes: readonly Route[]): Traits {
   const { method, path, contract } = route;
-  const authenticated = contract.role !== 'anyone';
-  const ofContacts = contract.role === 'visitor' || contract.role === 'contact';
-  // A visitor may be nobody yet.
-  const keyed = authenticated && contract.role !== 'visitor' && method === 'POST';
+  const role = factsOf(contract.role);
+  const authenticated = role.security.length > 0;
+  const keyed = role.keyed && method === 'POST';
   const record = authenticated ? findRecordRoute(route, routes) : null;
   const applies: [boolean, number[]][] = [
     [true, [400, 503]],
-    [authenticated, ofContacts ? [401, 429] : [401, 403, 429]],
+    [true, [...role.errors]],
     [path.includes(':'), [404]],
     [keyed, [409]],
     [record !== null, [412]],
@@ -38,8 +38,8 @@ export function traitsOf(route: Route, routes: readonly Route[]): Traits {
   return {
     keyed,
     record,
-    tagged: answersRecord(route),
-    paged: hasPages(route),
+    tagged: contract.record === true,
+    paged: contract.paged === true,
     authenticated,
     errors: [...new Set(errors)].sort((one, other) => one - other),
   };

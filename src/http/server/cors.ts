@@ -2,7 +2,9 @@ import cors from '@koa/cors';
 import type { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Database } from '../../postgres/database.ts';
+import { findAllowedOrigins } from '../../domain/widget/visits.ts';
 import { layerName } from '../route/mount.ts';
+import { factsOf } from '../route/roles.ts';
 import type { Route } from '../route/route.ts';
 
 const preflightSeconds = 600;
@@ -36,8 +38,8 @@ function isOpenToAll(path: string): boolean {
 }
 
 /**
- * Cross-origin calls by web pages: from anywhere under /api, elsewhere from the origins that the route names, and
- * never with credentials.
+ * Cross-origin calls by web pages: from anywhere under /api, under /public from the origins that the inbox allows,
+ * and never with credentials.
  */
 export function crossOrigin(
   router: Router,
@@ -49,9 +51,10 @@ export function crossOrigin(
     const origin = ctx.get('origin');
     const method = ctx.method === 'OPTIONS' ? ctx.get('access-control-request-method') : ctx.method;
     const [layer] = origin === '' ? [] : router.match(ctx.path, method).pathAndMethod;
-    const ask = byName.get(layer?.name ?? '')?.contract.origins;
-    if (!layer || !ask) return '';
-    const origins = await ask(database.em(), layer.params(ctx.path, layer.captures(ctx.path)));
+    const route = byName.get(layer?.name ?? '');
+    if (!layer || !route || factsOf(route.contract.role).door !== 'visitor') return '';
+    const { identifier = '' } = layer.params(ctx.path, layer.captures(ctx.path));
+    const origins = await findAllowedOrigins(database.em(), identifier);
     return origins.includes(origin) ? origin : '';
   }
   return cors({

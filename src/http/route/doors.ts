@@ -1,0 +1,62 @@
+import type { SchemaName, Shape } from '../../schemas.ts';
+import type { Calls, ParametersOf, Sent } from './call.ts';
+import type { DoorName, RoleAt } from './roles.ts';
+import type { Contract, Route, Steps } from './route.ts';
+
+/** What the path of every row of a door begins with. */
+interface Beginnings {
+  account: '/api/v1/accounts/:account_id/';
+  platform: '/platform/api/v1/' | '/api/v1/profile';
+  visitor: '/public/api/v1/inboxes/:identifier/';
+  open: '/';
+}
+
+/** Clauses of the contract that make sense behind one door only. */
+interface OwnClauses {
+  account: 'inBatches';
+  platform: never;
+  visitor: never;
+  open: 'needsNoDatabase' | 'cacheable';
+}
+
+type Terms<Door extends DoorName, Reply, Body, Query> = Omit<
+  Contract,
+  'summary' | 'role' | 'reply' | 'body' | 'query' | OwnClauses[DoorName]
+> &
+  Pick<Contract, OwnClauses[Door]> & { role: RoleAt<Door>; reply: Reply; body?: Body; query?: Query };
+
+type ShapeOf<Name> = Name extends SchemaName ? Shape<Name> : undefined;
+
+type CallOf<Door extends DoorName, Path extends string, Body, Query> = Calls[Door] &
+  Sent<ParametersOf<Path>, ShapeOf<Body>, ShapeOf<Query>>;
+
+function door<Door extends DoorName>() {
+  return function row<
+    Path extends `${Beginnings[Door]}${string}`,
+    Reply extends SchemaName,
+    Body extends SchemaName | undefined = undefined,
+    Query extends SchemaName | undefined = undefined,
+    Prepared = undefined,
+  >(
+    [method, path, summary]: readonly [method: Route['method'], path: Path, summary: string],
+    terms: Terms<Door, Reply, Body, Query>,
+    operation:
+      | ((call: CallOf<Door, Path, Body, Query>) => Promise<Shape<Reply>>)
+      | Steps<CallOf<Door, Path, Body, Query>, Prepared, Shape<Reply>>,
+  ): Route {
+    const steps = typeof operation === 'function' ? { handle: operation } : operation;
+    // Only calls that came by the row's own door, path and contract reach its steps.
+    return { method, path, contract: { ...terms, summary } as Contract, steps: steps as unknown as Route['steps'] };
+  };
+}
+
+/**
+ * Describes an operation, by the door that its callers come in by. Path parameters are typed by the path's text; body,
+ * query and answer by the contract's schemas; and the call has what is known behind that door.
+ */
+export const doors = {
+  account: door<'account'>(),
+  platform: door<'platform'>(),
+  visitor: door<'visitor'>(),
+  open: door<'open'>(),
+};
