@@ -3,7 +3,7 @@ import { Engine } from '../deliveries/engine.ts';
 import { FeedPump } from '../events/feed-pump.ts';
 import type { HttpServer } from '../http/server/server.ts';
 import { AlarmClock } from '../jobs/alarm-clock.ts';
-import { BotRunner } from '../runs/run-bot.ts';
+import { BotRunner } from '../runs/bot-runner.ts';
 import { alarmsOf } from './alarms.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import { createServer } from './server.ts';
@@ -31,10 +31,10 @@ export function compose(mechanisms: Mechanisms): Parts {
 }
 
 function createEngine(mechanisms: Mechanisms): Engine {
-  const { config, databases, registry, runner, clock, random, log, secretBox, outbound, warn } = mechanisms;
+  const { config, databases, registry, sandbox, clock, random, log, secretBox, outbound, warn } = mechanisms;
   const database = databases.engine;
   const { holdAttempts } = config;
-  const botRunner = new BotRunner({ database, registry, runner, clock, random, log });
+  const botRunner = new BotRunner({ database, registry, sandbox, clock, random, log });
   return new Engine({
     database,
     random,

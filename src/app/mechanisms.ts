@@ -10,8 +10,8 @@ import { SharedClock } from '../lib/shared-clock.ts';
 import { createOutboundHttp, type OutboundHttp } from '../outbound/http.ts';
 import { readRegistry, type Registry } from '../packages/registry.ts';
 import { isOutage } from '../postgres/errors.ts';
-import { createRunner } from '../sandbox/parent/pool.ts';
-import type { Runner } from '../sandbox/run-types.ts';
+import { createSandbox } from '../sandbox/parent/pool.ts';
+import type { Sandbox } from '../sandbox/run.ts';
 import { openDatabases, type Databases } from './connections.ts';
 
 export interface AppOptions {
@@ -57,7 +57,7 @@ export interface Mechanisms {
   readonly outbound: OutboundHttp;
   readonly secretBox: SecretBox;
   readonly mailer: Mailer;
-  readonly runner: Runner;
+  readonly sandbox: Sandbox;
 }
 
 /** The folder that holds plugins/ and bots/. */
@@ -93,7 +93,7 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
     }),
     secretBox: createSecretBox(config.secretKey, random),
     mailer: new Mailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log }),
-    runner: createRunner({
+    sandbox: createSandbox({
       size: config.role === 'web' ? 0 : config.sandboxRunners,
       queueLimit: config.sandboxQueue,
       maxRssMb: config.sandboxMaxRssMb,

@@ -78,7 +78,7 @@ export async function seed(options: SeedOptions): Promise<Seeded | null> {
   const { database, registry, random, adminToken, demo } = options;
   return database.em().transactional(async (em) => {
     await em.execute(lockStatement);
-    registry.settle(await claimPlugins(em, registry.claims));
+    registry.assignIds(await claimPlugins(em, registry.claims));
     for (const pack of registry.list()) await updateHearing(em, pack.id, hearingOf(pack.manifest));
     if (await hasAccounts(em)) return null;
     const now = database.clock.now();

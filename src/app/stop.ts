@@ -8,7 +8,7 @@ export async function stop(parts: Parts): Promise<void> {
   sharedClock.stop();
   await Promise.all([closeServer(http.server, config.shutdownTimeoutMs / 2), engine.stop(), feed.stop()]);
   await parts.alarms.stop();
-  await parts.runner.close();
+  await parts.sandbox.close();
   await parts.outbound.close();
   await parts.mailer.close();
   await Promise.all([databases.requests.close(), databases.engine.close()]);

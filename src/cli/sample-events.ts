@@ -1,5 +1,5 @@
 import type { Shape } from '../schemas.ts';
-import type { BotEventName } from '../sandbox/run-types.ts';
+import type { BotEventName } from '../sandbox/run.ts';
 
 const account = { id: 1, name: 'Sample account' };
 const channel = 'api';

@@ -14,7 +14,7 @@ import type { DueEndpoint, SlotOutcome } from './core/slots.ts';
 import { learning, type StandingOptions } from './endpoint-standing.ts';
 import { findConversation } from '../records/conversation.ts';
 import { system, transact, type Transaction } from '../events/transaction.ts';
-import { tellQuarantine, type BotRunner, type RunVerdict } from '../runs/run-bot.ts';
+import { tellQuarantine, type BotRunner, type RunVerdict } from '../runs/bot-runner.ts';
 
 export interface DelivererOptions extends DelivererPorts {
   database: Database;

@@ -1,5 +1,5 @@
 import { packageBounds } from './files.ts';
-import { runBounds } from '../sandbox/run-types.ts';
+import { runBounds } from '../sandbox/run.ts';
 
 /** What the process that reads a package says, one JSON document per line. */
 export type PackageAnswer =

@@ -13,7 +13,7 @@ import type {
 } from 'esbuild-wasm/lib/browser.js';
 import { FileProblem } from './files.ts';
 import type { PackageFiles } from './files.ts';
-import { runBounds } from '../sandbox/run-types.ts';
+import { runBounds } from '../sandbox/run.ts';
 
 // esbuild as WebAssembly, in its build for browsers: it has no file system, no process and no network, and every file it
 // sees is one that the plugin below gives it. esbuild for Node expands patterns such as import(`../${x}`) over the disk

@@ -7,8 +7,8 @@ import { findUnsafeValue } from '../lib/unsafe-value.ts';
 import { findProblems } from '../schemas.ts';
 import type { Shape } from '../schemas.ts';
 import { PluginError } from './plugin-error.ts';
-import { defaultLimits } from '../sandbox/run-types.ts';
-import type { BotEventName, Permissions, RunLimits } from '../sandbox/run-types.ts';
+import { defaultLimits } from '../sandbox/run.ts';
+import type { BotEventName, Permissions, RunLimits } from '../sandbox/run.ts';
 
 type ManifestFile = Shape<'runtime/plugin'>;
 /** The settings of a bot as a JSON Schema object: the subset that schemas/runtime/plugin.json allows. */

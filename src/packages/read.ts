@@ -4,10 +4,10 @@ import { printable } from '../lib/printable.ts';
 import { parseManifestText } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 import { findNamesakes } from './folders.ts';
-import { readInProcess, readingBounds } from './process.ts';
-import type { ReadingBounds } from './process.ts';
+import { readInProcess, readingBounds } from './read-in-process.ts';
+import type { ReadingBounds } from './read-in-process.ts';
 import { PluginError } from './plugin-error.ts';
-import type { Bundle } from '../sandbox/run-types.ts';
+import type { Bundle } from '../sandbox/run.ts';
 
 /** A package that can be run. */
 export interface ReadPackage {

@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { findPackageFolders, maxPackages, sources } from './folders.ts';
 import type { PackageFolder, Source } from './folders.ts';
-import { readingBounds } from './process.ts';
-import type { ReadingBounds } from './process.ts';
+import { readingBounds } from './read-in-process.ts';
+import type { ReadingBounds } from './read-in-process.ts';
 import { PluginError } from './plugin-error.ts';
 import { readPackage, rivalryOf } from './read.ts';
 import type { ReadPackage } from './read.ts';
@@ -23,7 +23,7 @@ interface BrokenPackage {
 }
 
 /** A folder that stands for the id of its name. */
-interface Claim {
+interface IdClaim {
   id: string;
   source: Source;
   /** Whether its package can be run. */
@@ -38,9 +38,9 @@ export interface Registry {
   /** In order of their ids. */
   list(): PluginPackage[];
   readonly broken: readonly BrokenPackage[];
-  readonly claims: readonly Claim[];
+  readonly claims: readonly IdClaim[];
   /** Says whose each id is that two folders claim; until then, and where it is not said, it is the one's in `plugins`. */
-  settle(owners: ReadonlyMap<string, Source>): void;
+  assignIds(owners: ReadonlyMap<string, Source>): void;
 }
 
 type Reading = PackageFolder & (ReadPackage | { problems: readonly string[] });
@@ -67,7 +67,7 @@ async function readAll(root: string, folders: readonly PackageFolder[], bounds: 
 }
 
 class InstalledPackages implements Registry {
-  readonly claims: readonly Claim[];
+  readonly claims: readonly IdClaim[];
   readonly #claimants: ReadonlyMap<string, readonly Reading[]>;
   readonly #leftOut: readonly BrokenPackage[];
   #packages = new Map<string, PluginPackage>();
@@ -82,7 +82,7 @@ class InstalledPackages implements Registry {
       isRead: 'manifest' in reading,
       isAlone: this.#claimants.get(reading.name)?.length === 1,
     }));
-    this.settle(new Map());
+    this.assignIds(new Map());
   }
 
   get broken(): readonly BrokenPackage[] {
@@ -97,7 +97,7 @@ class InstalledPackages implements Registry {
     return [...this.#packages.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  settle(owners: ReadonlyMap<string, Source>): void {
+  assignIds(owners: ReadonlyMap<string, Source>): void {
     this.#packages = new Map();
     this.#broken = [...this.#leftOut];
     for (const [id, claimants] of this.#claimants) {

@@ -2,7 +2,7 @@ import { changeLabels } from '../domain/conversations/labels.ts';
 import { handOff } from '../domain/conversations/lifecycle.ts';
 import { send } from '../domain/conversations/send.ts';
 import type { Transaction } from '../events/transaction.ts';
-import type { Action } from '../sandbox/run-types.ts';
+import type { Action } from '../sandbox/run.ts';
 
 /** Whether an action shows the customer something or ends the bot's part: what a silent bot may not do. */
 export function isPublic(action: Action): boolean {

@@ -28,7 +28,7 @@ function idsOf(file: string): Set<number> {
  * A number that is nobody's user id and nobody's group id, to run one child as: it owns no file and no other process,
  * PostgreSQL's included. Only root can become it.
  */
-export function chooseAccount(random: Random): number {
+export function chooseUserId(random: Random): number {
   const taken = new Set([...idsOf('/etc/passwd'), ...idsOf('/etc/group')]);
   const free = Array.from({ length: lastAccount - firstAccount + 1 }, (_, index) => firstAccount + index).filter(
     (id) => !taken.has(id),

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { systemRandom } from '../lib/ports.ts';
-import { chooseAccount, limitedCommand } from './child-limits.ts';
+import { chooseUserId, limitedCommand } from './child-limits.ts';
 
 /** A forked child that speaks over its stdin and stdout. */
 export type SandboxProcess = ChildProcessByStdio<Writable, Readable, null>;
@@ -14,14 +14,14 @@ export type SandboxProcess = ChildProcessByStdio<Writable, Readable, null>;
 const folder = realpathSync(import.meta.dirname);
 const projectRoot = join(folder, '..', '..');
 const codeFiles = [
-  'child/main.ts',
+  'child/serve-runs.ts',
   'child/give-up-rights.ts',
   'child/isolate.ts',
   'isolate/bootstrap.ts',
   'isolate/harden.ts',
   'isolate/view.ts',
   'wire.ts',
-  'run-types.ts',
+  'run.ts',
 ];
 // node-gyp-build looks for this file to tell the C library.
 const alpineMark = '/etc/alpine-release';
@@ -73,8 +73,8 @@ export function sandboxCommand(maxRssMb: number, nodeFlags: readonly string[] = 
     '--no-warnings',
     ...nodeFlags,
   ];
-  const account = chooseAccount(systemRandom);
-  return limitedCommand([process.execPath, ...flags, join(folder, 'child/main.ts'), String(account)], maxRssMb);
+  const account = chooseUserId(systemRandom);
+  return limitedCommand([process.execPath, ...flags, join(folder, 'child/serve-runs.ts'), String(account)], maxRssMb);
 }
 
 /** Starts a child of the pool: the command above, speaking over its stdin and stdout. */

@@ -1,5 +1,5 @@
-import { runBounds } from './run-types.ts';
-import type { LogLine, RunLimits, RunOutcome } from './run-types.ts';
+import { runBounds } from './run.ts';
+import type { LogLine, RunLimits, RunOutcome } from './run.ts';
 
 // Parent and child speak over the child's stdin and stdout, one JSON document per line, and not over Node's own IPC
 // channel: that one parses whatever a taken-over child writes, without a bound, and throws in the parent when it is not JSON.

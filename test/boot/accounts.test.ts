@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { chownSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { canEnter } from '../../src/postgres/embedded/account.ts';
+import { canEnter } from '../../src/postgres/embedded/system-user.ts';
 import { copyNativeWithoutLinks, isRoot, kill, killOwners, newFolder, nobody } from './helpers.ts';
 import { query, removeFolders, startOwner } from './helpers.ts';
 

@@ -86,7 +86,7 @@ describe('hostile bots behind the API', function () {
         message_type: 'incoming',
       });
       expect(sent.status).to.equal(201);
-      // A runner that dies is tried three times, a second apart.
+      // A sandbox that dies is tried three times, a second apart.
       await eventually(async () => (await eventsOf(app, conversationId)).length >= 4, 10_000);
 
       const runs = await app.query<{ outcome: string; wall_ms: number; actions: unknown[] }>(

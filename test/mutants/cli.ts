@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 export const cli: readonly Mutant[] = [
   {
-    file: 'src/cli/plugin-check.ts',
+    file: 'src/cli/try-package.ts',
     text: 'ok &&= result.ok;',
     replacement: 'ok = result.ok;',
     test: 'test/runs/bots.test.ts',

@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 export const runs: readonly Mutant[] = [
   {
-    file: 'src/runs/run-bot.ts',
+    file: 'src/runs/bot-runner.ts',
     text: 'input.event.depth + 1',
     replacement: 'input.event.depth',
     test: 'test/runs/overtaken.test.ts',
@@ -17,7 +17,7 @@ export const runs: readonly Mutant[] = [
     harm: 'A bot that a person overtook still opens the conversation and writes its note.',
   },
   {
-    file: 'src/runs/run-bot.ts',
+    file: 'src/runs/bot-runner.ts',
     text: 'findConversation(tx.em, tx.account.id, conversationId, { lock: true })',
     replacement: 'findConversation(tx.em, tx.account.id, conversationId)',
     test: 'test/runs/overtaken.test.ts',
@@ -36,14 +36,14 @@ export const runs: readonly Mutant[] = [
     text: `          this.#failedStarts = 0;
 `,
     replacement: '',
-    test: 'test/sandbox/runner-pool.test.ts',
+    test: 'test/sandbox/process-pool.test.ts',
     harm: 'After three failed starts in the life of a process, every later one fails whatever waits.',
   },
   {
-    file: 'src/sandbox/parent/process.ts',
+    file: 'src/sandbox/parent/watched-process.ts',
     text: ' || this.#residentMb() > this.#options.maxRssMb * keptMemoryPart;',
     replacement: ';',
-    test: 'test/sandbox/runner-pool.test.ts',
+    test: 'test/sandbox/process-pool.test.ts',
     harm: "An innocent bot's run dies of the memory that the one before it left behind.",
   },
   {
@@ -61,20 +61,20 @@ export const runs: readonly Mutant[] = [
     file: 'src/sandbox/child/isolate.ts',
     text: 'Math.min(limits.sliceMs, Math.ceil(computingMsOf(limits) - beganAt))',
     replacement: 'limits.sliceMs',
-    test: 'test/sandbox/runner.test.ts',
+    test: 'test/sandbox/sandbox.test.ts',
     only: 'slices together',
     harm: 'A bot that calls the service in between computes ten times as long as it may.',
   },
   {
-    file: 'src/sandbox/parent/process.ts',
+    file: 'src/sandbox/parent/watched-process.ts',
     text: 'if (this.#knownBundles.size >= keptBundles) this.#knownBundles.clear();',
     replacement: 'if (this.#knownBundles.size > keptBundles) this.#knownBundles.clear();',
-    test: 'test/sandbox/runner.test.ts',
+    test: 'test/sandbox/sandbox.test.ts',
     only: 'knows which bundles',
     harm: 'With more than 32 plugins, runs of innocent bots crash.',
   },
   {
-    file: 'src/runs/run-bot.ts',
+    file: 'src/runs/bot-runner.ts',
     text: "new Set(['queue_full', 'loop_suspected'])",
     replacement: "new Set(['loop_suspected'])",
     test: 'test/runs/overtaken.test.ts',
@@ -82,7 +82,7 @@ export const runs: readonly Mutant[] = [
     harm: 'A full service puts innocent bots into quarantine.',
   },
   {
-    file: 'src/runs/run-bot.ts',
+    file: 'src/runs/bot-runner.ts',
     text: 'input.failures + 1 < maxTransientAttempts',
     replacement: 'input.failures < maxTransientAttempts',
     test: 'test/runs/overtaken.test.ts',
@@ -101,7 +101,7 @@ export const runs: readonly Mutant[] = [
     text: `    if (this.#failedStarts >= patientStarts) this.#drain('The sandbox cannot be started');
 `,
     replacement: '',
-    test: 'test/sandbox/runner-pool.test.ts',
+    test: 'test/sandbox/process-pool.test.ts',
     only: 'ends what waits when no child',
     harm: 'Where the sandbox cannot start, customers wait for bots for ever.',
   },

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { checkPlugin } from '../../src/cli/plugin-check.ts';
+import { tryPackage } from '../../src/cli/try-package.ts';
 import { FileProblem, PackageFiles } from '../../src/packages/files.ts';
 import { readRegistry } from '../../src/packages/registry.ts';
 import type { Registry } from '../../src/packages/registry.ts';
@@ -38,7 +38,7 @@ function readers(): string[] {
     (pid) =>
       /^\d+$/.test(pid) &&
       new RegExp(`^PPid:\\s+${process.pid}$`, 'm').test(read(pid, 'status')) &&
-      read(pid, 'cmdline').includes('package-child.ts'),
+      read(pid, 'cmdline').includes('packages/reader-process.ts'),
   );
 }
 
@@ -52,7 +52,7 @@ function readOrRefuse(files: PackageFiles, path: string): string | null {
   }
 }
 
-describe('runtime: hostile packages', function () {
+describe('packages: hostile packages', function () {
   // As many processes as packages: a machine that is busy takes its time.
   this.timeout(300_000);
   let root: { path: string; remove: () => void };
@@ -91,14 +91,14 @@ describe('runtime: hostile packages', function () {
       'an enum that doubles a text',
     ];
     for (const { title, name, refusal } of attempts.filter((attempt) => titles.includes(attempt.title))) {
-      const { ok, report } = await checkPlugin(join(root.path, 'bots', name));
+      const { ok, report } = await tryPackage(join(root.path, 'bots', name));
       expect([ok, report.every((line) => line.startsWith('error: '))], title).to.deep.equal([false, true]);
       expect(report.join('\n')).to.contain(refusal);
     }
   });
 });
 
-describe('runtime: files of a package', function () {
+describe('packages: files of a package', function () {
   this.timeout(60_000);
   it('reads no file that was exchanged for a link while it was looked at', async () => {
     const { path, remove } = directoryOf({ 'package/lib/x.json': '"own"', 'outside/x.json': JSON.stringify(secret) });

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { checkPlugin } from '../../src/cli/plugin-check.ts';
+import { tryPackage } from '../../src/cli/try-package.ts';
 import { parseManifest, parseManifestText, validateConfig } from '../../src/packages/manifest.ts';
 import { PluginError } from '../../src/packages/plugin-error.ts';
 import { readPackage } from '../../src/packages/read.ts';
@@ -22,7 +22,7 @@ async function problemsOf(work: () => unknown): Promise<string> {
   throw new Error('It was accepted');
 }
 
-describe('runtime: manifest', () => {
+describe('packages: manifest', () => {
   it('fills in what may be left out: nothing is granted', () => {
     const manifest = parseManifest({ ...manifestOf(), permissions: {} });
     expect(manifest.permissions).to.deep.equal({
@@ -140,7 +140,7 @@ function inSample(files: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(files).map(([name, text]) => [`sample/${name}`, text]));
 }
 
-describe('runtime: bundle', () => {
+describe('packages: bundle', () => {
   it('makes one script of TypeScript, JSON and files below', async () => {
     const files = {
       'bot.ts': `import { text } from './lib/text.ts'; import data from './data.json'; import type { Bot } from 'switchboard/bot';
@@ -177,7 +177,7 @@ describe('runtime: bundle', () => {
   });
 });
 
-describe('runtime: registry', () => {
+describe('packages: registry', () => {
   const pack = (folder: string, id: string, code = goodBot): Record<string, string> => ({
     [`${folder}/plugin.json`]: JSON.stringify(manifestOf({ id })),
     [`${folder}/bot.ts`]: code,
@@ -214,9 +214,9 @@ describe('runtime: registry', () => {
     const sentence = 'the id `faq` must be the name of the folder, `dup`; `bots/faq` has that id';
     expect(found(registry)).to.deep.equal([['faq', 'bots/faq']]);
     expect(problemsIn(registry)).to.have.all.keys('bots/dup').and.property('bots/dup').that.contains(sentence);
-    const { ok, report } = await checkPlugin(join(path, 'bots/dup'));
+    const { ok, report } = await tryPackage(join(path, 'bots/dup'));
     expect([ok, report.join()]).to.deep.equal([false, `error: plugin.json: ${sentence}`]);
-    expect((await checkPlugin(join(path, 'bots/faq'))).ok).to.equal(true);
+    expect((await tryPackage(join(path, 'bots/faq'))).ok).to.equal(true);
     remove();
   });
 
@@ -232,7 +232,7 @@ describe('runtime: registry', () => {
       ['faq', 'plugins/faq'],
       ['old', 'plugins/old'],
     ]);
-    registry.settle(
+    registry.assignIds(
       new Map([
         ['faq', 'bots'],
         ['old', 'bots'],
@@ -246,7 +246,7 @@ describe('runtime: registry', () => {
       ['plugins/faq', 'bots/faq'],
       ['bots/faq', 'plugins/faq'],
     ] as const) {
-      const { ok, report } = await checkPlugin(join(path, folder));
+      const { ok, report } = await tryPackage(join(path, folder));
       expect(ok).to.equal(false);
       expect(report.join()).to.contain(`The packages ${folder} and ${other} claim the same id`);
     }

@@ -1,34 +1,34 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { checkPlugin } from '../../src/cli/plugin-check.ts';
+import { tryPackage } from '../../src/cli/try-package.ts';
 import { sampleEvents } from '../../src/cli/sample-events.ts';
 import { validateConfig } from '../../src/packages/manifest.ts';
 import { readPackage } from '../../src/packages/read.ts';
-import { createRunner } from '../../src/sandbox/parent/pool.ts';
-import type { Action, Runner } from '../../src/sandbox/run-types.ts';
+import { createSandbox } from '../../src/sandbox/parent/pool.ts';
+import type { Action, Sandbox } from '../../src/sandbox/run.ts';
 import { findProblems } from '../../src/schemas.ts';
 import { directoryOf, manifestOf, requestOf } from '../sandbox/helpers.ts';
 
 const faqPath = join(import.meta.dirname, '../../bots/faq');
 
 describe('bots: faq', () => {
-  let runner: Runner;
+  let sandbox: Sandbox;
   let say: (content: string, settings?: object) => Promise<Action[]>;
 
   before(async () => {
     const { manifest, bundle } = await readPackage(faqPath);
-    runner = createRunner({ size: 1, queueLimit: 10, maxRssMb: 256 });
+    sandbox = createSandbox({ size: 1, queueLimit: 10, maxRssMb: 256 });
     say = async (content, settings = {}) => {
       const { config, problems } = validateConfig(manifest, settings);
       expect(problems).to.deep.equal([]);
       const { limits, permissions } = manifest;
       const event = { ...sampleEvents.message_created, content };
-      const result = await runner.run(requestOf(bundle, { event, config, limits, permissions }));
+      const result = await sandbox.run(requestOf(bundle, { event, config, limits, permissions }));
       expect(result.error).to.equal(undefined);
       return result.actions;
     };
   });
-  after(() => runner.close());
+  after(() => sandbox.close());
 
   for (const [question, answer] of [
     ['When are you OPEN?', 'Monday to Friday'],
@@ -70,7 +70,7 @@ describe('plugin check', () => {
   async function check(files: Record<string, string>): Promise<{ ok: boolean; text: string }> {
     const inFolder = Object.entries(files).map(([name, text]) => [`sample/${name}`, text]);
     const { path, remove } = directoryOf(Object.fromEntries(inFolder) as Record<string, string>);
-    const { ok, report } = await checkPlugin(join(path, 'sample'));
+    const { ok, report } = await tryPackage(join(path, 'sample'));
     remove();
     return { ok, text: report.join('\n') };
   }
@@ -78,7 +78,7 @@ describe('plugin check', () => {
     check({ 'plugin.json': JSON.stringify(manifestOf(changes)), 'bot.ts': bot });
 
   it('passes the sample bot', async () => {
-    const { ok, report } = await checkPlugin(faqPath);
+    const { ok, report } = await tryPackage(faqPath);
     expect(report.join('\n')).to.contain('handlers: message_created').and.not.contain('warning');
     expect(ok).to.equal(true);
   });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
-import { BotRunner, type RunVerdict } from '../../src/runs/run-bot.ts';
-import type { Action, RunResult } from '../../src/sandbox/run-types.ts';
+import { BotRunner, type RunVerdict } from '../../src/runs/bot-runner.ts';
+import type { Action, RunResult } from '../../src/sandbox/run.ts';
 import { messagesOf, openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
 import { TestApp } from '../support/app.ts';
 
@@ -98,7 +98,7 @@ describe('a run that was overtaken', () => {
       clock: systemClock,
       random: systemRandom,
       log: { warn: () => undefined },
-      runner: {
+      sandbox: {
         queued: 0,
         close: async () => undefined,
         run: async () => {

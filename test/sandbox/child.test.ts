@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { sandboxCommand, startSandboxProcess } from '../../src/sandbox/child-process.ts';
 import type { SandboxProcess } from '../../src/sandbox/child-process.ts';
-import { createRunner } from '../../src/sandbox/parent/pool.ts';
-import { RunnerProcess } from '../../src/sandbox/parent/process.ts';
-import type { RawResult } from '../../src/sandbox/parent/process.ts';
+import { createSandbox } from '../../src/sandbox/parent/pool.ts';
+import { WatchedProcess } from '../../src/sandbox/parent/watched-process.ts';
+import type { RawResult } from '../../src/sandbox/parent/watched-process.ts';
 import { LineReader, readChildMessage } from '../../src/sandbox/wire.ts';
 import { botOf, directoryOf, requestOf, sandboxPids, until } from './helpers.ts';
 
@@ -17,10 +17,10 @@ async function startReady(): Promise<SandboxProcess> {
   return child;
 }
 
-describe('runtime: child process', () => {
+describe('sandbox: child process', () => {
   it('has no environment, no inherited stream, and the permission model', async () => {
-    const runner = createRunner({ size: 1, queueLimit: 1, maxRssMb: 256 });
-    await runner.run(requestOf(botOf('')));
+    const sandbox = createSandbox({ size: 1, queueLimit: 1, maxRssMb: 256 });
+    await sandbox.run(requestOf(botOf('')));
     const [pid] = sandboxPids();
     const read = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0').filter(Boolean);
     expect(read('environ')).to.deep.equal(['TZ=UTC']);
@@ -28,7 +28,7 @@ describe('runtime: child process', () => {
     expect(flags).to.include.members(['--permission', '--allow-addons', '--disable-sigusr1', '--no-node-snapshot']);
     expect(flags.filter((flag) => /--allow-(?!addons|fs-read)/.test(flag))).to.deep.equal([]);
     expect(flags.filter((flag) => flag.startsWith('--allow-fs-read')).join()).not.to.match(/\*|\.data|=\/(,|$)/);
-    await runner.close();
+    await sandbox.close();
     expect(sandboxPids()).not.to.include(pid);
   });
 
@@ -80,10 +80,10 @@ describe('runtime: child process', () => {
     symlinkSync(realpathSync(join(root, 'node_modules')), join(path, 'node_modules'));
     writeFileSync(
       join(path, 'run.ts'),
-      `import { createRunner } from './src/sandbox/parent/pool.ts';
-       const runner = createRunner({ size: 1, queueLimit: 1, maxRssMb: 256 });
-       console.log(JSON.stringify(await runner.run(${JSON.stringify(requestOf(botOf(`ctx.reply('here')`)))})));
-       await runner.close();`,
+      `import { createSandbox } from './src/sandbox/parent/pool.ts';
+       const sandbox = createSandbox({ size: 1, queueLimit: 1, maxRssMb: 256 });
+       console.log(JSON.stringify(await sandbox.run(${JSON.stringify(requestOf(botOf(`ctx.reply('here')`)))})));
+       await sandbox.close();`,
     );
     chmodSync(path, 0o700);
     const { stdout, stderr } = spawnSync(process.execPath, [join(path, 'run.ts')], { encoding: 'utf8', env: {} });
@@ -109,7 +109,7 @@ describe('runtime: child process', () => {
           () => dlopen.call(process, { exports: {} }, ${JSON.stringify(file)}),
           () => createRequire(${JSON.stringify(file)})(${JSON.stringify(file)}),
           () => Object.defineProperty(process, 'dlopen', { value: dlopen }),
-          () => readFileSync(${JSON.stringify(join(import.meta.dirname, '../../src/sandbox/child/main.ts'))}),
+          () => readFileSync(${JSON.stringify(join(import.meta.dirname, '../../src/sandbox/child/serve-runs.ts'))}),
         ];
         return write(JSON.stringify(tried.map(outcomeOf)) + '\\n');
       };`;
@@ -134,7 +134,7 @@ describe('runtime: child process', () => {
     const hash = 'a';
     const { code } = botOf('let b = 7n; for (let i = 0; i < 40; i++) b *= b');
     const limits = { sliceMs: 500, wallMs: 1000, heapMb: 32 };
-    const { runBounds: bounds } = await import('../../src/sandbox/run-types.ts');
+    const { runBounds: bounds } = await import('../../src/sandbox/run.ts');
     const input = JSON.stringify({
       event: {},
       handler: 'message_created',
@@ -161,10 +161,10 @@ describe('runtime: child process', () => {
   describe('that was taken over', () => {
     /** Runs a request in a process that executes this script instead of the sandbox. */
     async function runIn(script: string): Promise<RawResult> {
-      const ready = Promise.withResolvers<RunnerProcess>();
+      const ready = Promise.withResolvers<WatchedProcess>();
       const gone = Promise.withResolvers<void>();
       const start = () => spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'ignore'] });
-      const child = new RunnerProcess(
+      const child = new WatchedProcess(
         { start, maxRssMb: 256, hostCalls: {} },
         { onReady: (started) => ready.resolve(started), onExit: () => gone.resolve() },
       );
@@ -212,7 +212,7 @@ describe('runtime: child process', () => {
   });
 });
 
-describe('runtime: wire', () => {
+describe('sandbox: wire', () => {
   it('cuts bytes into lines wherever they are split', () => {
     const bytes = Buffer.from('first\nsécond\n\nlast\n');
     for (let size = 1; size < bytes.length; size += 1) {

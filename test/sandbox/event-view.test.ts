@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { viewEvent } from '../../src/sandbox/parent/event-view.ts';
-import type { Permissions } from '../../src/sandbox/run-types.ts';
+import type { Permissions } from '../../src/sandbox/run.ts';
 import { TestApp } from '../support/app.ts';
 import { Widget } from '../support/widget.ts';
 import { allPermissions } from './helpers.ts';
@@ -28,7 +28,7 @@ const events = [
   'webwidget_triggered',
 ];
 
-describe('runtime: what a bot sees of the contact', () => {
+describe('sandbox: what a bot sees of the contact', () => {
   let app: TestApp;
   const bodies = new Map<string, unknown>();
 

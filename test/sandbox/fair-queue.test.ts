@@ -19,7 +19,7 @@ function takeAll(queue: FairQueue<Item>): string[] {
   return names;
 }
 
-describe('runtime: fair queue', () => {
+describe('sandbox: fair queue', () => {
   it('gives each account its turn, and each bot of an account, in order of arrival', () => {
     const queue = new FairQueue<Item>(100);
     for (const name of ['a1', 'a2', 'a3']) queue.add(item(1, 1, name), nothing);
@@ -106,7 +106,7 @@ function expectTurns(served: readonly number[]): void {
   }
 }
 
-describe('runtime: who may take the reserve', () => {
+describe('sandbox: who may take the reserve', () => {
   const bot = { account: 1, bot: 1 };
   const quick = { wallMs: 5, killed: false };
 

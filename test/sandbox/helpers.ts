@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { sampleEvents } from '../../src/cli/sample-events.ts';
-import { defaultLimits } from '../../src/sandbox/run-types.ts';
-import type { Bundle, Permissions, RunRequest } from '../../src/sandbox/run-types.ts';
+import { defaultLimits } from '../../src/sandbox/run.ts';
+import type { Bundle, Permissions, RunRequest } from '../../src/sandbox/run.ts';
 
 /** Everything a manifest can ask for. */
 export const allPermissions: Permissions = {
@@ -52,7 +52,7 @@ export function sandboxPids(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => new RegExp(`^PPid:\\s+${process.pid}$`, 'm').test(read(pid, 'status')))
-    .filter((pid) => read(pid, 'cmdline').includes('sandbox/child/main.ts'))
+    .filter((pid) => read(pid, 'cmdline').includes('sandbox/child/serve-runs.ts'))
     .map(Number);
 }
 

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { createRunner } from '../../src/sandbox/parent/pool.ts';
-import type { RunResult, Runner } from '../../src/sandbox/run-types.ts';
+import { createSandbox } from '../../src/sandbox/parent/pool.ts';
+import type { RunResult, Sandbox } from '../../src/sandbox/run.ts';
 import { botOf, bundleOf, requestOf } from './helpers.ts';
 
 const containedMs = 1_000;
@@ -196,14 +196,14 @@ const escaping: Attack[] = [
   ['H13 WebAssembly', 'WebAssembly.JSTag', ['threw']],
 ];
 
-describe('runtime: hostile bots', () => {
-  let runner: Runner;
+describe('sandbox: hostile bots', () => {
+  let sandbox: Sandbox;
 
   before(async () => {
-    runner = createRunner({ size: 1, queueLimit: 10, maxRssMb: 256 });
-    await runner.run(requestOf(botOf('')));
+    sandbox = createSandbox({ size: 1, queueLimit: 10, maxRssMb: 256 });
+    await sandbox.run(requestOf(botOf('')));
   });
-  after(() => runner.close());
+  after(() => sandbox.close());
 
   /** The result, and the longest time in which the parent could not answer. */
   async function watchLag(running: Promise<RunResult>): Promise<{ result: RunResult; lagMs: number }> {
@@ -220,7 +220,7 @@ describe('runtime: hostile bots', () => {
 
   for (const [title, body, outcomes, top] of [...stalling, ...growing, ...escaping]) {
     it(`contains ${title}`, async () => {
-      const { result, lagMs } = await watchLag(runner.run(requestOf(botOf(body, top))));
+      const { result, lagMs } = await watchLag(sandbox.run(requestOf(botOf(body, top))));
       expect(result.outcome, result.error).to.be.oneOf([...outcomes]);
       expect(result.wallMs).to.be.below(containedMs);
       expect(lagMs).to.be.below(largestLagMs);
@@ -228,13 +228,13 @@ describe('runtime: hostile bots', () => {
         expect(result.actions).to.deep.equal([]);
         expect(result.error).to.be.a('string').with.length.within(1, 4096);
       }
-      const next = await runner.run(requestOf(botOf(`ctx.reply('next')`)));
+      const next = await sandbox.run(requestOf(botOf(`ctx.reply('next')`)));
       expect(next.actions).to.deep.equal([{ type: 'reply', content: 'next' }]);
     });
   }
 
   it('H04 leaves only names of the language on globalThis', async () => {
-    const { actions } = await runner.run(
+    const { actions } = await sandbox.run(
       requestOf(botOf(`ctx.note(Reflect.ownKeys(globalThis).map(String).join(' '))`)),
     );
     const [note] = actions as unknown as [{ content: string }];
@@ -246,7 +246,7 @@ describe('runtime: hostile bots', () => {
   });
 
   it('answers others while a bot stalls, with a child each', async () => {
-    const both = createRunner({ size: 2, queueLimit: 10, maxRssMb: 256 });
+    const both = createSandbox({ size: 2, queueLimit: 10, maxRssMb: 256 });
     await Promise.all([both.run(requestOf(botOf(''))), both.run(requestOf(botOf('')))]);
     const hostile = both.run(requestOf(botOf('let b = 7n; for (let i = 0; i < 40; i++) b *= b')));
     const good = await both.run(requestOf(botOf(`ctx.reply('meanwhile')`)));
@@ -257,8 +257,8 @@ describe('runtime: hostile bots', () => {
   });
 
   it('hides from one bot what another did', async () => {
-    await runner.run(requestOf(botOf('Object.prototype.leak = globalThis.leak = 1')));
-    const { actions } = await runner.run(
+    await sandbox.run(requestOf(botOf('Object.prototype.leak = globalThis.leak = 1')));
+    const { actions } = await sandbox.run(
       requestOf(
         bundleOf(`({ default: { on: { message_created(ctx) { ctx.note('' + globalThis.leak + {}.leak) } } } })`),
       ),

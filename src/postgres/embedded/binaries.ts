@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join, relative } from 'node:path';
-import type { Account } from './account.ts';
+import type { SystemUser } from './system-user.ts';
 import { EmbeddedPostgresError } from './error.ts';
 
 /** The programs of one PostgreSQL release. */
@@ -19,12 +19,12 @@ const PROBE_TIMEOUT_MS = 10_000;
  * The programs, in a form the account can run: those in `nativeFolder` (default: the installed package's), else a copy
  * of them in `copyFolder`. Throws when neither runs.
  */
-export function prepareBinaries(account: Account, copyFolder: string, nativeFolder = packagedFolder()): Binaries {
+export function prepareBinaries(user: SystemUser, copyFolder: string, nativeFolder = packagedFolder()): Binaries {
   restoreLinks(nativeFolder);
-  const packaged = probe(nativeFolder, account);
+  const packaged = probe(nativeFolder, user);
   if (packaged.version) return programs(nativeFolder, packaged.version);
   if (!isCopy(nativeFolder, copyFolder)) copyBinaries(nativeFolder, copyFolder);
-  const copy = probe(copyFolder, account);
+  const copy = probe(copyFolder, user);
   if (copy.version) return programs(copyFolder, copy.version);
   throw new EmbeddedPostgresError(
     `The embedded PostgreSQL does not run on this machine: ${copy.failure}. Set DATABASE_URL to use another one.`,
@@ -65,9 +65,9 @@ function restoreLinks(folder: string): void {
   }
 }
 
-function probe(folder: string, account: Account): { version?: string; failure: string } {
+function probe(folder: string, user: SystemUser): { version?: string; failure: string } {
   const program = join(folder, 'bin', 'postgres');
-  const options = { ...account, cwd: '/', env: {}, timeout: PROBE_TIMEOUT_MS, encoding: 'utf8' } as const;
+  const options = { ...user, cwd: '/', env: {}, timeout: PROBE_TIMEOUT_MS, encoding: 'utf8' } as const;
   const { stdout, stderr, error } = spawnSync(program, ['--version'], options);
   const version = /\d+(\.\d+|[a-z]+\d+)/.exec(stdout ?? '')?.[0];
   return { ...(version ? { version } : {}), failure: error?.message ?? stderr.trim() };

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Account } from './account.ts';
+import type { SystemUser } from './system-user.ts';
 import type { Binaries } from './binaries.ts';
 import { EmbeddedPostgresError } from './error.ts';
-import { clusterFolder, createAccountFolder, type Home } from './home.ts';
+import { clusterFolder, createFolderOf, type Home } from './home.ts';
 
 /** The role the service logs in as, and the database it owns. */
 export const SERVICE_NAME = 'switchboard';
@@ -44,7 +44,7 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
   const { home, binaries, ephemeral } = options;
   const draft = `${clusterFolder(home.path)}.new`;
   rmSync(draft, { recursive: true, force: true });
-  createAccountFolder(draft, home.account);
+  createFolderOf(draft, home.user);
   const flags = ['--username=postgres', '--auth=reject', '--no-instructions', ...(ephemeral ? ['--no-sync'] : [])];
   await run(binaries.initdb, [`--pgdata=${draft}`, ...flags, ...LOCALE, ...classification()], options);
   writeFileSync(join(draft, 'pg_hba.conf'), HOST_RULES);
@@ -79,7 +79,7 @@ async function runSql(folder: string, options: ClusterOptions, statements: strin
 /** Runs a program of PostgreSQL to its end; resolves with what it printed. */
 async function run(file: string, args: string[], options: ClusterOptions, input = ''): Promise<string> {
   const child = spawn(file, args, {
-    ...(options.home.account satisfies Account),
+    ...(options.home.user satisfies SystemUser),
     cwd: '/',
     env: { PATH: '/usr/bin:/bin', LC_MESSAGES: 'C' },
     timeout: options.timeoutMs,

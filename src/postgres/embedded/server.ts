@@ -74,7 +74,7 @@ async function launchOnce(options: ServerOptions, port: number): Promise<Server>
   const settings = { ...baseSettings, ...(options.ephemeral ? carelessSettings : {}), port };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child: ServerProcess = spawn(binaries.postgres, ['-D', clusterFolder(home.path), ...flags], {
-    ...home.account,
+    ...home.user,
     cwd: '/',
     env: { PATH: '/usr/bin:/bin', LC_MESSAGES: 'C' },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -111,7 +111,7 @@ async function lock(file: string, folder: string): Promise<() => void> {
 async function startIn(place: Place, ephemeral: boolean, options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { home, password } = place;
   const { log, timeoutMs = START_TIMEOUT_MS, nativeFolder } = options;
-  const binaries = prepareBinaries(home.account, join(home.path, 'binaries'), nativeFolder);
+  const binaries = prepareBinaries(home.user, join(home.path, 'binaries'), nativeFolder);
   const clusterOptions = { home, binaries, password, ephemeral, timeoutMs };
   if (!hasCluster(home, binaries)) {
     await createCluster(clusterOptions);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import ivm from 'isolated-vm';
-import { computingMsOf } from '../run-types.ts';
-import type { RunLimits, RunOutcome } from '../run-types.ts';
+import { computingMsOf } from '../run.ts';
+import type { RunLimits, RunOutcome } from '../run.ts';
 
 const bootstrapName = './bootstrap.ts';
 const isolateFolder = new URL('../isolate/', import.meta.url);

@@ -8,7 +8,7 @@
 import { harden } from './harden.ts';
 import { deepFreeze, viewOf } from './view.ts';
 import type { Fields } from './view.ts';
-import type { RunOutcome } from '../run-types.ts';
+import type { RunOutcome } from '../run.ts';
 
 interface Start {
   event: Record<string, unknown>;

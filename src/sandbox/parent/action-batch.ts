@@ -1,7 +1,7 @@
 import { findUnsafeValue } from '../../lib/unsafe-value.ts';
 import { findProblems } from '../../schemas.ts';
-import { runBounds } from '../run-types.ts';
-import type { Action, ActionType, Permissions, RunOutcome } from '../run-types.ts';
+import { runBounds } from '../run.ts';
+import type { Action, ActionType, Permissions, RunOutcome } from '../run.ts';
 
 /** A batch that may be applied, or the reason why all of it is dropped. */
 export type BatchVerdict = { actions: Action[] } | { outcome: RunOutcome; error: string };

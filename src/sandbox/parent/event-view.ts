@@ -1,4 +1,4 @@
-import type { Permissions } from '../run-types.ts';
+import type { Permissions } from '../run.ts';
 
 type Fields = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
-import { runBounds } from '../run-types.ts';
-import type { HostCall, RunRequest } from '../run-types.ts';
+import { runBounds } from '../run.ts';
+import type { HostCall, RunRequest } from '../run.ts';
 import type { CallAnswer, CallRequest } from '../wire.ts';
 
 const maxMessageChars = 500;

@@ -5,13 +5,13 @@ import { FairQueue } from './fair-queue.ts';
 import type { Owner } from './fair-queue.ts';
 import { viewEvent } from './event-view.ts';
 import { Paces } from './paces.ts';
-import { runBounds } from '../run-types.ts';
-import type { HostCall, RunOutcome, RunRequest, RunResult, Runner } from '../run-types.ts';
-import { RunnerProcess } from './process.ts';
-import type { RawResult } from './process.ts';
+import { runBounds } from '../run.ts';
+import type { HostCall, RunOutcome, RunRequest, RunResult, Sandbox } from '../run.ts';
+import { WatchedProcess } from './watched-process.ts';
+import type { RawResult } from './watched-process.ts';
 
-/** Where a runner reports what operators should know; a pino logger fits. */
-export interface RunnerLog {
+/** Where a sandbox reports what operators should know; a pino logger fits. */
+export interface SandboxLog {
   warn(fields: object, message: string): void;
 }
 
@@ -19,13 +19,13 @@ export interface RunnerLog {
  * `size` children work side by side, the last quarter of them kept for bots that are quick; `queueLimit` runs may wait; a
  * child above `maxRssMb` MiB is killed.
  */
-export interface RunnerOptions {
+export interface SandboxOptions {
   size: number;
   queueLimit: number;
   maxRssMb: number;
   /** What bots may call while they run; nothing unless given. */
   hostCalls?: Readonly<Record<string, HostCall>>;
-  log?: RunnerLog;
+  log?: SandboxLog;
   /** How a child is started; the sandbox unless a test says otherwise. */
   start?: (maxRssMb: number) => SandboxProcess;
 }
@@ -68,17 +68,17 @@ function toResult(raw: RawResult, request: RunRequest): RunResult {
   };
 }
 
-class RunnerPool implements Runner {
-  readonly #options: RunnerOptions;
-  readonly #processes = new Set<RunnerProcess>();
-  readonly #idle: RunnerProcess[] = [];
+class ProcessPool implements Sandbox {
+  readonly #options: SandboxOptions;
+  readonly #processes = new Set<WatchedProcess>();
+  readonly #idle: WatchedProcess[] = [];
   readonly #queue: FairQueue<QueuedRun>;
   readonly #paces = new Paces();
   readonly #restarts = new Set<NodeJS.Timeout>();
   #failedStarts = 0;
   #isClosed = false;
 
-  constructor(options: RunnerOptions) {
+  constructor(options: SandboxOptions) {
     this.#options = options;
     this.#queue = new FairQueue(options.queueLimit);
     for (let count = 0; count < options.size; count += 1) this.#startProcess();
@@ -95,13 +95,13 @@ class RunnerPool implements Runner {
   close(): Promise<void> {
     this.#isClosed = true;
     for (const timer of this.#restarts) clearTimeout(timer);
-    this.#drain('The runner was closed');
-    for (const process of this.#processes) process.kill('crashed', 'The runner was closed');
+    this.#drain('The sandbox was closed');
+    for (const process of this.#processes) process.kill('crashed', 'The sandbox was closed');
     return this.#whenEmpty();
   }
 
   #enqueue(request: RunRequest): Promise<RawResult> | RawResult {
-    if (this.#isClosed) return refused('crashed', 'The runner is closed');
+    if (this.#isClosed) return refused('crashed', 'The sandbox is closed');
     if (request.bundle.code.length > runBounds.bundleChars) return refused('load_failed', 'The bundle is too large');
     const input = inputOf(request);
     if (input.length > runBounds.inputChars) return refused('load_failed', 'The event is too large');
@@ -133,7 +133,7 @@ class RunnerPool implements Runner {
     return size < 2 || this.#failedStarts > 0 ? 0 : Math.max(1, Math.floor(size * reservedPart));
   }
 
-  async #runIn(process: RunnerProcess, { request, input, owner, resolve }: QueuedRun): Promise<void> {
+  async #runIn(process: WatchedProcess, { request, input, owner, resolve }: QueuedRun): Promise<void> {
     this.#paces.begin(owner);
     const result = await process.run(request, input);
     this.#paces.end(owner, { wallMs: result.wallMs, killed: !process.isUsable });
@@ -144,7 +144,7 @@ class RunnerPool implements Runner {
 
   #startProcess(): void {
     const { start = startSandboxProcess, maxRssMb, hostCalls = {} } = this.#options;
-    const process = new RunnerProcess(
+    const process = new WatchedProcess(
       { start, maxRssMb, hostCalls },
       {
         onReady: (ready) => {
@@ -158,7 +158,7 @@ class RunnerPool implements Runner {
     this.#processes.add(process);
   }
 
-  #replace(gone: RunnerProcess, wasReady: boolean, cause: string): void {
+  #replace(gone: WatchedProcess, wasReady: boolean, cause: string): void {
     this.#processes.delete(gone);
     const at = this.#idle.indexOf(gone);
     if (at !== -1) this.#idle.splice(at, 1);
@@ -201,7 +201,7 @@ class RunnerPool implements Runner {
   }
 }
 
-/** Starts a runner and its children. A child that dies is replaced; one that keeps failing to start is tried less and less often. */
-export function createRunner(options: RunnerOptions): Runner {
-  return new RunnerPool(options);
+/** Starts a sandbox and its children. A child that dies is replaced; one that keeps failing to start is tried less and less often. */
+export function createSandbox(options: SandboxOptions): Sandbox {
+  return new ProcessPool(options);
 }

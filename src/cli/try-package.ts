@@ -2,8 +2,8 @@ import { validateConfig } from '../packages/manifest.ts';
 import type { Manifest } from '../packages/manifest.ts';
 import { PluginError } from '../packages/plugin-error.ts';
 import { findRivalry, readPackage } from '../packages/read.ts';
-import { createRunner } from '../sandbox/parent/pool.ts';
-import type { BotEventName, Bundle, RunRequest, RunResult, Runner } from '../sandbox/run-types.ts';
+import { createSandbox } from '../sandbox/parent/pool.ts';
+import type { BotEventName, Bundle, RunRequest, RunResult, Sandbox } from '../sandbox/run.ts';
 import { sampleEvents } from './sample-events.ts';
 
 /** What was found, line by line; `ok` = the package can be used. Lines that begin with `warning:` do not count against it. */
@@ -15,7 +15,7 @@ export interface CheckReport {
 const nobody = { account: 0, bot: 0 };
 const sampleSeed = 1;
 const sampleNow = 1_750_000_000_000;
-const runnerOptions = { size: 1, queueLimit: 10, maxRssMb: 256 };
+const sandboxOptions = { size: 1, queueLimit: 10, maxRssMb: 256 };
 // No event has this name, so that the bot is loaded and none of its handlers called.
 const noEvent = '';
 
@@ -48,24 +48,24 @@ function describe({ outcome, actions, error }: RunResult): string {
 }
 
 /** Runs a handler twice on the sample event: everything must come out the same. */
-async function tryHandler(runner: Runner, subject: Subject, handler: string): Promise<CheckReport> {
-  const first = await runner.run(requestFor(subject, handler));
-  const second = await runner.run(requestFor(subject, handler));
+async function tryHandler(sandbox: Sandbox, subject: Subject, handler: string): Promise<CheckReport> {
+  const first = await sandbox.run(requestFor(subject, handler));
+  const second = await sandbox.run(requestFor(subject, handler));
   const report = [`${handler} on a sample event: ${describe(first)}`];
   const isSame = first.outcome === second.outcome && JSON.stringify(first.actions) === JSON.stringify(second.actions);
   if (!isSame) report.push(`error: ${handler} gave something else when it was run again: ${describe(second)}`);
   return { ok: first.outcome === 'ok' && isSame, report };
 }
 
-async function tryBot(runner: Runner, subject: Subject): Promise<CheckReport> {
-  const loaded = await runner.run(requestFor(subject, noEvent));
+async function tryBot(sandbox: Sandbox, subject: Subject): Promise<CheckReport> {
+  const loaded = await sandbox.run(requestFor(subject, noEvent));
   if (loaded.outcome !== 'no_handler') return { ok: false, report: [`error: loading: ${describe(loaded)}`] };
   const handlers = loaded.handlers ?? [];
   const report = compareHandlers(subject.manifest, handlers);
   const tried = handlers.filter((name) => subject.manifest.events.some((event) => event === name));
   let ok = tried.length > 0;
   for (const handler of tried) {
-    const result = await tryHandler(runner, subject, handler);
+    const result = await tryHandler(sandbox, subject, handler);
     ok &&= result.ok;
     report.push(...result.report);
   }
@@ -76,7 +76,7 @@ async function tryBot(runner: Runner, subject: Subject): Promise<CheckReport> {
  * Checks a package directory without a service: manifest, bundle, loading in the sandbox, and each handler twice on a sample
  * event with the default settings. Never rejects for a fault of the package.
  */
-export async function checkPlugin(directory: string): Promise<CheckReport> {
+export async function tryPackage(directory: string): Promise<CheckReport> {
   let found: { manifest: Manifest; bundle: Bundle };
   try {
     found = await readPackage(directory);
@@ -92,11 +92,11 @@ export async function checkPlugin(directory: string): Promise<CheckReport> {
     `${manifest.id} ${manifest.version}: ${bundle.code.length} characters, sha256 ${bundle.hash}`,
     ...problems.map(({ message }) => `warning: the settings have no complete defaults: ${message}`),
   ];
-  const runner = createRunner(runnerOptions);
+  const sandbox = createSandbox(sandboxOptions);
   try {
-    const tried = await tryBot(runner, { manifest, bundle, config });
+    const tried = await tryBot(sandbox, { manifest, bundle, config });
     return { ok: tried.ok, report: [...report, ...tried.report] };
   } finally {
-    await runner.close();
+    await sandbox.close();
   }
 }

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { EmbeddedPostgresError } from './error.ts';
 
 /** The account that Postgres runs as, in the form `spawn` takes; empty = the account of this process. */
-export type Account = Record<string, never> | { uid: number; gid: number };
+export type SystemUser = Record<string, never> | { uid: number; gid: number };
 
 const PROBE_TIMEOUT_MS = 10_000;
 
@@ -16,44 +16,44 @@ export function isRoot(): boolean {
  * The account for a cluster: this process's own; for root the owner of the existing cluster folder, else the system's
  * `postgres` account, else `nobody`. No account is ever created. Throws when root may not act as that account.
  */
-export function chooseAccount(clusterFolder: string): Account {
+export function chooseSystemUser(clusterFolder: string): SystemUser {
   if (!isRoot()) return {};
-  const account = ownerOf(clusterFolder) ?? systemAccount('postgres') ?? systemAccount('nobody');
-  if (!account) throw new EmbeddedPostgresError(`${REFUSAL} this system has neither. ${WAY_OUT}`);
-  if (spawnSync('/bin/sh', ['-c', ':'], { ...account, cwd: '/', timeout: PROBE_TIMEOUT_MS }).error) {
+  const user = ownerOf(clusterFolder) ?? findSystemUser('postgres') ?? findSystemUser('nobody');
+  if (!user) throw new EmbeddedPostgresError(`${REFUSAL} this system has neither. ${WAY_OUT}`);
+  if (spawnSync('/bin/sh', ['-c', ':'], { ...user, cwd: '/', timeout: PROBE_TIMEOUT_MS }).error) {
     throw new EmbeddedPostgresError(`${REFUSAL} this root has no right to act as another account. ${WAY_OUT}`);
   }
-  return account;
+  return user;
 }
 
 const REFUSAL = 'PostgreSQL refuses to run as root and needs the account "postgres" or "nobody", but';
 const WAY_OUT = 'Start the service as an ordinary user, or set DATABASE_URL.';
 
 /** Whether the account can pass through the folder and all folders above it. */
-export function canEnter(folder: string, account: Account): boolean {
-  const options = { ...account, cwd: '/', timeout: PROBE_TIMEOUT_MS };
+export function canEnter(folder: string, user: SystemUser): boolean {
+  const options = { ...user, cwd: '/', timeout: PROBE_TIMEOUT_MS };
   return spawnSync('/bin/sh', ['-c', 'cd "$0"', folder], options).status === 0;
 }
 
 /** How messages name the account. */
-export function describeAccount(account: Account): string {
-  if (!('uid' in account)) return 'this account';
-  const entry = systemAccounts().find(({ uid }) => uid === account.uid);
-  return entry ? `the account "${entry.name}"` : `the account with id ${account.uid}`;
+export function describeSystemUser(user: SystemUser): string {
+  if (!('uid' in user)) return 'this account';
+  const entry = systemUsers().find(({ uid }) => uid === user.uid);
+  return entry ? `the account "${entry.name}"` : `the account with id ${user.uid}`;
 }
 
-function ownerOf(folder: string): Account | null {
+function ownerOf(folder: string): SystemUser | null {
   const stat = statSync(folder, { throwIfNoEntry: false });
   return stat && stat.uid !== 0 ? { uid: stat.uid, gid: stat.gid } : null;
 }
 
-function systemAccount(name: string): Account | null {
-  const entry = systemAccounts().find((candidate) => candidate.name === name);
+function findSystemUser(name: string): SystemUser | null {
+  const entry = systemUsers().find((candidate) => candidate.name === name);
   return entry && entry.uid !== 0 ? { uid: entry.uid, gid: entry.gid } : null;
 }
 
 /** initdb knows an account only by its entry here, so a free number would not do. */
-function systemAccounts(): { name: string; uid: number; gid: number }[] {
+function systemUsers(): { name: string; uid: number; gid: number }[] {
   return readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .map((line) => line.split(':'))

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import { defaultLimits } from '../../src/sandbox/run-types.ts';
-import { createRunner } from '../../src/sandbox/parent/pool.ts';
-import type { RunRequest, RunResult, Runner } from '../../src/sandbox/run-types.ts';
+import { defaultLimits } from '../../src/sandbox/run.ts';
+import { createSandbox } from '../../src/sandbox/parent/pool.ts';
+import type { RunRequest, RunResult, Sandbox } from '../../src/sandbox/run.ts';
 import { sampleEvents } from '../../src/cli/sample-events.ts';
 import { allPermissions, botOf, bundleOf, requestOf, sandboxPids, until } from './helpers.ts';
 
-describe('runtime: runner', () => {
-  let runner: Runner;
+describe('sandbox', () => {
+  let sandbox: Sandbox;
 
   before(() => {
-    runner = createRunner({
+    sandbox = createSandbox({
       size: 1,
       queueLimit: 3,
       maxRssMb: 256,
@@ -29,10 +29,10 @@ describe('runtime: runner', () => {
       },
     });
   });
-  after(() => runner.close());
+  after(() => sandbox.close());
 
   const run = (body: string, changes: Partial<RunRequest> = {}): Promise<RunResult> =>
-    runner.run(requestOf(botOf(body), changes));
+    sandbox.run(requestOf(botOf(body), changes));
 
   it('returns every kind of action in order, and the log', async () => {
     const result = await run(`
@@ -100,7 +100,7 @@ describe('runtime: runner', () => {
       'conversation_resolved',
       'webwidget_triggered',
     ] as const) {
-      const { actions } = await runner.run(requestOf(bundle, { handler, event: sampleEvents[handler] }));
+      const { actions } = await sandbox.run(requestOf(bundle, { handler, event: sampleEvents[handler] }));
       shown[handler] = JSON.parse((actions as unknown as [{ content: string }])[0].content);
     }
     expect(shown).to.deep.equal({
@@ -172,7 +172,7 @@ describe('runtime: runner', () => {
       'with ({}) {}',
     ];
     for (const code of codes) {
-      expect(await runner.run(requestOf(bundleOf(code))), code).to.include({ outcome: 'load_failed' });
+      expect(await sandbox.run(requestOf(bundleOf(code))), code).to.include({ outcome: 'load_failed' });
     }
   });
 
@@ -200,8 +200,8 @@ describe('runtime: runner', () => {
       `ctx.note([globalThis.leak, Array.prototype.leak, top].join()); globalThis.leak = 1; Array.prototype.leak = 2; top += 1`,
       'let top = 0',
     );
-    const first = await runner.run(requestOf(bundle));
-    const second = await runner.run(requestOf(bundle));
+    const first = await sandbox.run(requestOf(bundle));
+    const second = await sandbox.run(requestOf(bundle));
     expect(second.actions).to.deep.equal(first.actions);
     expect(first.actions).to.deep.equal([{ type: 'note', content: ',,0' }]);
   });
@@ -276,11 +276,11 @@ describe('runtime: runner', () => {
     await run('');
     const slow = { limits: { ...defaultLimits, wallMs: 100 } };
     const runs = Array.from({ length: 6 }, () => run(`await ctx.call('hang')`, slow));
-    expect(runner.queued).to.equal(3);
+    expect(sandbox.queued).to.equal(3);
     const outcomes = (await Promise.all(runs)).map(({ outcome }) => outcome).sort();
     expect(outcomes.filter((outcome) => outcome === 'queue_full')).to.have.length(2);
     expect(outcomes.filter((outcome) => outcome === 'deadline')).to.have.length(4);
-    expect(runner.queued).to.equal(0);
+    expect(sandbox.queued).to.equal(0);
   });
 
   it('cuts the log', async () => {
@@ -305,7 +305,7 @@ describe('runtime: runner', () => {
   it('ends a run crashed when its child is killed from outside', async () => {
     await run('');
     const running = run('for (;;);');
-    await until(() => runner.queued === 0);
+    await until(() => sandbox.queued === 0);
     process.kill(sandboxPids()[0]!, 'SIGKILL');
     const result = await running;
     expect(result).to.include({ outcome: 'crashed' });
@@ -314,7 +314,7 @@ describe('runtime: runner', () => {
   });
 
   it('refuses what is too large to run', async () => {
-    expect(await runner.run(requestOf(bundleOf(' '.repeat(600_000))))).to.include({ outcome: 'load_failed' });
+    expect(await sandbox.run(requestOf(bundleOf(' '.repeat(600_000))))).to.include({ outcome: 'load_failed' });
     expect(await run('', { event: { text: 'x'.repeat(3_000_000) } })).to.include({ outcome: 'load_failed' });
     expect(await run('', { event: { text: 'é\n'.repeat(600_000) } })).to.include({ outcome: 'ok' });
   });
@@ -327,7 +327,7 @@ describe('runtime: runner', () => {
   });
 
   it('knows which bundles a child has forgotten, also when one more came than it keeps', async () => {
-    const single = createRunner({ size: 1, queueLimit: 1, maxRssMb: 256 });
+    const single = createSandbox({ size: 1, queueLimit: 1, maxRssMb: 256 });
     for (const count of [...Array.from({ length: 33 }, (_, index) => index), 0]) {
       const { outcome, error } = await single.run(requestOf(botOf(`ctx.note('${count}')`)));
       expect([count, outcome, error]).to.deep.equal([count, 'ok', undefined]);
@@ -336,7 +336,7 @@ describe('runtime: runner', () => {
   });
 
   it('closes: what runs and what waits ends, and nothing more is taken', async () => {
-    const closing = createRunner({ size: 1, queueLimit: 5, maxRssMb: 256 });
+    const closing = createSandbox({ size: 1, queueLimit: 5, maxRssMb: 256 });
     const before = new Set(sandboxPids());
     const runs = [closing.run(requestOf(botOf('for (;;);'))), closing.run(requestOf(botOf('')))];
     await closing.close();

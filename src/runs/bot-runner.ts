@@ -11,8 +11,8 @@ import type { Clock, Random } from '../lib/ports.ts';
 import { applyActions, isPublic } from './apply-actions.ts';
 import { validateConfig } from '../packages/manifest.ts';
 import type { PluginPackage, Registry } from '../packages/registry.ts';
-import type { RunResult, Runner } from '../sandbox/run-types.ts';
-import type { RunnerLog } from '../sandbox/parent/pool.ts';
+import type { RunResult, Sandbox } from '../sandbox/run.ts';
+import type { SandboxLog } from '../sandbox/parent/pool.ts';
 
 /** One event to be handled by a bot that runs inside the service. */
 export interface BotEvent {
@@ -42,11 +42,11 @@ export type Settle = (tx: Transaction, verdict: RunVerdict) => Promise<boolean>;
 export interface BotRunnerOptions {
   database: Database;
   registry: Registry;
-  runner: Runner;
+  sandbox: Sandbox;
   clock: Clock;
   random: Random;
   /** Told of bots that are not called any more. */
-  log: RunnerLog;
+  log: SandboxLog;
 }
 
 // Not the bot's fault, or not surely: worth another try before a person is called.
@@ -70,7 +70,7 @@ interface Attempt {
 
 /** Logs that a quarantine begins, and the outcome that it begins with. */
 export function tellQuarantine(
-  log: RunnerLog,
+  log: SandboxLog,
   failure: { account: number; bot: number; outcome: string },
   { until }: Quarantine,
 ): void {
@@ -162,7 +162,7 @@ export class BotRunner {
   }
 
   async #run(input: BotEvent, bot: AgentBot): Promise<Attempt> {
-    const { registry, runner, clock, random } = this.#options;
+    const { registry, sandbox, clock, random } = this.#options;
     const pack = registry.get(bot.pluginId ?? '') ?? null;
     const seed = random.bytes(4).readUInt32BE();
     const now = clock.now();
@@ -172,7 +172,7 @@ export class BotRunner {
     if (problems.length > 0)
       return { ...base, config, result: failed('load_failed', problems.map(({ message }) => message).join('; ')) };
     const { limits, permissions } = pack.manifest;
-    const result = await runner.run({
+    const result = await sandbox.run({
       owner: { account: input.account.id, bot: bot.id },
       bundle: pack.bundle,
       event: JSON.parse(input.body) as unknown,

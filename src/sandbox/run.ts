@@ -100,7 +100,7 @@ export interface RunResult {
 }
 
 /** Runs bots in isolated child processes. */
-export interface Runner {
+export interface Sandbox {
   /** Never rejects for a bot's fault: whatever a bot does ends in an outcome. */
   run(request: RunRequest): Promise<RunResult>;
   /** Kills the children; runs that wait or are under way end `crashed`. */

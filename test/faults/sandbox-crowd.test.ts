@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRunner } from '../../src/sandbox/parent/pool.ts';
+import { createSandbox } from '../../src/sandbox/parent/pool.ts';
 import { botOf, requestOf } from '../sandbox/helpers.ts';
 import { TestApp } from '../support/app.ts';
 import { Platform } from '../support/platform.ts';
@@ -21,14 +21,14 @@ const burning = (turns: number): string =>
 
 /** How many turns of `burning` take a bot about 300 ms on this machine now. */
 async function calibrate(): Promise<number> {
-  const runner = createRunner({ size: 1, queueLimit: 1, maxRssMb: 256 });
+  const sandbox = createSandbox({ size: 1, queueLimit: 1, maxRssMb: 256 });
   const limits = { sliceMs: 700, wallMs: 2_000, heapMb: 32 };
   const turns = 20_000_000;
   const times: number[] = [];
   for (let count = 0; count < 5; count += 1) {
-    times.push((await runner.run(requestOf(botOf(burning(turns)), { limits }))).wallMs);
+    times.push((await sandbox.run(requestOf(botOf(burning(turns)), { limits }))).wallMs);
   }
-  await runner.close();
+  await sandbox.close();
   return Math.round((turns * busyMs) / Math.min(...times));
 }
 

@@ -36,7 +36,7 @@ const cpuSeconds = 30;
 const watchEveryMs = 50;
 
 const folder = realpathSync(import.meta.dirname);
-const codeFiles = ['child.ts', 'answer.ts', 'files.ts', 'bundle.ts', '../sandbox/run-types.ts'];
+const codeFiles = ['reader-process.ts', 'answer.ts', 'files.ts', 'bundle.ts', '../sandbox/run.ts'];
 
 type ReadingProcess = ChildProcessByStdio<Writable, Readable, null>;
 
@@ -56,7 +56,7 @@ function startProcess(directory: string): ReadingProcess {
     `--max-old-space-size=${heapMb}`,
     '--no-warnings',
   ];
-  const command = [process.execPath, ...flags, join(folder, 'child.ts'), directory];
+  const command = [process.execPath, ...flags, join(folder, 'reader-process.ts'), directory];
   const [program, args] = limitedCommand(command, maxRssMb, cpuSeconds);
   return spawn(program, args, { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
 }

@@ -2,8 +2,8 @@ import { residentMb } from '../child-process.ts';
 import type { SandboxProcess } from '../child-process.ts';
 import { cannotGiveUpRoot } from '../child/give-up-rights.ts';
 import { answerCalls } from './host-calls.ts';
-import { computingMsOf } from '../run-types.ts';
-import type { HostCall, LogLine, RunOutcome, RunRequest } from '../run-types.ts';
+import { computingMsOf } from '../run.ts';
+import type { HostCall, LogLine, RunOutcome, RunRequest } from '../run.ts';
 import { LineReader, keptBundles, maxChildLineBytes, readChildMessage } from '../wire.ts';
 import type { CallRequest, ChildMessage, ParentMessage, Step } from '../wire.ts';
 
@@ -20,9 +20,9 @@ export interface RawResult {
 /** What a process tells its pool. */
 export interface ProcessOwner {
   /** It has started and can take its first run. */
-  onReady(process: RunnerProcess): void;
+  onReady(process: WatchedProcess): void;
   /** It is gone, and the cause in a sentence; `wasReady` = it had been able to take runs. */
-  onExit(process: RunnerProcess, wasReady: boolean, cause: string): void;
+  onExit(process: WatchedProcess, wasReady: boolean, cause: string): void;
 }
 
 /** How a process is started and bounded; `maxRssMb` in MiB. */
@@ -59,7 +59,7 @@ function describeExit(code: number | null, signal: string | null): string {
 }
 
 /** One child process and the run it is busy with, watched: what does not answer in time, or grows too large, is killed. */
-export class RunnerProcess {
+export class WatchedProcess {
   readonly #child: SandboxProcess;
   readonly #options: ProcessOptions;
   readonly #owner: ProcessOwner;

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { expect } from 'chai';
 import { residentMb, startSandboxProcess } from '../../src/sandbox/child-process.ts';
 import type { SandboxProcess } from '../../src/sandbox/child-process.ts';
-import { createRunner } from '../../src/sandbox/parent/pool.ts';
+import { createSandbox } from '../../src/sandbox/parent/pool.ts';
 import { botOf, requestOf, until } from './helpers.ts';
 
-describe('runtime: the pool of sandbox processes', () => {
+describe('sandbox: the pool of sandbox processes', () => {
   it('replaces a child that keeps more than its part of the memory, and no other', async () => {
     const startIn = async (maxRssMb: number) => {
       const pids: number[] = [];
@@ -14,7 +14,7 @@ describe('runtime: the pool of sandbox processes', () => {
         pids.push(child.pid ?? 0);
         return child;
       };
-      const one = createRunner({ size: 1, queueLimit: 2, maxRssMb, start });
+      const one = createSandbox({ size: 1, queueLimit: 2, maxRssMb, start });
       expect(await one.run(requestOf(botOf('')))).to.include({ outcome: 'ok' });
       return { one, pids };
     };
@@ -36,7 +36,7 @@ describe('runtime: the pool of sandbox processes', () => {
     const failedStarts: unknown[] = [];
     const ways = ['fails', 'works', 'fails', 'works', 'works'];
     const children: SandboxProcess[] = [];
-    const flaky = createRunner({
+    const flaky = createSandbox({
       size: 1,
       queueLimit: 2,
       maxRssMb: 256,
@@ -59,7 +59,7 @@ describe('runtime: the pool of sandbox processes', () => {
   });
 
   it('ends what waits when no child can be started', async () => {
-    const broken = createRunner({
+    const broken = createSandbox({
       size: 1,
       queueLimit: 2,
       maxRssMb: 256,
@@ -73,7 +73,7 @@ describe('runtime: the pool of sandbox processes', () => {
   });
 
   it('runs another account at once beside an account that keeps all its children busy', async () => {
-    const two = createRunner({ size: 2, queueLimit: 50, maxRssMb: 256 });
+    const two = createSandbox({ size: 2, queueLimit: 50, maxRssMb: 256 });
     const owner = (account: number, bot: number) => ({ owner: { account, bot } });
     await Promise.all([1, 2].map(() => two.run(requestOf(botOf(''), owner(9, 9)))));
     const ended: string[] = [];
@@ -93,7 +93,7 @@ describe('runtime: the pool of sandbox processes', () => {
   });
 
   it('refuses of a full queue the runs of the account that fills it', async () => {
-    const one = createRunner({ size: 1, queueLimit: 6, maxRssMb: 256 });
+    const one = createSandbox({ size: 1, queueLimit: 6, maxRssMb: 256 });
     const owner = (account: number) => ({ owner: { account, bot: account } });
     await one.run(requestOf(botOf('')));
     const crowd = Array.from({ length: 30 }, () =>
