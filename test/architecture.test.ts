@@ -250,6 +250,15 @@ function findQueueStatements(sources: Sources): string[] {
   return problems;
 }
 
+const ordersLanes = /ORDER BY\s+(?:[\w.]+,\s*)*(?:\w+\.)?subject_(?:kind|id)\b/;
+
+/** Statements that put lanes into an order of their own: two orders of locking are a deadlock. */
+function findLaneOrders(sources: Sources): string[] {
+  return [...sources]
+    .filter(([path, text]) => isInside('src', path) && ordersLanes.test(text))
+    .map(([path]) => `${path} orders lanes by itself, where src/deliveries/queue/lock-order.ts says how`);
+}
+
 /** Cycles in what is loaded; imports of types are erased before. */
 function findCycles(sources: Sources): string[] {
   const problems: string[] = [];
@@ -293,6 +302,7 @@ const rules = {
   'the silence of bots is decided in one place': findSilenceWriters,
   'what an account is told of people comes from its seats': findPersonReaders,
   'lanes, deliveries and attempts have one room': findQueueStatements,
+  'the lock order of lanes is written once': findLaneOrders,
   'imports make no cycle': findCycles,
   'every import leads somewhere': findLostImports,
 };

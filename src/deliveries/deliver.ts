@@ -95,7 +95,7 @@ export async function deliverByHttp(claimed: Claimed, ports: DelivererPorts): Pr
     body,
   });
   const step = nextStep({
-    kind: endpoint.kind === 'bot' ? 'bot' : 'account',
+    kind: endpoint.kind,
     attempt: claimed.failures + 1,
     result,
     now: ports.clock.now(),

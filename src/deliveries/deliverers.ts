@@ -4,7 +4,8 @@ import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
 import { suspendBot } from '../domain/bots/suspension.ts';
 import { findAddress } from '../domain/endpoints/address.ts';
 import { disableWebhook } from '../domain/webhooks.ts';
-import type { Claimed, EndpointKind } from './queue/claim.ts';
+import type { Claimed } from './queue/claim.ts';
+import type { EndpointKind } from './core/endpoint.ts';
 import { isDefective, isHopeless, maxClaims } from './core/claims.ts';
 import { deliverByHttp, ended, type DelivererPorts } from './deliver.ts';
 import type { Attempted, Deliver } from './engine.ts';
@@ -42,7 +43,7 @@ function toWebhook(options: DelivererOptions): Attempt {
       const next = await heedMove(options, claimed, finished);
       return { finished: next, outcome, verdict: next, detail };
     }
-    // The webhook before the lane, as in all that changes a webhook and what waits for it.
+    // Lock order (queue/lock-order.ts): the webhook before the lane.
     const ending = await transact(options.database, { account: claimed.account, actor: system }, async (tx) => {
       const isGone = await disableWebhook(tx, claimed.endpoint, 'The receiver answered 410 Gone');
       const result: Finished = isGone ? finished : { ...finished, state: 'pending', delayMs: 0 };

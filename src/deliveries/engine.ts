@@ -2,13 +2,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, TouchedEndpoint } from '../postgres/database.ts';
 import type { Random } from '../lib/ports.ts';
 import { isPassing } from '../postgres/errors.ts';
-import { takeHeads, type Claimed, type EndpointKind } from './queue/claim.ts';
+import { takeHeads, type Claimed } from './queue/claim.ts';
+import { keyOf, type EndpointKind, type EndpointOfAccount } from './core/endpoint.ts';
 import { pauseAfter } from './core/claims.ts';
-import { firstEndpoint, lookAt, surveyDue, type EndpointOfAccount } from './queue/due-endpoints.ts';
+import { firstEndpoint, lookAt, surveyDue } from './queue/due-endpoints.ts';
 import { FinishBatch } from './finish-batch.ts';
-import { Slots, keyOf, type DueEndpoint, type Share, type Slot, type SlotOutcome } from './core/slots.ts';
-import { extendLeases, releaseLanes, type Finished, type Lease } from './queue/finish.ts';
-import { giveBackProbes, leaseLanes, takeProbes } from './queue/lease.ts';
+import { Slots, type DueEndpoint, type Share, type Slot, type SlotOutcome } from './core/slots.ts';
+import type { Finished } from './queue/finish.ts';
+import { extendLeases, leaseLanes, releaseLanes, type Lease } from './queue/lease.ts';
+import { giveBackProbes, takeProbes } from './queue/probes.ts';
 
 /** One attempt: what to write of how it ended, null when the deliverer has written that, and its endpoint's part in it. */
 export interface Attempted {

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { nextStep, RETRY_SCHEDULE } from '../../src/deliveries/core/retry.ts';
-import type { EndpointKind, FinishedAttempt, NextStep } from '../../src/deliveries/core/retry.ts';
+import { nextStep, retrySchedule } from '../../src/deliveries/core/retry.ts';
+import type { EndpointKind } from '../../src/deliveries/core/endpoint.ts';
+import type { FinishedAttempt, NextStep } from '../../src/deliveries/core/retry.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 
 const MINUTE = 60_000;
@@ -14,7 +15,7 @@ function finish(
   fraction = 0,
 ): NextStep {
   return nextStep({
-    kind: 'account',
+    kind: 'webhook',
     attempt: 1,
     result: { ok: false, status: 500, headers: {}, errorCode: null, ...changes },
     now,
@@ -29,7 +30,7 @@ function delay(...attempt: Parameters<typeof finish>): number {
   return next.delayMs;
 }
 
-const kind = fc.constantFrom<EndpointKind>('account', 'bot');
+const kind = fc.constantFrom<EndpointKind>('webhook', 'bot');
 const failure = fc.oneof(
   fc.record({ status: fc.constantFrom(301, 400, 404, 429, 500, 502, 503, 504), errorCode: fc.constant(null) }),
   fc.record({ status: fc.constant(null), errorCode: fc.constantFrom('timeout', 'dns', 'connect', 'tls', 'reset') }),
@@ -41,7 +42,7 @@ describe('retry', () => {
   });
 
   it('follows the documented schedules, then gives up', () => {
-    const account = [
+    const webhook = [
       5_000,
       MINUTE,
       5 * MINUTE,
@@ -55,7 +56,7 @@ describe('retry', () => {
     ];
     const bot = [1_000, 5_000, 30_000, 2 * MINUTE, 10 * MINUTE];
     for (const [endpoint, waits] of [
-      ['account', account],
+      ['webhook', webhook],
       ['bot', bot],
     ] as const) {
       expect(waits.map((_, index) => delay({}, { kind: endpoint, attempt: index + 1 }))).to.deep.equal(waits);
@@ -72,7 +73,7 @@ describe('retry', () => {
         failure,
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
         (endpoint, index, result, fraction) => {
-          const scheduled = RETRY_SCHEDULE[endpoint][index];
+          const scheduled = retrySchedule[endpoint][index];
           fc.pre(scheduled !== undefined);
           const waited = delay(result, { kind: endpoint, attempt: index + 1 }, fraction);
           expect(waited).to.be.at.least(scheduled);
@@ -157,7 +158,7 @@ describe('retry', () => {
     fc.assert(
       fc.property(kind, fc.array(failure, { minLength: 12, maxLength: 12 }), (endpoint, results) => {
         const steps = results.map((result, index) => finish(result, { kind: endpoint, attempt: index + 1 }).step);
-        expect(steps.indexOf('exhausted')).to.equal(RETRY_SCHEDULE[endpoint].length);
+        expect(steps.indexOf('exhausted')).to.equal(retrySchedule[endpoint].length);
       }),
     );
   });

@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { takeHeads, type Claimed } from '../../src/deliveries/queue/claim.ts';
 import { firstEndpoint, surveyDue } from '../../src/deliveries/queue/due-endpoints.ts';
-import { extendLeases, finishDeliveries, type Finished, type Lease } from '../../src/deliveries/queue/finish.ts';
-import { leaseLanes } from '../../src/deliveries/queue/lease.ts';
+import { finishDeliveries, type Finished } from '../../src/deliveries/queue/finish.ts';
+import { extendLeases, leaseLanes, type Lease } from '../../src/deliveries/queue/lease.ts';
 import type { Share } from '../../src/deliveries/core/slots.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { TestApp } from '../support/app.ts';

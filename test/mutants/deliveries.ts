@@ -50,7 +50,7 @@ export const deliveries: readonly Mutant[] = [
     harm: 'One locked lane keeps back the deliveries of all other endpoints.',
   },
   {
-    file: 'src/deliveries/queue/lease.ts',
+    file: 'src/deliveries/queue/probes.ts',
     text: "'circuit_probe_at <= now()'",
     replacement: "'true'",
     test: 'test/faults/circuit.test.ts',
@@ -67,7 +67,7 @@ export const deliveries: readonly Mutant[] = [
   },
   {
     file: 'src/deliveries/core/retry.ts',
-    text: 'Math.min(MAX_RETRY_AFTER[kind], Math.max(0, wait))',
+    text: 'Math.min(maxRetryAfterMs[kind], Math.max(0, wait))',
     replacement: 'Math.max(0, wait)',
     test: 'test/deliveries/retry.test.ts',
     harm: 'A receiver that asks for a year of patience gets none of its events any more.',
@@ -100,10 +100,8 @@ export const deliveries: readonly Mutant[] = [
     harm: 'One result that cannot be written takes up to 49 others with it, which are then delivered again.',
   },
   {
-    file: 'src/deliveries/queue/finish.ts',
-    text: `AND d.event_id <= coalesce(
-      (SELECT h.event_id FROM deliveries h WHERE h.lane_id = l.id AND h.state = 'pending' AND h.failures < $2
-       ORDER BY h.event_id LIMIT 1), d.event_id))`,
+    file: 'src/deliveries/queue/lease.ts',
+    text: "AND ${isNotHeldBack('$2')})",
     replacement: 'AND ($2::int IS NOT NULL))',
     test: 'test/faults/leases.test.ts',
     only: 'head waits for its retry',

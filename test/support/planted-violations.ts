@@ -80,6 +80,11 @@ export const planted: readonly [string, string, string][] = [
     `for (const table of ['events', 'lanes']) await empty(table);`,
     'speaks SQL of lanes',
   ],
+  [
+    'src/deliveries/queue/planted.ts',
+    'sql(em, `SELECT FROM lanes ORDER BY endpoint_id, subject_id FOR UPDATE`);',
+    'orders lanes by itself',
+  ],
   ['src/app/alarms.ts', `import { send } from '../domain/conversations/send.ts';`, 'which is no sweep'],
   ['src/lib/planted.ts', 'const x = 1;\n'.repeat(maxLines + 1), `has ${maxLines + 1} lines`],
   ['src/postgres/sql.ts', `import { prepared } from './prepared.ts';\nimport './sql.ts';`, 'is a cycle'],

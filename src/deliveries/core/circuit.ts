@@ -1,3 +1,5 @@
+import type { EndpointKind } from './endpoint.ts';
+
 /** How an attempt ended for its endpoint, as far as that says something of the endpoint. */
 export type EndpointOutcome = 'delivered' | 'failed' | 'unanswered' | 'skipped';
 
@@ -32,7 +34,7 @@ export interface EndedAttempt {
   outcome: EndpointOutcome;
   /** Whether it was what an open circuit let through. */
   isProbe: boolean;
-  kind: 'webhook' | 'bot';
+  kind: EndpointKind;
   now: Date;
   /** In [0, 1): spreads the probes of endpoints that failed together. */
   fraction: number;

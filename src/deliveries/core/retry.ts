@@ -1,8 +1,6 @@
 import type { OutboundResult } from '../../outbound/http.ts';
 import type { Random } from '../../lib/ports.ts';
-
-/** Whose endpoint a delivery goes to: an account's webhook or a bot's server. */
-export type EndpointKind = 'account' | 'bot';
+import type { EndpointKind } from './endpoint.ts';
 
 /** The attempt that has just ended. */
 export interface FinishedAttempt {
@@ -24,35 +22,41 @@ export type NextStep =
   | { readonly step: 'exhausted'; readonly reason: GiveUpReason }
   | { readonly step: 'disable'; readonly reason: 'gone' };
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
 
 /** The waits after the first, second, … failed attempt, in milliseconds, before jitter. */
-export const RETRY_SCHEDULE: Readonly<Record<EndpointKind, readonly number[]>> = {
-  account: [
-    5 * SECOND,
-    MINUTE,
-    5 * MINUTE,
-    30 * MINUTE,
-    2 * HOUR,
-    5 * HOUR,
-    10 * HOUR,
-    14 * HOUR,
-    20 * HOUR,
-    24 * HOUR,
+export const retrySchedule: Readonly<Record<EndpointKind, readonly number[]>> = {
+  webhook: [
+    5 * second,
+    minute,
+    5 * minute,
+    30 * minute,
+    2 * hour,
+    5 * hour,
+    10 * hour,
+    14 * hour,
+    20 * hour,
+    24 * hour,
   ],
-  bot: [SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE],
+  bot: [second, 5 * second, 30 * second, 2 * minute, 10 * minute],
 };
 
+/**
+ * So long a bot's delivery waits behind an open circuit before it is given up, and people get the conversation: no
+ * longer than between two tries of its schedule.
+ */
+export const botPatienceSeconds = Math.max(...retrySchedule.bot) / 1000;
+
 /** The longest Retry-After that is honoured. A customer waits for a bot, so for bots it is their own longest wait. */
-const MAX_RETRY_AFTER: Readonly<Record<EndpointKind, number>> = { account: 10 * HOUR, bot: 10 * MINUTE };
-const OVERLOAD_WAIT = MINUTE;
-const OVERLOAD_STATUSES: ReadonlySet<number | null> = new Set([429, 502, 503, 504]);
-const MAX_JITTER = 0.2;
-const GONE = 410;
-const SECONDS = /^\d{1,10}$/;
-const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+const maxRetryAfterMs: Readonly<Record<EndpointKind, number>> = { webhook: 10 * hour, bot: 10 * minute };
+const overloadWaitMs = minute;
+const overloadStatuses: ReadonlySet<number | null> = new Set([429, 502, 503, 504]);
+const maxJitter = 0.2;
+const goneStatus = 410;
+const wholeSeconds = /^\d{1,10}$/;
+const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
  * Decides what follows an attempt. Pure. The wait is the longest of the schedule, a Retry-After, and (account webhooks
@@ -61,13 +65,13 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} G
 export function nextStep(finished: FinishedAttempt): NextStep {
   const { kind, attempt, result, random } = finished;
   if (result.ok) return { step: 'delivered' };
-  if (result.status === GONE) return { step: 'disable', reason: 'gone' };
+  if (result.status === goneStatus) return { step: 'disable', reason: 'gone' };
   const reason = hopelessReason(result);
   if (reason !== null) return { step: 'exhausted', reason };
-  const scheduled = RETRY_SCHEDULE[kind][attempt - 1];
+  const scheduled = retrySchedule[kind][attempt - 1];
   if (scheduled === undefined) return { step: 'exhausted', reason: 'attempts_used_up' };
   const wait = Math.max(scheduled, overloadWait(finished), requestedWait(finished));
-  return { step: 'retry', delayMs: Math.ceil(wait * (1 + MAX_JITTER * random.fraction())) };
+  return { step: 'retry', delayMs: Math.ceil(wait * (1 + maxJitter * random.fraction())) };
 }
 
 function hopelessReason({ errorCode }: FinishedAttempt['result']): GiveUpReason | null {
@@ -76,16 +80,16 @@ function hopelessReason({ errorCode }: FinishedAttempt['result']): GiveUpReason 
 
 function overloadWait({ kind, result }: FinishedAttempt): number {
   if (kind === 'bot') return 0;
-  return result.errorCode === 'timeout' || OVERLOAD_STATUSES.has(result.status) ? OVERLOAD_WAIT : 0;
+  return result.errorCode === 'timeout' || overloadStatuses.has(result.status) ? overloadWaitMs : 0;
 }
 
 function requestedWait({ kind, result, now }: FinishedAttempt): number {
   const value = result.headers['retry-after']?.trim() ?? '';
-  const wait = SECONDS.test(value)
-    ? Number(value) * SECOND
-    : HTTP_DATE.test(value)
+  const wait = wholeSeconds.test(value)
+    ? Number(value) * second
+    : httpDate.test(value)
       ? Date.parse(value) - now.getTime()
       : 0;
   // Date.parse gives NaN for a date that only looks like one.
-  return Number.isNaN(wait) ? 0 : Math.min(MAX_RETRY_AFTER[kind], Math.max(0, wait));
+  return Number.isNaN(wait) ? 0 : Math.min(maxRetryAfterMs[kind], Math.max(0, wait));
 }

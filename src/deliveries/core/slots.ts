@@ -1,4 +1,5 @@
 import type { EndpointOutcome } from './circuit.ts';
+import { keyOf, type EndpointOfAccount } from './endpoint.ts';
 
 const unprovenAllowance = 1;
 const provenAllowance = 2;
@@ -14,9 +15,7 @@ const reservedPart = 1 / 4;
 export type SlotOutcome = EndpointOutcome;
 
 /** An endpoint that has something due; a system bot once for each account. */
-export interface DueEndpoint {
-  id: number;
-  accountId: number;
+export interface DueEndpoint extends EndpointOfAccount {
   /** Whether its last attempt succeeded; null for what runs inside the service, of which the slots remember it. */
   isProven: boolean | null;
   /** `probe`: its circuit is open and lets one delivery through; `open`: what waited too long is to be given up. */
@@ -38,11 +37,6 @@ interface Known {
   allowance: number;
   isProven: boolean;
   servedAt: number;
-}
-
-/** Names an account's part in an endpoint. */
-export function keyOf({ id, accountId }: { id: number; accountId: number }): string {
-  return `${id}:${accountId}`;
 }
 
 function add<Key>(counts: Map<Key, number>, key: Key, change: number): void {

@@ -1,12 +1,7 @@
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Endpoint } from '../core/endpoint.ts';
 import { wakeLanes } from './wake.ts';
-
-/** An endpoint, by which what waits for it is found. */
-interface Endpoint {
-  kind: 'webhook' | 'bot';
-  id: number;
-}
 
 /** Why deliveries were cancelled: the endpoint is switched off, or no more. */
 type CancelReason = 'endpoint_disabled' | 'endpoint_gone';

@@ -1,7 +1,7 @@
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
-
-export type EndpointKind = 'webhook' | 'bot';
+import type { EndpointKind } from '../core/endpoint.ts';
+import { isNotHeldBack } from './hold.ts';
 
 /** A delivery that this process may make now, and nobody else: its lane is leased under `token`. */
 export interface Claimed {
@@ -60,9 +60,7 @@ const headStatement = prepared(`
   WITH oldest AS (
     SELECT d.id FROM lanes l CROSS JOIN LATERAL (
       SELECT d.id FROM deliveries d
-      WHERE d.lane_id = l.id AND d.state = 'pending' AND d.next_attempt_at <= now() AND d.event_id <= coalesce(
-        (SELECT h.event_id FROM deliveries h WHERE h.lane_id = l.id AND h.state = 'pending' AND h.failures < $3
-         ORDER BY h.event_id LIMIT 1), d.event_id)
+      WHERE d.lane_id = l.id AND d.state = 'pending' AND d.next_attempt_at <= now() AND ${isNotHeldBack('$3')}
       ORDER BY d.event_id LIMIT 1) d
     WHERE l.id = ANY ($1) AND l.lease_token = $2
   ), head AS (

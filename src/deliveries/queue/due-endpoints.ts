@@ -1,20 +1,8 @@
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
-import type { EndpointKind } from './claim.ts';
-import { RETRY_SCHEDULE } from '../core/retry.ts';
+import type { EndpointKind, EndpointOfAccount } from '../core/endpoint.ts';
+import { botPatienceSeconds } from '../core/retry.ts';
 import type { DueEndpoint } from '../core/slots.ts';
-
-/** An endpoint, and of a system bot's the part that one account has in it. */
-export interface EndpointOfAccount {
-  id: number;
-  accountId: number;
-}
-
-/**
- * So long a bot's delivery waits behind an open circuit before it is given up, and people get the conversation: no
- * longer than between two tries of its schedule.
- */
-export const botPatienceSeconds = Math.max(...RETRY_SCHEDULE.bot) / 1000;
 
 interface DueRow {
   endpoint_id: number;

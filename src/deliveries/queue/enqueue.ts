@@ -1,6 +1,7 @@
 import { prepared } from '../../postgres/prepared.ts';
 import type { TouchedEndpoint } from '../../postgres/database.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
+import { laneOrder } from './lock-order.ts';
 
 /** An event to be written, with its bodies as JSON text. */
 export interface NewEvent {
@@ -19,8 +20,7 @@ export interface NewEvent {
 }
 
 // One statement: the events, which are to get their positions in the feed (events/feed.ts), a delivery for each of their
-// subscribers, and the lanes of those, made due. Lanes are locked in one fixed order, here and where deliveries finish, so
-// that no two transactions can wait for each other.
+// subscribers, and the lanes of those, made due; locked in the order of lock-order.ts.
 const enqueueStatement = prepared(`
   WITH happened AS (
     SELECT nextval('events_id_seq') AS id, e.* FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[],
@@ -46,9 +46,8 @@ const enqueueStatement = prepared(`
     WHERE e.bot_payload IS NOT NULL AND e.bot_id IS NOT NULL AND e.bot_silence IS NULL
   ), touched_lanes AS (
     INSERT INTO lanes AS lane (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
-    SELECT $1, endpoint_kind, endpoint_id, subject_kind, subject_id, now() FROM subscribers
-    GROUP BY subject_kind, subject_id, endpoint_kind, endpoint_id
-    ORDER BY subject_kind, subject_id, endpoint_kind, endpoint_id
+    SELECT $1, s.endpoint_kind, s.endpoint_id, s.subject_kind, s.subject_id, now() FROM subscribers s
+    GROUP BY ${laneOrder('s')} ORDER BY ${laneOrder('s')}
     ON CONFLICT (account_id, subject_kind, subject_id, endpoint_kind, endpoint_id) DO UPDATE
       SET due_at = CASE WHEN lane.lease_token IS NULL THEN least(lane.due_at, now()) ELSE lane.due_at END
     RETURNING id, endpoint_kind, endpoint_id, subject_kind, subject_id

@@ -1,4 +1,5 @@
 import { sql, type Executor } from '../../postgres/sql.ts';
+import { laneOrder } from './lock-order.ts';
 
 /** Whose lanes: the account, within its transaction. */
 interface Scope {
@@ -8,10 +9,9 @@ interface Scope {
 
 type Subject = 'conversation' | 'contact';
 
-// Locked in the order in which all transactions lock lanes.
 const lockStatement = `
-  SELECT id FROM lanes WHERE account_id = $1 AND subject_kind = $2 AND subject_id = ANY ($3)
-  ORDER BY subject_kind, subject_id, endpoint_kind, endpoint_id FOR UPDATE`;
+  SELECT l.id FROM lanes l WHERE l.account_id = $1 AND l.subject_kind = $2 AND l.subject_id = ANY ($3)
+  ORDER BY ${laneOrder('l')} FOR UPDATE`;
 
 // A lane that is leased has a delivery under way: it stays, so that the deletion's own event comes after that.
 const deleteIdleStatement = `
@@ -20,7 +20,10 @@ const deleteIdleStatement = `
 const deleteSomeStatement = `DELETE FROM lanes WHERE account_id = $1 AND id IN (
   SELECT id FROM lanes WHERE account_id = $1 ORDER BY id LIMIT $2) RETURNING id`;
 
-/** Locks all lanes of conversations or contacts, so that nothing of them is claimed, finished or enqueued any more. */
+/**
+ * Locks all lanes of conversations or contacts, in the lock order: nothing of them is claimed, finished or enqueued until
+ * the transaction ends.
+ */
 export async function lockLanes({ em, account }: Scope, kind: Subject, ids: readonly number[]): Promise<void> {
   await sql(em, lockStatement, [account.id, kind, ids]);
 }

@@ -1,9 +1,18 @@
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
-import type { EndpointKind } from './claim.ts';
-import { botPatienceSeconds } from './due-endpoints.ts';
+import { botPatienceSeconds } from '../core/retry.ts';
+import type { EndpointKind } from '../core/endpoint.ts';
 import type { Share } from '../core/slots.ts';
+import { isNotHeldBack } from './hold.ts';
+import { laneOrder } from './lock-order.ts';
 
+/** A lane as it is leased under a token. */
+export interface Lease {
+  laneId: number;
+  token: string;
+}
+
+/** A lane that has just been leased, and the endpoint it leads to. */
 export interface LeasedLane {
   id: number;
   endpointId: number;
@@ -17,30 +26,7 @@ export interface LeaseBounds {
   leaseSeconds: number;
 }
 
-// A probe is its process's for the length of a lease. A circuit that opened since it was looked at lets nothing through.
-const probeStatements = {
-  webhook: takeProbe('webhooks'),
-  bot: takeProbe('agent_bots'),
-};
-const giveBack = (table: string) =>
-  prepared(`UPDATE ${table} SET circuit_probe_at = now()
-    WHERE id = ANY (ARRAY(${unlocked(table, 'circuit_probe_at > now()')}))`);
-const giveBackStatements = { webhook: giveBack('webhooks'), bot: giveBack('agent_bots') };
-const leaseStatements = {
-  webhook: lease('webhooks'),
-  bot: lease('agent_bots'),
-};
-
-function takeProbe(table: string): string {
-  return prepared(`UPDATE ${table} SET circuit_probe_at = now() + make_interval(secs => $2)
-    WHERE id = ANY (ARRAY(${unlocked(table, 'circuit_probe_at <= now()')})) RETURNING id`);
-}
-
-// An endpoint's row may be locked for long, by a request that changes it: nobody else's deliveries wait for that. NO KEY:
-// FOR UPDATE would make every insert wait that refers to the endpoint.
-function unlocked(table: string, condition: string): string {
-  return `SELECT id FROM ${table} WHERE id = ANY ($1) AND ${condition} ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`;
-}
+const leaseStatements = { webhook: lease('webhooks'), bot: lease('agent_bots') };
 
 // The lease doubles as the due time, so a lane whose process died becomes due by itself. A lane left behind is leased for
 // up to twice as long, at random: should one of these deliveries end the process again, the others come back apart from
@@ -62,23 +48,6 @@ function lease(table: string): string {
     WHERE id = ANY (ARRAY(SELECT id FROM candidate)) RETURNING id, endpoint_id, account_id`);
 }
 
-/**
- * Takes the right to a probe of each endpoint whose next one is due; answers those that nobody
- * else has taken or locked.
- */
-export async function takeProbes(
-  executor: Executor,
-  { kind, endpointIds, seconds }: { kind: EndpointKind; endpointIds: readonly number[]; seconds: number },
-): Promise<Set<number>> {
-  const rows = await sql<{ id: number }>(executor, probeStatements[kind], [endpointIds, seconds]);
-  return new Set(rows.map(({ id }) => id));
-}
-
-/** Lets others make probes that were taken, but for which no delivery was found. */
-export async function giveBackProbes(executor: Executor, kind: EndpointKind, ids: readonly number[]): Promise<void> {
-  await sql(executor, giveBackStatements[kind], [ids]);
-}
-
 /** Leases due lanes under `token`. */
 export async function leaseLanes(executor: Executor, bounds: LeaseBounds, token: string): Promise<LeasedLane[]> {
   const { kind, shares, leaseSeconds } = bounds;
@@ -93,4 +62,83 @@ export async function leaseLanes(executor: Executor, bounds: LeaseBounds, token:
     leaseSeconds,
   ]);
   return rows.map((row) => ({ id: row.id, endpointId: row.endpoint_id, accountId: row.account_id }));
+}
+
+const leased = `FROM lanes l JOIN unnest($1::bigint[], $2::uuid[]) AS leased (id, token)
+    ON l.id = leased.id AND l.lease_token = leased.token`;
+const lockStatement = prepared(`SELECT l.id ${leased} ORDER BY ${laneOrder('l')} FOR UPDATE OF l`);
+const lockFreeStatement = prepared(`SELECT l.id ${leased} ORDER BY ${laneOrder('l')} FOR UPDATE OF l SKIP LOCKED`);
+const leasedStatement = prepared(`SELECT l.id ${leased}`);
+
+async function ask(executor: Executor, statement: string, lanes: readonly Lease[]): Promise<Set<number>> {
+  const rows = await sql<{ id: number }>(executor, statement, [
+    lanes.map(({ laneId }) => laneId),
+    lanes.map(({ token }) => token),
+  ]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Locks the lanes whose leases are still ours, waiting for those that somebody else has locked; answers their ids. */
+export function lockLeased(executor: Executor, leases: readonly Lease[]): Promise<Set<number>> {
+  return ask(executor, lockStatement, leases);
+}
+
+/** Like lockLeased, without waiting: `skipped` are still ours, but locked by somebody else. */
+export async function lockFree<Held extends Lease>(
+  executor: Executor,
+  leases: readonly Held[],
+): Promise<{ locked: Set<number>; skipped: Held[] }> {
+  const locked = await ask(executor, lockFreeStatement, leases);
+  const others = leases.filter(({ laneId }) => !locked.has(laneId));
+  const ours = others.length > 0 ? await ask(executor, leasedStatement, others) : new Set();
+  return { locked, skipped: others.filter(({ laneId }) => ours.has(laneId)) };
+}
+
+// Due again when its head is, but not for so many seconds: a delivery that still holds the lane back hides all behind it.
+const releaseStatement = prepared(`
+  UPDATE lanes l SET lease_token = NULL, due_at = (
+    SELECT min(greatest(d.next_attempt_at, now() + make_interval(secs => $3))) FROM deliveries d
+    WHERE d.lane_id = l.id AND d.state = 'pending' AND ${isNotHeldBack('$2')})
+  WHERE l.id = ANY ($1)`);
+
+/** Gives locked lanes back: due again when their heads are, but not before so many seconds. */
+export async function releaseLocked(
+  executor: Executor,
+  locked: ReadonlySet<number>,
+  { holdAttempts, notBeforeSeconds }: { holdAttempts: number; notBeforeSeconds: number },
+): Promise<void> {
+  await sql(executor, releaseStatement, [[...locked], holdAttempts, notBeforeSeconds]);
+}
+
+/** A lane whose head was locked is not claimed again at once, or claims would do nothing else while it is. */
+const lockedHeadSeconds = 0.25;
+
+/**
+ * Gives lanes back that had nothing to deliver, or whose delivery somebody else has locked. Answers those whose rows
+ * somebody else has locked: they are as before. Runs in the caller's transaction.
+ */
+export async function releaseLanes<Held extends Lease>(
+  executor: Executor,
+  lanes: readonly Held[],
+  holdAttempts: number,
+): Promise<Held[]> {
+  const { locked, skipped } = await lockFree(executor, lanes);
+  if (locked.size > 0) await releaseLocked(executor, locked, { holdAttempts, notBeforeSeconds: lockedHeadSeconds });
+  return skipped;
+}
+
+const extendStatement = prepared('UPDATE lanes SET due_at = now() + make_interval(secs => $2) WHERE id = ANY ($1)');
+
+/**
+ * Lets leases last for so many seconds from now, 0 to end them; one that somebody else has meanwhile is left alone.
+ * Answers those whose rows somebody else has locked: they are as before. Runs in the caller's transaction.
+ */
+export async function extendLeases<Held extends Lease>(
+  executor: Executor,
+  leases: readonly Held[],
+  seconds: number,
+): Promise<Held[]> {
+  const { locked, skipped } = await lockFree(executor, leases);
+  if (locked.size > 0) await sql(executor, extendStatement, [[...locked], seconds]);
+  return skipped;
 }

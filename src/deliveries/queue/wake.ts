@@ -1,11 +1,6 @@
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
-
-/** An endpoint by which its lanes are found. */
-interface Endpoint {
-  kind: 'webhook' | 'bot';
-  id: number;
-}
+import type { Endpoint } from '../core/endpoint.ts';
 
 const batch = 1000;
 

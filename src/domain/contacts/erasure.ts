@@ -27,7 +27,7 @@ async function requestErasure(tx: Transaction, contact: Contact): Promise<void> 
 
 /** Erases some of a contact's conversations, and the contact with the last of them. `gone`: there is no such contact. */
 async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased' | 'gone'> {
-  // Conversations before their contact, as those who send messages do.
+  // Lock order (deliveries/queue/lock-order.ts): conversations before their contact.
   const some = await lockConversations(tx, ofContact, [id]);
   const contact = await lockContact(tx, id);
   if (!contact) return 'gone';

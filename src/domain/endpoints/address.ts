@@ -1,3 +1,4 @@
+import type { Endpoint } from '../../deliveries/core/endpoint.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 
@@ -10,7 +11,7 @@ const addresses = {
 export async function findAddress(
   executor: Executor,
   accountId: number,
-  { kind, id }: { kind: 'webhook' | 'bot'; id: number },
+  { kind, id }: Endpoint,
 ): Promise<string | null> {
   const [row] = await sql<{ url: string | null }>(executor, addresses[kind], [accountId, id]);
   return row?.url ?? null;

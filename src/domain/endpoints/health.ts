@@ -1,4 +1,5 @@
 import type { Transaction } from '../../events/transaction.ts';
+import type { Endpoint } from '../../deliveries/core/endpoint.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { moment, momentOrNull, sql } from '../../postgres/sql.ts';
 import {
@@ -11,7 +12,7 @@ import { disableWebhook } from '../webhooks.ts';
 
 /** An attempt on the endpoint that has ended. */
 export interface AttemptOnEndpoint {
-  endpoint: { kind: 'webhook' | 'bot'; id: number; url: string | null };
+  endpoint: Endpoint & { url: string | null };
   outcome: EndpointOutcome;
   isProbe: boolean;
   /** In [0, 1), random. */

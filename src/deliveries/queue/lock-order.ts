@@ -1,0 +1,21 @@
+/**
+ * THE lock order. A transaction that waits for several of these rows takes them from the top down; any other order can
+ * deadlock.
+ *
+ *   1. conversations, by id
+ *   2. their contact
+ *   3. the endpoint: the row of a webhook or a bot
+ *   4. the endpoint's backlog tasks
+ *   5. lanes, by subject, then by endpoint (`laneOrder`)
+ *   6. deliveries, each under the lock of its lane
+ *
+ * Whoever cannot keep to it does not wait, but passes by what is locked (SKIP LOCKED): claims, which lock lanes in the
+ * order of their due times and heads without their lanes; renewals and results, which come from attempts and not from
+ * conversations; waking, cancelling and pruning, which look for lanes by endpoint. Attempts are only inserted, events only
+ * inserted, or rewritten and deleted under the lock of their conversation.
+ */
+export function laneOrder(alias: string): string {
+  return ['subject_kind', 'subject_id', 'endpoint_kind', 'endpoint_id']
+    .map((column) => `${alias}.${column}`)
+    .join(', ');
+}
