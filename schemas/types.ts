@@ -10,21 +10,35 @@ account: Named
 /**
  * A customer, as REST answers and account webhooks tell it.
  */
-export type ContactShape = (RecordShape & ContactIdentityShape & {
+export type ContactShape = (AccountRecordShape & ContactIdentityShape & {
 blocked: boolean
 thumbnail: (string | null)
 custom_attributes: Attributes
-visitor_attributes: Attributes1
+/**
+ * What the contact said about itself in the widget; nobody vouches for it.
+ */
+visitor_attributes: Attributes
 additional_attributes: Attributes
 /**
  * Since when the contact is being deleted, where that takes more than a moment.
  */
-deletion_requested_at: (number | null)
-/**
- * Unix timestamp in seconds, or null.
- */
-last_activity_at: (number | null)
+deletion_requested_at: NullableUnixTime
+last_activity_at: NullableUnixTime
 })
+/**
+ * What every record of an account has.
+ */
+export type AccountRecordShape = (RecordShape & {
+account_id: Id
+})
+/**
+ * Identifier: a positive integer below 2^53.
+ */
+export type Id = number
+/**
+ * Unix timestamp in seconds.
+ */
+export type UnixTime = number
 /**
  * By what a contact is known and reached.
  */
@@ -32,6 +46,10 @@ export type ContactIdentityShape = (ContactBriefShape & {
 phone_number: (string | null)
 identifier: (string | null)
 })
+/**
+ * Unix timestamp in seconds, or null.
+ */
+export type NullableUnixTime = (number | null)
 /**
  * A contact's details changed.
  */
@@ -49,34 +67,19 @@ event: "conversation_created"
 /**
  * A customer interaction in an inbox, as REST answers and account webhooks tell it.
  */
-export type ConversationShape = (RecordShape & {
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
+export type ConversationShape = (AccountRecordShape & {
+inbox_id: Id
+status: ConversationStatus
 priority: ("urgent" | "high" | "medium" | "low" | null)
 unread_count: number
 source_id: (string | null)
 labels: string[]
-/**
- * Unix timestamp in seconds, or null.
- */
-snoozed_until: (number | null)
-/**
- * Unix timestamp in seconds, or null.
- */
-waiting_since: (number | null)
-/**
- * Identifier, or null for none.
- */
-sla_policy_id: (number | null)
+snoozed_until: NullableUnixTime
+waiting_since: NullableUnixTime
+sla_policy_id: NullableId
 additional_attributes: Attributes
 custom_attributes: Attributes
-contact: ContactBriefShape
+contact: ContactBrief
 meta: {
 sender: (ContactBriefShape & {
 phone_number: (string | null)
@@ -90,11 +93,21 @@ team: (Named | null)
  */
 agent_bot: (Named | null)
 }
-/**
- * Unix timestamp in seconds.
- */
-last_activity_at: number
+last_activity_at: UnixTime
 })
+/**
+ * State of a conversation.
+ */
+export type ConversationStatus = ("open" | "resolved" | "pending" | "snoozed")
+/**
+ * Identifier, or null for none.
+ */
+export type NullableId = (number | null)
+export type ContactBrief = ContactBriefShape
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 …
+ */
+export type EventSequence = number
 /**
  * A conversation's status changed.
  */
@@ -129,30 +142,18 @@ id: string
 created_at: string
 status: ("sent" | "delivered" | "read" | "failed")
 conversation: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
+id: Id
+status: ConversationStatus
+inbox_id: Id
 }
-contact: ContactBriefShape
+contact: ContactBrief
 })
 /**
  * A message, as agents and account webhooks are told it.
  */
 export type MessageShape = (InternalMessageShape & {
 sender: ({
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
+id: Id
 name: string
 type: ("Contact" | "User" | "AgentBot")
 } | null)
@@ -189,10 +190,7 @@ event: "sla_breached"
  * Which promise was not kept.
  */
 which: ("first_response" | "resolution")
-/**
- * Unix timestamp in seconds.
- */
-due_at: number
+due_at: UnixTime
 sla_policy: Named
 })
 /**
@@ -206,9 +204,9 @@ contact: ContactShape
  */
 current_conversation: (ConversationShape | null)
 /**
- * Position of the event among the events of its conversation: 1, 2, 3 …
+ * Absent without a conversation.
  */
-sequence?: number
+sequence?: EventSequence
 })
 /**
  * A resolved conversation was reopened.
@@ -221,18 +219,9 @@ status: ("open" | "pending" | "snoozed")
  * A conversation whose status changed, as bots are told it.
  */
 export type BotConversationEventShape = (ConversationEventShape & {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
+id: Id
+account_id: Id
+inbox_id: Id
 meta: BotConversationMeta
 })
 /**
@@ -252,14 +241,8 @@ event: "message_created"
  * A message, as bots are told it.
  */
 export type BotMessageShape = (InternalMessageShape & ConversationEventShape & {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
+id: Id
+created_at: UnixTime
 additional_attributes: Attributes
 /**
  * Who wrote it; null when the author no longer exists.
@@ -290,14 +273,17 @@ export type BotWebwidgetTriggered = (WidgetSessionShape & {
 event: "webwidget_triggered"
 contact: (BotContactShape & {
 custom_attributes: Attributes
-visitor_attributes: Attributes2
+/**
+ * What the contact said about itself in the widget; nobody vouches for it.
+ */
+visitor_attributes: Attributes
 type: "contact"
 })
-current_conversation: BotConversation1
 /**
- * Position of the event among the events of its conversation: 1, 2, 3 …
+ * What the session goes on with: a greeting has a place to go.
  */
-sequence: number
+current_conversation: BotConversation
+sequence: EventSequence
 })
 /**
  * Page and order of contacts.
@@ -315,13 +301,13 @@ sort?: ("created_at" | "-created_at" | "updated_at" | "-updated_at" | "last_acti
 status?: ("open" | "resolved" | "pending" | "snoozed" | "all")
 assignee_type?: ("me" | "unassigned" | "all" | "assigned")
 /**
- * Identifier: a positive integer below 2^53.
+ * Conversations of this inbox alone.
  */
-inbox_id?: number
+inbox_id?: Id
 /**
- * Identifier: a positive integer below 2^53.
+ * Conversations of this team alone.
  */
-team_id?: number
+team_id?: Id
 /**
  * Conversations with this text in a public message or in their contact's name, e-mail address or phone number: three characters or more.
  */
@@ -336,10 +322,7 @@ labels?: string[]
  * Which conversation is to move to which status.
  */
 export type SetConversationStatus = ({
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
+id: Id
 [k: string]: unknown
 } & ToggleStatus)
 /**
@@ -351,6 +334,58 @@ export type Subscriptions = ("conversation_created" | "conversation_updated" | "
  * A bot that can serve conversations.
  */
 export type AgentBot = AgentBotShape
+/**
+ * A bot that can serve conversations.
+ */
+export type AgentBotShape = (RecordShape & {
+/**
+ * Null for a system bot.
+ */
+account_id: NullableId
+name: string
+description: (string | null)
+kind: ("webhook" | "plugin")
+avatar_url: (string | null)
+/**
+ * Where a webhook bot is sent its events; null for plugins and system bots.
+ */
+outgoing_url: (string | null)
+/**
+ * The plugin that a bot inside the service runs; null for webhook bots.
+ */
+plugin_id: (string | null)
+config: Attributes
+/**
+ * What the bot is told of.
+ */
+events: string[]
+/**
+ * Why the service tells the bot nothing any more and gives its conversations to people, or null. Setting outgoing_url has it try again.
+ */
+disabled_reason: (string | null)
+/**
+ * How deliveries to the bot's server go; null for bots that run inside the service.
+ */
+circuit: (Circuit | null)
+/**
+ * Whether it is there for every account, and not for accounts to change.
+ */
+system: boolean
+/**
+ * Set when a bot inside the service is not called because its runs failed again and again: its conversations go to people. With an `until` that is past it is on trial: the next good run ends the quarantine, the next failed one begins a longer one.
+ */
+quarantine: ({
+/**
+ * The outcome of the run that began it.
+ */
+reason: string
+since: UnixTime
+/**
+ * Null until the bot is released.
+ */
+until: NullableUnixTime
+} | null)
+})
 /**
  * A bot with what was just made for it: the only answer that carries it.
  */
@@ -367,7 +402,7 @@ secret?: string
 /**
  * Somebody who works in the account, or is invited to: id, name and address are those of this account.
  */
-export type Agent = (RecordShape & PersonShape & {
+export type Agent = (AccountRecordShape & PersonShape & {
 role: ("administrator" | "agent")
 availability: ("online" | "busy" | "offline")
 })
@@ -382,10 +417,7 @@ export type Contact = (ContactShape & {
 contact_inboxes?: {
 source_id: (string | null)
 inbox: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
+id: Id
 name: string
 channel_type: string
 }
@@ -405,32 +437,17 @@ messages?: Message[]
  * One exchange inside a conversation.
  */
 export type Message = (MessageShape & MessageRecordShape & {
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
+account_id: Id
+inbox_id: Id
 })
 /**
  * A message as REST answers it, to agents and to its contact.
  */
 export type MessageRecordShape = (MessageContentShape & {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-conversation_id: number
+id: Id
+conversation_id: Id
 status: ("sent" | "delivered" | "read" | "failed")
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
+created_at: UnixTime
 attachments: Attributes[]
 })
 /**
@@ -440,7 +457,7 @@ export type Inbox = InboxShape
 /**
  * A configured channel connection.
  */
-export type InboxShape = (RecordShape & {
+export type InboxShape = (AccountRecordShape & {
 name: string
 channel_type: string
 /**
@@ -491,11 +508,17 @@ export type Page = string
 /**
  * A colour-coded tag of conversations.
  */
-export type Label = (RecordShape & {
+export type Label = (AccountRecordShape & {
 title: string
 description: (string | null)
 color: string
 show_on_sidebar: boolean
+})
+/**
+ * A tenant, as platform administrators see it.
+ */
+export type PlatformAccount = (RecordShape & {
+name: string
 })
 /**
  * A person with the access token just made: the only answer that carries it.
@@ -506,35 +529,20 @@ access_token: string
 /**
  * A person, as platform administrators see it.
  */
-export type PlatformUserShape = (UserShape & {
+export type PlatformUserShape = (RecordShape & UserShape & {
 /**
  * The accounts that the user belongs to.
  */
 accounts: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
+id: Id
 name: string
 role: ("administrator" | "agent")
 }[]
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
 })
 /**
  * A person who may hold access tokens.
  */
 export type UserShape = (PersonShape & {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
 platform_admin: boolean
 })
 /**
@@ -551,22 +559,17 @@ access_token: string
  * Who the access token belongs to.
  */
 export type ProfileShape = (UserShape & {
+id: Id
 type: "user"
-/**
- * Identifier, or null for none.
- */
-account_id: (number | null)
+account_id: NullableId
 role: ("administrator" | "agent" | null)
 accounts: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
+id: Id
 name: string
 /**
- * Identifier: a positive integer below 2^53.
+ * The id of the agent that the caller is in the account.
  */
-agent_id: number
+agent_id: Id
 role: ("administrator" | "agent")
 availability: ("online" | "busy" | "offline")
 }[]
@@ -578,7 +581,7 @@ export type Profile = ProfileShape
 /**
  * How long customers wait at most.
  */
-export type SLAPolicy = (RecordShape & {
+export type SLAPolicy = (AccountRecordShape & {
 name: string
 first_response_seconds: (number | null)
 resolution_seconds: (number | null)
@@ -586,7 +589,7 @@ resolution_seconds: (number | null)
 /**
  * A group of agents that conversations can be assigned to.
  */
-export type Team = (RecordShape & {
+export type Team = (AccountRecordShape & {
 name: string
 description: (string | null)
 allow_auto_assign: boolean
@@ -602,7 +605,7 @@ export type Webhook = WebhookShape
 /**
  * A subscription of an external URL to events.
  */
-export type WebhookShape = (RecordShape & {
+export type WebhookShape = (AccountRecordShape & {
 url: string
 name: (string | null)
 subscriptions: string[]
@@ -612,10 +615,7 @@ active: boolean
  */
 disabled_reason: (string | null)
 circuit: Circuit
-/**
- * Identifier, or null for none.
- */
-inbox_id: (number | null)
+inbox_id: NullableId
 })
 /**
  * A webhook just created: the only answer that carries its signing secret.
@@ -644,6 +644,8 @@ avatar_url: (string | null)
  * 
  * @minItems 1
  * @maxItems 20
+ * 
+ * Items: Lowercase letters, digits, `_` and `-`.
  */
 export type LabelTitles = string[]
 export type Action = (ReplyAction | NoteAction | HandoffAction | LabelAction)
@@ -772,6 +774,7 @@ export interface Schemas {
 "runtime/actions": ActionBatch
 "runtime/plugin": PluginManifest
 "shapes/account-message": AccountMessageShape
+"shapes/account-record": AccountRecordShape
 "shapes/agent-bot": AgentBotShape
 "shapes/bot-contact": BotContactShape
 "shapes/bot-conversation-event": BotConversationEventShape
@@ -796,34 +799,18 @@ export interface Schemas {
 "shapes/working-day": WorkingDayShape
 }
 /**
- * What every record of an account has.
+ * What every record has.
  */
 export interface RecordShape {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
+id: Id
+created_at: UnixTime
+updated_at: UnixTime
 }
 /**
  * Which contact it is.
  */
 export interface ContactBriefShape {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
+id: Id
 name: string
 email: (string | null)
 }
@@ -833,17 +820,8 @@ email: (string | null)
 export interface Attributes {
 [k: string]: unknown
 }
-/**
- * Caller-owned JSON object; passes through untouched.
- */
-export interface Attributes1 {
-[k: string]: unknown
-}
 export interface Named {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
+id: Id
 name: string
 }
 /**
@@ -851,14 +829,8 @@ name: string
  */
 export interface ContactDeleted {
 event: "contact_deleted"
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
+id: Id
+account_id: Id
 account: Named
 }
 /**
@@ -875,37 +847,19 @@ current: unknown
  */
 export interface ConversationEventShape {
 account: Named
-/**
- * Position of the event among the events of its conversation: 1, 2, 3 …
- */
-sequence: number
+sequence: EventSequence
 }
 /**
  * A conversation was deleted for good, by itself or with its contact.
  */
 export interface ConversationDeleted {
 event: "conversation_deleted"
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-contact_id: number
+id: Id
+account_id: Id
+inbox_id: Id
+contact_id: Id
 account: Named
-/**
- * Position of the event among the events of its conversation: 1, 2, 3 …
- */
-sequence: number
+sequence: EventSequence
 }
 /**
  * What is said, as everybody is told it.
@@ -932,62 +886,22 @@ source_id: (string | null)
 conversation_begun: boolean
 }
 export interface InboxBrief {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
+id: Id
 name: string
 channel: string
 }
 export interface BotConversationMeta {
 sender: {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
+id: Id
 name: string
 type: "contact"
 }
 channel: string
 }
 export interface BotConversation {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
-assignee: (Named | null)
-meta: BotConversationMeta
-}
-/**
- * Caller-owned JSON object; passes through untouched.
- */
-export interface Attributes2 {
-[k: string]: unknown
-}
-/**
- * What the session goes on with: a greeting has a place to go.
- */
-export interface BotConversation1 {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
+id: Id
+account_id: Id
+status: ConversationStatus
 assignee: (Named | null)
 meta: BotConversationMeta
 }
@@ -995,10 +909,7 @@ meta: BotConversationMeta
  * Who joins the account, and as what.
  */
 export interface AddAccountUser {
-/**
- * Identifier: a positive integer below 2^53.
- */
-user_id: number
+user_id: Id
 role: ("administrator" | "agent")
 [k: string]: unknown
 }
@@ -1006,10 +917,7 @@ role: ("administrator" | "agent")
  * Which user leaves the account.
  */
 export interface RemoveAccountUser {
-/**
- * Identifier: a positive integer below 2^53.
- */
-user_id: number
+user_id: Id
 [k: string]: unknown
 }
 /**
@@ -1033,13 +941,17 @@ outgoing_url?: string
 /**
  * Settings of a plugin, as its manifest says.
  */
-config?: {
-[k: string]: unknown
-}
+config?: GivenAttributes
 /**
  * An installed plugin.
  */
 plugin_id?: string
+[k: string]: unknown
+}
+/**
+ * Caller-owned JSON object of at most 64 KB; passes through untouched.
+ */
+export interface GivenAttributes {
 [k: string]: unknown
 }
 /**
@@ -1059,9 +971,7 @@ outgoing_url?: string
 /**
  * Settings of a plugin, as its manifest says.
  */
-config?: {
-[k: string]: unknown
-}
+config?: GivenAttributes
 [k: string]: unknown
 }
 /**
@@ -1102,18 +1012,12 @@ email?: (string | null)
 phone_number?: (string | null)
 identifier?: (string | null)
 /**
- * An http or https URL, or null for none.
+ * Picture of the contact, answered as `thumbnail`.
  */
 avatar_url?: (string | null)
 blocked?: boolean
 custom_attributes?: GivenAttributes
 additional_attributes?: GivenAttributes
-[k: string]: unknown
-}
-/**
- * Caller-owned JSON object of at most 64 KB; passes through untouched.
- */
-export interface GivenAttributes {
 [k: string]: unknown
 }
 /**
@@ -1147,7 +1051,7 @@ email?: (string | null)
 phone_number?: (string | null)
 identifier?: (string | null)
 /**
- * An http or https URL, or null for none.
+ * Picture of the contact, answered as `thumbnail`.
  */
 avatar_url?: (string | null)
 blocked?: boolean
@@ -1159,45 +1063,21 @@ additional_attributes?: GivenAttributes
  * Who is to have the conversation; null for nobody.
  */
 export interface AssignConversation {
-/**
- * Identifier, or null for none.
- */
-assignee_id?: (number | null)
-/**
- * Identifier, or null for none.
- */
-team_id?: (number | null)
+assignee_id?: NullableId
+team_id?: NullableId
 [k: string]: unknown
 }
 /**
  * What opens a conversation.
  */
 export interface CreateConversation {
-/**
- * Identifier: a positive integer below 2^53.
- */
-inbox_id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-contact_id: number
+inbox_id: Id
+contact_id: Id
 source_id?: (string | null)
-/**
- * State of a conversation.
- */
-status?: ("open" | "resolved" | "pending" | "snoozed")
-/**
- * Unix timestamp in seconds, or null.
- */
-snoozed_until?: (number | null)
-/**
- * Identifier, or null for none.
- */
-assignee_id?: (number | null)
-/**
- * Identifier, or null for none.
- */
-team_id?: (number | null)
+status?: ConversationStatus
+snoozed_until?: NullableUnixTime
+assignee_id?: NullableId
+team_id?: NullableId
 /**
  * A first message, sent by the caller.
  */
@@ -1221,10 +1101,7 @@ page?: number
  * The bot that serves one conversation instead of its inbox's bot, or null for that one.
  */
 export interface SetAgentBotOfAConversation {
-/**
- * Identifier, or null for none.
- */
-agent_bot_id: (number | null)
+agent_bot_id: NullableId
 [k: string]: unknown
 }
 /**
@@ -1243,14 +1120,8 @@ labels: string[]
  * The status to move to.
  */
 export interface ToggleStatus {
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
-/**
- * Unix timestamp in seconds, or null.
- */
-snoozed_until?: (number | null)
+status: ConversationStatus
+snoozed_until?: NullableUnixTime
 [k: string]: unknown
 }
 /**
@@ -1258,10 +1129,7 @@ snoozed_until?: (number | null)
  */
 export interface UpdateConversation {
 priority?: ("urgent" | "high" | "medium" | "low" | null)
-/**
- * Identifier, or null for none.
- */
-sla_policy_id?: (number | null)
+sla_policy_id?: NullableId
 additional_attributes?: GivenAttributes
 custom_attributes?: GivenAttributes
 [k: string]: unknown
@@ -1347,20 +1215,15 @@ allowed_origins?: string[]
 export interface InboxMembers {
 /**
  * @maxItems 1000
- * 
- * Items: Identifier: a positive integer below 2^53.
  */
-user_ids: number[]
+user_ids: Id[]
 [k: string]: unknown
 }
 /**
  * The bot that is active in an inbox from now on, or null for none.
  */
 export interface SetAgentBot {
-/**
- * Identifier, or null for none.
- */
-agent_bot: (number | null)
+agent_bot: NullableId
 [k: string]: unknown
 }
 /**
@@ -1482,14 +1345,8 @@ source_id?: (string | null)
  * Which stretch of a conversation.
  */
 export interface ListMessagesQuery {
-/**
- * Unix timestamp in seconds.
- */
-before?: number
-/**
- * Unix timestamp in seconds.
- */
-after?: number
+before?: UnixTime
+after?: UnixTime
 [k: string]: unknown
 }
 /**
@@ -1592,10 +1449,8 @@ allow_auto_assign?: boolean
 export interface TeamMembers {
 /**
  * @maxItems 500
- * 
- * Items: Identifier: a positive integer below 2^53.
  */
-user_ids: number[]
+user_ids: Id[]
 [k: string]: unknown
 }
 /**
@@ -1614,10 +1469,7 @@ export interface CreateWebhook {
 url: string
 subscriptions: Subscriptions
 name?: (string | null)
-/**
- * Identifier, or null for none.
- */
-inbox_id?: (number | null)
+inbox_id?: NullableId
 active?: boolean
 [k: string]: unknown
 }
@@ -1628,10 +1480,7 @@ export interface UpdateWebhook {
 url?: string
 subscriptions?: Subscriptions
 name?: (string | null)
-/**
- * Identifier, or null for none.
- */
-inbox_id?: (number | null)
+inbox_id?: NullableId
 active?: boolean
 [k: string]: unknown
 }
@@ -1679,25 +1528,19 @@ meta: PageMeta
  * A membership of an account.
  */
 export interface AccountUser {
+account_id: Id
 /**
- * Identifier: a positive integer below 2^53.
+ * Null until the invitation is accepted.
  */
-account_id: number
+user_id: NullableId
 /**
- * Identifier, or null for none.
+ * The id of the agent within the account.
  */
-user_id: (number | null)
-/**
- * Identifier: a positive integer below 2^53.
- */
-agent_id: number
+agent_id: Id
 name: string
 email: string
 role: ("administrator" | "agent")
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
+created_at: UnixTime
 }
 export interface PageMeta {
 count: number
@@ -1712,73 +1555,6 @@ payload: AgentBot[]
 meta: PageMeta
 }
 /**
- * A bot that can serve conversations.
- */
-export interface AgentBotShape {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier, or null for none.
- */
-account_id: (number | null)
-name: string
-description: (string | null)
-kind: ("webhook" | "plugin")
-avatar_url: (string | null)
-/**
- * Where a webhook bot is sent its events; null for plugins and system bots.
- */
-outgoing_url: (string | null)
-/**
- * The plugin that a bot inside the service runs; null for webhook bots.
- */
-plugin_id: (string | null)
-config: Attributes
-/**
- * What the bot is told of.
- */
-events: string[]
-/**
- * Why the service tells the bot nothing any more and gives its conversations to people, or null. Setting outgoing_url has it try again.
- */
-disabled_reason: (string | null)
-/**
- * How deliveries to the bot's server go; null for bots that run inside the service.
- */
-circuit: (Circuit | null)
-/**
- * Whether it is there for every account, and not for accounts to change.
- */
-system: boolean
-/**
- * Set when a bot inside the service is not called because its runs failed again and again: its conversations go to people. With an `until` that is past it is on trial: the next good run ends the quarantine, the next failed one begins a longer one.
- */
-quarantine: ({
-/**
- * The outcome of the run that began it.
- */
-reason: string
-/**
- * Unix timestamp in seconds.
- */
-since: number
-/**
- * Unix timestamp in seconds, or null.
- */
-until: (number | null)
-} | null)
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-}
-/**
  * How deliveries to the endpoint go. The circuit opens after three attempts running that got no answer: then one delivery at a time is tried, at growing distances, and the others wait; the first success closes it.
  */
 export interface Circuit {
@@ -1788,13 +1564,13 @@ state: ("closed" | "open")
  */
 consecutive_failures: number
 /**
- * Unix timestamp in seconds, or null.
+ * When the first of them was made; null while the last attempt succeeded. After 5 days, and at least ten failures, the endpoint is switched off.
  */
-failing_since: (number | null)
+failing_since: NullableUnixTime
 /**
- * Unix timestamp in seconds, or null.
+ * When an open circuit lets the next delivery through; null while it is closed.
  */
-next_attempt_at: (number | null)
+next_attempt_at: NullableUnixTime
 }
 /**
  * Who a person is.
@@ -1826,27 +1602,15 @@ meta: PageMeta
  * What an agent wrote down about a contact.
  */
 export interface ContactNote {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
-/**
- * Identifier: a positive integer below 2^53.
- */
-contact_id: number
+id: Id
+account_id: Id
+contact_id: Id
 content: string
 /**
  * Who wrote it; null when the author no longer exists.
  */
 user: (Named | null)
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
+created_at: UnixTime
 }
 /**
  * Who answers the customer of a conversation, and why.
@@ -1981,17 +1745,11 @@ close_hour: (number | null)
 close_minutes: (number | null)
 }
 export interface NewAccess {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
+id: Id
 name: string
 email: string
 confirmed: true
-/**
- * Identifier: a positive integer below 2^53.
- */
-account_id: number
+account_id: Id
 /**
  * Null for who holds an access token already: it opens this account too.
  */
@@ -2042,24 +1800,6 @@ payload: PlatformAccount[]
 meta: PageMeta
 }
 /**
- * A tenant, as platform administrators see it.
- */
-export interface PlatformAccount {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-name: string
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-updated_at: number
-}
-/**
  * The account's SLA policies, by name.
  */
 export interface SLAPolicyList {
@@ -2077,28 +1817,16 @@ meta: PageMeta
  * A conversation as its contact sees it.
  */
 export interface WidgetConversation {
-/**
- * Identifier: a positive integer below 2^53.
- */
-id: number
-/**
- * State of a conversation.
- */
-status: ("open" | "resolved" | "pending" | "snoozed")
+id: Id
+status: ConversationStatus
 /**
  * The person who answers, if there is one.
  */
 assignee: ({
 name: string
 } | null)
-/**
- * Unix timestamp in seconds.
- */
-created_at: number
-/**
- * Unix timestamp in seconds.
- */
-last_activity_at: number
+created_at: UnixTime
+last_activity_at: UnixTime
 }
 /**
  * Public messages of a conversation, oldest first.
@@ -2151,6 +1879,9 @@ remove?: LabelTitles
  */
 export interface NoteAction {
 type: "note"
+/**
+ * What a bot writes.
+ */
 content: string
 }
 /**
@@ -2158,6 +1889,9 @@ content: string
  */
 export interface ReplyAction {
 type: "reply"
+/**
+ * What a bot writes.
+ */
 content: string
 content_type?: ("text" | "input_select" | "input_email")
 /**

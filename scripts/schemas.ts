@@ -10,9 +10,13 @@ import { drawFloors } from '../test/support/floors.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const schemas = `${root}schemas/`;
 
-// The generator knows an object as closed by `additionalProperties` alone. What is composed of a shape closes it.
-function closed(_: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || !('unevaluatedProperties' in value)) return value;
+// What the generator would misread: it knows an object as closed by `additionalProperties` alone, and copies what a
+// reference with a description refers to.
+function forTypes(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if ('$ref' in value && 'description' in value)
+    return { description: value.description, allOf: [{ $ref: value.$ref }] };
+  if (!('unevaluatedProperties' in value)) return value;
   const { unevaluatedProperties, ...rest } = value;
   return { ...rest, additionalProperties: unevaluatedProperties };
 }
@@ -21,7 +25,7 @@ function readForTypes({ url }: { url: string }): string {
   const name = url.slice(url.indexOf(schemas) + schemas.length, -'.json'.length);
   const document = readableDocument(name);
   const whole = name.startsWith('shapes/') ? { ...document, unevaluatedProperties: false } : document;
-  return JSON.stringify(JSON.parse(JSON.stringify(whole), closed));
+  return JSON.stringify(JSON.parse(JSON.stringify(whole), forTypes));
 }
 
 /** One interface with a property per schema file, named by its path: `Schemas['requests/contact.create']`. */

@@ -38,14 +38,12 @@ export function messageRecord(message: Message, conversation: Conversation): Sha
   };
 }
 
-type ConversationRecord = Omit<Shape<'resources/conversation'>, 'last_message'>;
-
 function named(value: Named | null): Named | null {
   return value === null ? null : { id: value.id, name: value.name };
 }
 
 /** A conversation as REST answers and account webhooks tell it, its last message apart. */
-export function conversationRecord(conversation: Conversation): ConversationRecord {
+export function conversationRecord(conversation: Conversation): Shape<'shapes/conversation'> {
   const { contact, inbox } = conversation;
   return {
     id: conversation.id,
@@ -82,7 +80,7 @@ export function conversationRecord(conversation: Conversation): ConversationReco
 }
 
 /** A contact as REST answers and account webhooks tell it. */
-export function contactRecord(contact: Contact): Omit<Shape<'resources/contact'>, 'contact_inboxes'> {
+export function contactRecord(contact: Contact): Shape<'shapes/contact'> {
   return {
     id: contact.id,
     account_id: contact.accountId,

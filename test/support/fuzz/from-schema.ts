@@ -3,7 +3,7 @@ import type { Arbitrary } from 'fast-check';
 import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
 import { documents } from '../../../src/schemas.ts';
 
-/** A JSON Schema as far as requests use it. */
+/** A JSON Schema as far as the contract uses it; compositions are written out. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -12,6 +12,8 @@ export interface Schema {
   anyOf?: Schema[];
   oneOf?: Schema[];
   properties?: Record<string, Schema>;
+  additionalProperties?: boolean | Schema;
+  minProperties?: number;
   required?: string[];
   items?: Schema;
   minItems?: number;
@@ -74,14 +76,16 @@ function integer(schema: Schema, name: string): Arbitrary<number> {
 }
 
 function object(schema: Schema, document: string, depth: number): Arbitrary<unknown> {
-  const { properties, required = [] } = schema;
+  const { properties, required = [], additionalProperties, minProperties: minKeys = 0 } = schema;
   if (!properties)
     return depth > 2
       ? fc.constant({})
       : fc.dictionary(
           fc.string({ maxLength: 10 }).filter((key) => key !== '__proto__'),
-          fc.jsonValue({ maxDepth: 2 }),
-          { maxKeys: 3 },
+          typeof additionalProperties === 'object'
+            ? fromSchema(additionalProperties, document, { name: '', depth: depth + 1 })
+            : fc.jsonValue({ maxDepth: 2 }),
+          { minKeys, maxKeys: 3 },
         );
   const record: Record<string, Arbitrary<unknown>> = {};
   for (const [name, property] of Object.entries(properties))
