@@ -259,6 +259,16 @@ function findLaneOrders(sources: Sources): string[] {
     .map(([path]) => `${path} orders lanes by itself, where src/deliveries/queue/lock-order.ts says how`);
 }
 
+// Where a walk over rows begins, `after` is none yet: `after?.id ?? 0`.
+const madeUpId = /(?<!after\?\.)\b(?:\w*Id|\w*_id|id)(?:\s*\?\?|\s*=)\s*0\b/;
+
+/** Identifiers that are made up where there may be none: they compile, and find nothing for ever. */
+function findMadeUpIds(sources: Sources): string[] {
+  return [...sources]
+    .filter(([path, text]) => isInside('src', path) && madeUpId.test(codeOf(text)))
+    .map(([path]) => `${path} makes up an identifier`);
+}
+
 /** Cycles in what is loaded; imports of types are erased before. */
 function findCycles(sources: Sources): string[] {
   const problems: string[] = [];
@@ -303,6 +313,7 @@ const rules = {
   'what an account is told of people comes from its seats': findPersonReaders,
   'lanes, deliveries and attempts have one room': findQueueStatements,
   'the lock order of lanes is written once': findLaneOrders,
+  'no identifier is made up': findMadeUpIds,
   'imports make no cycle': findCycles,
   'every import leads somewhere': findLostImports,
 };

@@ -5,6 +5,9 @@ export const maxLibLines = 100;
 
 /** [file, its text, what must be said about it], each planted among the real files. */
 export const planted: readonly [string, string, string][] = [
+  ['src/api/planted.ts', `readLabel(em, params.id ?? 0);`, 'makes up an identifier'],
+  ['src/api/planted.ts', `async ({ params: { message_id = 0 } }) => {};`, 'makes up an identifier'],
+  ['src/domain/people/planted.ts', `const found = { contactId: contact?.id ?? 0 };`, 'makes up an identifier'],
   [
     'src/lib/planted.ts',
     `import { send } from '../domain/conversations/send.ts';`,
@@ -99,6 +102,7 @@ export const planted: readonly [string, string, string][] = [
 
 /** Texts that only look like violations. */
 export const innocent: readonly [string, string][] = [
+  ['src/domain/people/planted.ts', 'const page = find([after?.id ?? 0]); if (id === 0) return;'],
   ['src/domain/people/planted.ts', `// new Date() and Math.random() are fenced\nconst day = new Date(text);`],
   ['src/sandbox/planted.ts', `export const isolateText = 'Date.now(); process.env; eval(1)';`],
   ['src/sandbox/planted.ts', 'export const isolateText = `const now = Date.now(); \\`${name}\\` fetch(1)`;'],

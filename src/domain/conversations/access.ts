@@ -59,11 +59,14 @@ export function lockConversation(tx: Transaction, id: number): Promise<Conversat
   return reachConversation(tx.em, { accountId: tx.account.id, actor: tx.actor, lock: true }, id);
 }
 
-/** Whether the user may be given conversations of the inbox: its members, and every administrator of the account. */
+/**
+ * Whether the user may be given conversations of the inbox: its members, and every administrator of the account; whoever
+ * is no user (null) may not.
+ */
 export async function mayServeInbox(
   executor: Executor,
   accountId: number,
-  userId: number,
+  userId: number | null,
   inboxId: number,
 ): Promise<boolean> {
   const rows = await sql(

@@ -44,7 +44,7 @@ async function checkSurroundings(tx: Transaction, input: NewConversation): Promi
   if (!found?.inbox_id) throw notFound('Inbox');
   if (!found.contact_id) throw notFound('Contact');
   const { id, role } = tx.actor;
-  if (role === 'agent' && !(await mayServeInbox(tx.em, tx.account.id, id ?? 0, input.inboxId))) {
+  if (role === 'agent' && !(await mayServeInbox(tx.em, tx.account.id, id, input.inboxId))) {
     throw forbidden('You are not a member of this inbox');
   }
   await readAssignment(tx, input.inboxId, input);

@@ -24,7 +24,7 @@ export async function listInboxes(em: EntityManager, accountId: number, actor: A
 export async function readInbox(em: EntityManager, accountId: number, actor: Actor, id: number): Promise<Inbox> {
   const inbox = await em.findOne(Inbox, { id, accountId });
   if (!inbox) throw notFound('Inbox');
-  if (!(await mayServeInbox(em, accountId, actor.id ?? 0, id))) throw forbidden('You are not a member of this inbox');
+  if (!(await mayServeInbox(em, accountId, actor.id, id))) throw forbidden('You are not a member of this inbox');
   return inbox;
 }
 

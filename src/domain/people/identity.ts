@@ -18,8 +18,8 @@ export interface Principal {
 
 interface PrincipalRow {
   token_id: number;
-  user_id: number | null;
-  bot_id: number | null;
+  kind: Principal['kind'];
+  id: number;
   name: string;
   email: string | null;
   avatar_url: string | null;
@@ -29,7 +29,8 @@ interface PrincipalRow {
 }
 
 const principalStatement = prepared(
-  `SELECT k.id AS token_id, u.id AS user_id, b.id AS bot_id, coalesce(u.name, b.name) AS name, u.email,
+  `SELECT k.id AS token_id, CASE WHEN u.id IS NULL THEN 'agent_bot' ELSE 'user' END AS kind,
+       coalesce(u.id, b.id) AS id, coalesce(u.name, b.name) AS name, u.email,
        coalesce(u.avatar_url, b.avatar_url) AS avatar_url, u.confirmed, u.platform_admin, b.account_id
      FROM access_tokens k LEFT JOIN users u ON u.id = k.user_id LEFT JOIN agent_bots b ON b.id = k.agent_bot_id
      WHERE k.token_hash = $1`,
@@ -41,8 +42,8 @@ export async function findPrincipal(executor: Executor, tokenHash: Buffer): Prom
   if (!row) return null;
   return {
     tokenId: row.token_id,
-    kind: row.user_id === null ? 'agent_bot' : 'user',
-    id: row.user_id ?? row.bot_id ?? 0,
+    kind: row.kind,
+    id: row.id,
     name: row.name,
     email: row.email,
     avatarUrl: row.avatar_url,

@@ -14,7 +14,8 @@ export async function readCurrent(
   executor: Executor,
   { account, inbox, contact }: Visit,
 ): Promise<Conversation | null> {
-  const scope = { inboxId: inbox.id, contactId: contact?.id ?? 0 };
+  if (!contact) return null;
+  const scope = { inboxId: inbox.id, contactId: contact.id };
   const current = await findCurrent(executor, account.id, scope);
   return current && findConversation(executor, account.id, current.id);
 }
