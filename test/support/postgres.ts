@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../src/postgres/embedded/start.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
@@ -5,6 +6,7 @@ import { systemRandom } from '../../src/lib/ports.ts';
 type Migrate = (url: string) => Promise<unknown>;
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const insufficientPrivilege = '42501';
 const templates = new Map<Migrate, Promise<string>>();
 let starting: Promise<EmbeddedPostgres> | null = null;
 
@@ -25,7 +27,15 @@ export async function createDatabase(migrate?: Migrate): Promise<string> {
 
 /** Removes a database that createDatabase made, and whatever is still connected to it. */
 export async function dropDatabase(url: string): Promise<void> {
-  await administer(`DROP DATABASE IF EXISTS "${nameOf(url)}" WITH (FORCE)`);
+  for (let triesLeft = 20; ; triesLeft -= 1) {
+    try {
+      return await administer(`DROP DATABASE IF EXISTS "${nameOf(url)}" WITH (FORCE)`);
+    } catch (error) {
+      // The server's own workers (autovacuum) are nobody else's to end; they are done in a moment.
+      if ((error as { code?: string }).code !== insufficientPrivilege || triesLeft === 0) throw error;
+      await sleep(100);
+    }
+  }
 }
 
 /** Ends the run's Postgres, if it was started. */
