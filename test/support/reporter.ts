@@ -3,7 +3,7 @@ import Mocha from 'mocha';
 const { EVENT_RUN_END } = Mocha.Runner.constants;
 
 /** Mocha's spec output, closed by the one line that scripts read: `N passed, N failed`. */
-export class ClosingLineReporter extends Mocha.reporters.Spec {
+class ClosingLineReporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
     runner.once(EVENT_RUN_END, () => {
