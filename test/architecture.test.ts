@@ -3,7 +3,15 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { drawFloors, roomOf } from './support/floors.ts';
 import { innocent, maxLibLines, maxLines, planted } from './support/planted-violations.ts';
-import { codeOf, importsOf, readSources, type Sources } from './support/source-code.ts';
+import {
+  findConversationWriters,
+  findLaneOrders,
+  findPersonReaders,
+  findQueueStatements,
+  findSilenceWriters,
+  personReaders,
+} from './support/row-owners.ts';
+import { codeOf, importsOf, isInside, readSources, type Sources } from './support/source-code.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -64,10 +72,6 @@ const fences: readonly Fence[] = [
   },
   { what: 'code from text', only: null, modules: /^(node:)?vm$|^vm2$/, code: /(?<![.\w])eval\s*\(|\bnew\s+Function\b/ },
 ];
-
-function isInside(folder: string, path: string): boolean {
-  return path.startsWith(`${folder}/`);
-}
 
 function findFloorProblems(sources: Sources): string[] {
   const problems: string[] = [];
@@ -191,74 +195,6 @@ function findSizeProblems(sources: Sources): string[] {
   return problems;
 }
 
-const silenceColumns = /\b(?:bot_silence|bot_silence_of|human_silence|bot_streak)\b/;
-const silenceFields = /\b(?:botSilence|botSilenceOf|humanSilence|botStreak)['"]?\]?\s*(?::|[-+*?|&]*=(?![=>])|\+\+|--)/;
-/** Who may write what silences bots: the rule, and the rows it is kept in. The outbox tells what was decided. */
-const silenceWriters: readonly string[] = [
-  'src/domain/conversations/silence.ts',
-  'src/records/conversation.ts',
-  'src/records/conversation-batch.ts',
-];
-const silenceTellers: readonly string[] = [...silenceWriters, 'src/deliveries/queue/enqueue.ts'];
-
-/** Writers of the silence of bots beside the one rule; here the contents of strings count, for they are statements. */
-function findSilenceWriters(sources: Sources): string[] {
-  const problems: string[] = [];
-  for (const [path, text] of sources) {
-    if (!isInside('src', path) || isInside('src/postgres/migrations', path)) continue;
-    const assigns = silenceFields.test(text) && !silenceWriters.includes(path);
-    const states = silenceColumns.test(text) && !silenceTellers.includes(path);
-    if (assigns || states)
-      problems.push(`${path} writes the silence of bots, which src/domain/conversations/silence.ts decides`);
-  }
-  return problems;
-}
-
-const personRows = /\b(?:FROM|JOIN|INTO|UPDATE|USING|ONLY)\s+"?users\b/i;
-/** What may read or change persons; all else knows seats, which are an account's own. */
-const personReaders: Readonly<Record<string, string>> = {
-  'src/records/entities.ts': 'lists every entity',
-  'src/domain/people/users.ts': 'makes persons: at the first start, and when an invitation is accepted',
-  'src/domain/people/identity.ts': 'finds the person of an access token',
-  'src/domain/people/seats.ts': 'lets a person sit in a seat',
-  'src/domain/platform/users.ts': 'what platform administrators do with persons',
-  'src/api/platform/users.ts': 'the same, for REST',
-};
-
-/** Readers of persons: an account must be told nothing of those who have not accepted its invitation. */
-function findPersonReaders(sources: Sources): string[] {
-  const problems: string[] = [];
-  for (const [path, text] of sources) {
-    if (!isInside('src', path) || isInside('src/postgres/migrations', path) || personReaders[path]) continue;
-    const imports = importsOf(path, text).some(({ target }) => target === 'src/records/user.ts');
-    if (imports || personRows.test(text)) problems.push(`${path} reads persons, where an account has seats`);
-  }
-  return problems;
-}
-
-const queueRows =
-  /\b(?:FROM|JOIN|INTO|UPDATE|USING|ONLY)\s+"?(?:lanes|deliveries|attempts|backlog_tasks)\b|['"`](?:lanes|attempts)['"`]/i;
-
-/** Statements on lanes, deliveries and attempts outside their room: each would have to know their lock order. */
-function findQueueStatements(sources: Sources): string[] {
-  const problems: string[] = [];
-  for (const [path, text] of sources) {
-    const isHome = isInside('src/deliveries/queue', path) || isInside('src/postgres/migrations', path);
-    if (!isInside('src', path) || isHome || !queueRows.test(text)) continue;
-    problems.push(`${path} speaks SQL of lanes, deliveries or attempts, which belong to src/deliveries/queue`);
-  }
-  return problems;
-}
-
-const ordersLanes = /ORDER BY\s+(?:[\w.]+,\s*)*(?:\w+\.)?subject_(?:kind|id)\b/;
-
-/** Statements that put lanes into an order of their own: two orders of locking are a deadlock. */
-function findLaneOrders(sources: Sources): string[] {
-  return [...sources]
-    .filter(([path, text]) => isInside('src', path) && ordersLanes.test(text))
-    .map(([path]) => `${path} orders lanes by itself, where src/deliveries/queue/lock-order.ts says how`);
-}
-
 // Where a walk over rows begins, `after` is none yet: `after?.id ?? 0`.
 const madeUpId = /(?<!after\?\.)\b(?:\w*Id|\w*_id|id)(?:\s*\?\?|\s*=)\s*0\b/;
 
@@ -310,6 +246,7 @@ const rules = {
   'what alarms call are sweeps': findBareAlarms,
   [`no file has more than ${maxLines} lines`]: findSizeProblems,
   'the silence of bots is decided in one place': findSilenceWriters,
+  'conversations are written by their transaction only': findConversationWriters,
   'what an account is told of people comes from its seats': findPersonReaders,
   'lanes, deliveries and attempts have one room': findQueueStatements,
   'the lock order of lanes is written once': findLaneOrders,

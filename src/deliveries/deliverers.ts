@@ -13,7 +13,7 @@ import { tellFailure } from './failure-log.ts';
 import { finishDeliveries, type Finished } from './queue/finish.ts';
 import type { DueEndpoint, SlotOutcome } from './core/slots.ts';
 import { learning, type StandingOptions } from './endpoint-standing.ts';
-import { findConversation } from '../records/conversation.ts';
+import { findConversation } from '../records/conversation-rows.ts';
 import { system, transact, type Transaction } from '../events/transaction.ts';
 import { tellQuarantine, type BotRunner, type RunVerdict } from '../runs/bot-runner.ts';
 

@@ -89,10 +89,9 @@ export function deleteSlaPolicy(transact: Transact, id: number): Promise<void> {
       conversations
         .filter(({ slaPolicyId }) => slaPolicyId === id)
         .map((conversation) => {
-          conversation.slaPolicyId = null;
+          Object.assign(conversation, { slaPolicyId: null, firstResponseDueAt: null, resolutionDueAt: null });
           return { conversation, changed: { sla_policy_id: { previous: id, current: null } } };
         }),
-    assignments: ['sla_policy_id = NULL', 'first_response_due_at = NULL', 'resolution_due_at = NULL'],
     lock: (tx) => lockPolicy(tx, id),
     remove: (tx) => tx.em.nativeDelete(SlaPolicy, { id, accountId: tx.account.id }),
   });

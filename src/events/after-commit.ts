@@ -10,14 +10,12 @@ export class AfterCommit {
     this.#works.push(work);
   }
 
-  /** How much work waits; `forgetSince` takes it back to this. */
-  get size(): number {
-    return this.#works.length;
-  }
-
-  /** Forgets what was added since the size was this: the part of the transaction that said it was undone. */
-  forgetSince(size: number): void {
-    this.#works.length = size;
+  /** Notes what waits now; the answer forgets what was added since, for a part of the transaction that is undone. */
+  mark(): () => void {
+    const { length } = this.#works;
+    return () => {
+      this.#works.length = length;
+    };
   }
 
   /** Begins the work, in order. A failure is told to `failed`: what was committed stays so, and the rest is begun too. */

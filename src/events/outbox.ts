@@ -1,8 +1,8 @@
 import { enqueue, type NewEvent } from '../deliveries/queue/enqueue.ts';
 import type { TouchedEndpoint } from '../postgres/database.ts';
+import type { Executor } from '../postgres/sql.ts';
 import { assertShape } from '../schemas.ts';
 import { buildPayload, endOf, payloadSchema, type Audience, type EventName, type Subject } from './catalog.ts';
-import type { Transaction } from './transaction.ts';
 
 /** Which bot serves the conversation and, when it does not get the event, why not. */
 export interface BotDecision {
@@ -12,7 +12,7 @@ export interface BotDecision {
 }
 
 /** An event that happened in a transaction: what subscribers will read, fixed and validated. */
-export interface RecordedEvent extends NewEvent {
+interface RecordedEvent extends NewEvent {
   name: EventName;
   bot: BotDecision | null;
 }
@@ -37,26 +37,44 @@ function placeOf(name: EventName, { conversation, contact }: Subject) {
   };
 }
 
-/**
- * Says that an event happened. It commits with the transaction, one delivery for each subscriber beside it. The
- * conversation's `eventSequence` moves on; the caller saves the conversation afterwards.
- */
-export function record(tx: Transaction, name: EventName, subject: Subject, bot: BotDecision | null = null): void {
-  const { conversation, session } = subject;
-  const sequence = conversation ? ++conversation.eventSequence : null;
-  tx.recorded.push({
-    name,
-    ...placeOf(name, subject),
-    inboxId: (conversation ?? session)?.inbox.id ?? null,
-    sequence,
-    depth: tx.actor.depth,
-    accountPayload: snapshot(name, 'account', subject, sequence),
-    botPayload: bot ? snapshot(name, 'bot', subject, sequence) : null,
-    bot,
-  });
+/** Why an event happened: how far from a customer's word, and what the arbiter decided of the bot. */
+interface Occasion {
+  depth: number;
+  bot: BotDecision | null;
 }
 
-/** Writes what the transaction recorded; part of its commit. Answers whom something is to be delivered to. */
-export async function flushOutbox(tx: Transaction): Promise<TouchedEndpoint[]> {
-  return tx.recorded.length === 0 ? [] : enqueue(tx.em, tx.account.id, tx.recorded);
+/** The events that a transaction says, in order; they commit with it, one delivery for each subscriber beside each. */
+export class Outbox {
+  #events: RecordedEvent[] = [];
+
+  /** Says that an event happened, as its subject stands now. The conversation's `eventSequence` moves on. */
+  record(name: EventName, subject: Subject, { depth, bot }: Occasion): void {
+    const { conversation, session } = subject;
+    const sequence = conversation ? ++conversation.eventSequence : null;
+    this.#events.push({
+      name,
+      ...placeOf(name, subject),
+      inboxId: (conversation ?? session)?.inbox.id ?? null,
+      sequence,
+      depth,
+      accountPayload: snapshot(name, 'account', subject, sequence),
+      botPayload: bot ? snapshot(name, 'bot', subject, sequence) : null,
+      bot,
+    });
+  }
+
+  /** Notes what was said so far; the answer forgets what was said since, for a savepoint that is undone. */
+  mark(): () => void {
+    const { length } = this.#events;
+    return () => {
+      this.#events.length = length;
+    };
+  }
+
+  /** Writes what was said; answers how many events that were, and whom something is to be delivered to. */
+  async flush(executor: Executor, accountId: number): Promise<{ events: number; touched: TouchedEndpoint[] }> {
+    const events = this.#events;
+    this.#events = [];
+    return { events: events.length, touched: events.length > 0 ? await enqueue(executor, accountId, events) : [] };
+  }
 }

@@ -1,9 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../postgres/database.ts';
-import type { Named } from '../records/conversation.ts';
+import type { ConversationDraft, RowChoice } from '../records/conversation-rows.ts';
+import type { Conversation, Named } from '../records/conversation.ts';
+import { HeldConversations } from '../records/held-conversations.ts';
 import { isLockTimeout, isRetryable } from '../postgres/errors.ts';
 import { AfterCommit } from './after-commit.ts';
-import { flushOutbox, type RecordedEvent } from './outbox.ts';
+import type { EventName, Subject } from './catalog.ts';
+import { Outbox, type BotDecision } from './outbox.ts';
 
 /**
  * On whose behalf something is done. `depth` counts how many bot runs stand between a customer's word and this: 0 for
@@ -42,19 +45,25 @@ interface Scope {
 /** What parts of a transaction have in common with the whole. */
 interface Whole {
   database: Database;
-  recorded: RecordedEvent[];
+  outbox: Outbox;
+  conversations: HeldConversations;
   afterCommit: AfterCommit;
 }
 
-/** One transaction of one account: rows change through `em`, events are said through `record`. */
+function wholeOf(database: Database, accountId: number, afterCommit: AfterCommit): Whole {
+  return { database, outbox: new Outbox(), conversations: new HeldConversations(accountId), afterCommit };
+}
+
+/**
+ * One transaction of one account, its unit of work: it hands out conversations, takes down what happens, and writes both
+ * when it commits. Other rows change through `em`.
+ */
 export class Transaction {
   readonly em: EntityManager;
   readonly account: Named;
   readonly actor: Actor;
   /** The business time of everything in it. */
   readonly now: Date;
-  /** The events said so far, in order. */
-  readonly recorded: RecordedEvent[];
   readonly #whole: Whole;
 
   constructor(em: EntityManager, { account, actor, now }: Scope, whole: Whole) {
@@ -62,13 +71,43 @@ export class Transaction {
     this.account = account;
     this.actor = actor;
     this.now = now;
-    this.recorded = whole.recorded;
     this.#whole = whole;
   }
 
   /** The same transaction on behalf of another. */
   as(actor: Actor): Transaction {
     return new Transaction(this.em, { account: this.account, actor, now: this.now }, this.#whole);
+  }
+
+  /**
+   * A conversation of the account, locked until the transaction ends; null when there is none. It is read once: whoever
+   * asks again gets the same object. What is changed on it is written at the commit.
+   */
+  conversation(id: number): Promise<Conversation | null> {
+    return this.#whole.conversations.lock(this.em, id);
+  }
+
+  /** Many conversations, locked in one statement, in the order of their ids. */
+  conversations(choice: RowChoice): Promise<Conversation[]> {
+    return this.#whole.conversations.lockMany(this.em, choice);
+  }
+
+  /** A new conversation; what is changed on it afterwards is written at the commit, too. */
+  insertConversation(draft: ConversationDraft): Promise<Conversation> {
+    return this.#whole.conversations.insert(this.em, draft, this.now);
+  }
+
+  /** Deletes the rows of locked conversations, and what hangs on them. */
+  deleteConversations(conversations: readonly Conversation[]): Promise<void> {
+    return this.#whole.conversations.delete(this.em, conversations);
+  }
+
+  /**
+   * Says that an event happened, as its subject stands now: one delivery for each subscriber commits with it. `bot` is what
+   * the arbiter decided of the conversation's bot, null when that is told nothing.
+   */
+  record(name: EventName, subject: Subject, bot: BotDecision | null = null): void {
+    this.#whole.outbox.record(name, subject, { depth: this.actor.depth, bot });
   }
 
   /**
@@ -85,26 +124,34 @@ export class Transaction {
     this.afterCommit(() => this.#whole.database.announce('snooze', until));
   }
 
-  /** Runs `work` as a part that can fail alone: what it wrote and said is undone with it, its locks are let go. */
+  /**
+   * Runs `work` as a part that can fail alone: what it wrote, changed and said is undone with it, its locks are let go. What
+   * it changed is written when it ends, so that statements see it.
+   */
   async savepoint<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-    const { recorded, afterCommit } = this.#whole;
-    const [events, works] = [recorded.length, afterCommit.size];
+    const { outbox, conversations, afterCommit } = this.#whole;
+    const undo = [outbox.mark(), conversations.mark(), afterCommit.mark()];
     try {
-      return await this.em.transactional((em) => work(new Transaction(em, this, this.#whole)));
+      return await this.em.transactional(async (em) => {
+        const result = await work(new Transaction(em, this, this.#whole));
+        await em.flush();
+        await conversations.write(em);
+        return result;
+      });
     } catch (error) {
-      recorded.length = events;
-      afterCommit.forgetSince(works);
+      for (const forget of undo) forget();
       throw error;
     }
   }
 
   /** Writes what it changed and said; part of its commit. */
   async flush(): Promise<void> {
+    const { database, outbox, conversations } = this.#whole;
     await this.em.flush();
-    const touched = await flushOutbox(this);
-    const { length: events } = this.recorded;
-    if (events > 0) this.afterCommit(() => this.#whole.database.announce('events', events));
-    if (touched.length > 0) this.afterCommit(() => this.#whole.database.announce('deliveries', touched));
+    await conversations.write(this.em);
+    const { events, touched } = await outbox.flush(this.em, this.account.id);
+    if (events > 0) this.afterCommit(() => database.announce('events', events));
+    if (touched.length > 0) this.afterCommit(() => database.announce('deliveries', touched));
   }
 }
 
@@ -158,13 +205,13 @@ export async function transactWithin<Result>(
   scope: Scope,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const works = afterCommit.size;
+  const forget = afterCommit.mark();
   try {
     return await em.transactional((inner) =>
-      perform(new Transaction(inner, scope, { database, afterCommit, recorded: [] }), work),
+      perform(new Transaction(inner, scope, wholeOf(database, scope.account.id, afterCommit)), work),
     );
   } catch (error) {
-    afterCommit.forgetSince(works);
+    forget();
     throw error;
   }
 }
@@ -179,7 +226,7 @@ export function transact<Result>(
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   return commit(database, (em, afterCommit) => {
-    const whole = { database, afterCommit, recorded: [] };
+    const whole = wholeOf(database, scope.account.id, afterCommit);
     return perform(new Transaction(em, { ...scope, now: database.clock.now() }, whole), work);
   });
 }

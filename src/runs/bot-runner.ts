@@ -4,7 +4,8 @@ import { suspendBot } from '../domain/bots/suspension.ts';
 import { countFailedRun, countGoodRun, type Quarantine } from '../domain/bots/quarantine.ts';
 import { recordRun, type BotRun } from '../domain/bots/run-records.ts';
 import { AgentBot } from '../records/agent-bot.ts';
-import { findConversation, type Conversation } from '../records/conversation.ts';
+import { findConversation } from '../records/conversation-rows.ts';
+import type { Conversation } from '../records/conversation.ts';
 import { ApiError } from '../errors.ts';
 import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
 import type { Clock, Random } from '../lib/ports.ts';
@@ -108,7 +109,7 @@ function runRecord(
 
 // A conversation that was deleted meanwhile took the delivery with it.
 async function lock(tx: Transaction, conversationId: number): Promise<Conversation> {
-  const conversation = await findConversation(tx.em, tx.account.id, conversationId, { lock: true });
+  const conversation = await tx.conversation(conversationId);
   if (!conversation) throw new StaleDelivery();
   return conversation;
 }

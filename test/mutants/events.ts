@@ -4,10 +4,10 @@ export const events: readonly Mutant[] = [
   {
     file: 'src/events/transaction.ts',
     text: `  return commit(database, (em, afterCommit) => {
-    const whole = { database, afterCommit, recorded: [] };`,
-    replacement: `  const recorded: RecordedEvent[] = [];
+    const whole = wholeOf(database, scope.account.id, afterCommit);`,
+    replacement: `  const { outbox } = wholeOf(database, scope.account.id, new AfterCommit());
   return commit(database, (em, afterCommit) => {
-    const whole = { database, afterCommit, recorded };`,
+    const whole = { ...wholeOf(database, scope.account.id, afterCommit), outbox };`,
     test: 'test/events/transaction.test.ts',
     harm: 'After a deadlock a change answers 500, or its events are said twice.',
   },
@@ -44,9 +44,8 @@ export const events: readonly Mutant[] = [
   },
   {
     file: 'src/events/transaction.ts',
-    text: `      recorded.length = events;
-`,
-    replacement: '',
+    text: '[outbox.mark(), conversations.mark()',
+    replacement: '[conversations.mark()',
     test: 'test/events/transaction.test.ts',
     harm: 'Events of what was undone are told all the same.',
   },

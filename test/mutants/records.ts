@@ -2,8 +2,8 @@ import type { Mutant } from './mutant.ts';
 
 export const records: readonly Mutant[] = [
   {
-    file: 'src/records/conversation-batch.ts',
-    text: `    'human_silence = said.human_silence',
+    file: 'src/records/held-conversations.ts',
+    text: `  { name: 'human_silence', type: 'text', valueOf: ({ humanSilence }) => humanSilence },
 `,
     replacement: '',
     test: 'test/api/accounts/agents.test.ts',
@@ -18,13 +18,31 @@ export const records: readonly Mutant[] = [
     harm: 'An agent edits messages of conversations that it may not see.',
   },
   {
-    file: 'src/records/conversation.ts',
+    file: 'src/records/conversation-rows.ts',
     text: `  if (row && !row.unchanged) return findConversation(executor, accountId, id);
 `,
     replacement: '',
     test: 'test/api/accounts/conversations.test.ts',
     only: 'had to wait',
     harm: 'Who waited for a locked conversation goes on with an assignee or bot that has just been replaced.',
+  },
+  {
+    file: 'src/records/held-conversations.ts',
+    text: `        Object.assign(conversation, copy);
+`,
+    replacement: '',
+    test: 'test/events/unit-of-work.test.ts',
+    only: 'when a savepoint is undone',
+    harm: 'What a refused part of a transaction changed on a conversation is committed with the rest.',
+  },
+  {
+    file: 'src/records/held-conversations.ts',
+    text: `      this.#held.clear();
+`,
+    replacement: '',
+    test: 'test/events/unit-of-work.test.ts',
+    only: 'when a savepoint is undone',
+    harm: 'A conversation whose lock was let go is written back as it was, over what others changed meanwhile.',
   },
   {
     file: 'src/records/message.ts',

@@ -18,7 +18,7 @@ export const runs: readonly Mutant[] = [
   },
   {
     file: 'src/runs/bot-runner.ts',
-    text: 'findConversation(tx.em, tx.account.id, conversationId, { lock: true })',
+    text: 'tx.conversation(conversationId)',
     replacement: 'findConversation(tx.em, tx.account.id, conversationId)',
     test: 'test/runs/overtaken.test.ts',
     only: 'in the moment in which it settles',

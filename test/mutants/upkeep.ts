@@ -21,9 +21,9 @@ export const upkeep: readonly Mutant[] = [
     harm: 'A repeat that arrives while the first request commits is done again.',
   },
   {
-    file: 'src/domain/conversations/detach.ts',
-    text: 'ORDER BY c.id FOR UPDATE`',
-    replacement: 'ORDER BY c.id`',
+    file: 'src/records/conversation-rows.ts',
+    text: "FOR UPDATE OF c ${skipLocked ? 'SKIP LOCKED' : ''}`",
+    replacement: "${skipLocked ? 'SKIP LOCKED' : ''}`",
     test: 'test/api/accounts/teams.test.ts',
     only: 'deleted while a message is sent',
     harm: 'Deleting a team while a customer writes fails, or undoes what the message changed.',

@@ -111,3 +111,8 @@ function readImports(path: string, text: string): Import[] {
     return { target: isFile ? join(path, '..', target) : target, isFile, typeOnly };
   });
 }
+
+/** Whether a file lies in a folder, however deep. */
+export function isInside(folder: string, path: string): boolean {
+  return path.startsWith(`${folder}/`);
+}

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AgentBot } from '../../records/agent-bot.ts';
-import { findConversations, type Conversation, type Named } from '../../records/conversation.ts';
+import type { Conversation, Named } from '../../records/conversation.ts';
+import { findInboxBots } from '../../records/serving-bot.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockOwnBot, type BotScope } from './bots.ts';
@@ -8,24 +9,17 @@ import { cancelBacklog, isOwed } from '../../deliveries/queue/backlogs.ts';
 import { detachAndRemove, type Change, type Detachment, type Transact } from '../conversations/detach.ts';
 import { undergo } from '../conversations/status.ts';
 
-// Read again after the change: another bot, that of the inbox, may serve them now.
+// The bot of its inbox, if that has one, serves a conversation from now on.
 async function detachConversations(
   tx: Transaction,
   id: number,
   conversations: readonly Conversation[],
 ): Promise<Change[]> {
-  const rows = await sql<{ id: number }>(
-    tx.em,
-    `UPDATE conversations SET agent_bot_id = NULL WHERE account_id = $1 AND agent_bot_id = $2 AND id = ANY ($3)
-     RETURNING id`,
-    [tx.account.id, id, conversations.map((conversation) => conversation.id)],
-  );
-  const freed = await findConversations(
-    tx.em,
-    tx.account.id,
-    rows.map((row) => row.id),
-  );
-  return freed.map((conversation) => {
+  const served = conversations.filter(({ bot }) => bot?.chosenBy === 'conversation' && bot.id === id);
+  const inboxIds = [...new Set(served.map(({ inbox }) => inbox.id))];
+  const bots = await findInboxBots(tx.em, tx.account.id, inboxIds);
+  return served.map((conversation) => {
+    conversation.bot = bots.get(conversation.inbox.id) ?? null;
     undergo(tx, conversation, { kind: 'bot_removed' });
     return { conversation, changed: { agent_bot_id: { previous: id, current: null } } };
   });

@@ -1,4 +1,4 @@
-import { findConversation, type BotSilence } from '../../records/conversation.ts';
+import type { BotSilence } from '../../records/conversation.ts';
 import { ApiError } from '../../errors.ts';
 import { system, type Actor, type Transaction } from '../../events/transaction.ts';
 import { silenceOf } from '../conversations/arbiter.ts';
@@ -14,7 +14,7 @@ export async function suspendBot(
   conversationId: number,
   { botId, silence, note }: { botId: number; silence: BotSilence; note: string },
 ): Promise<void> {
-  const conversation = await findConversation(tx.em, tx.account.id, conversationId, { lock: true });
+  const conversation = await tx.conversation(conversationId);
   if (!conversation || conversation.bot?.id !== botId || silenceOf(conversation) !== null) return;
   // A bot that fails leaves nobody waiting in a conversation that is over; one that loops does so anywhere.
   if (conversation.status === 'resolved' && silence === 'bot_failed') return;

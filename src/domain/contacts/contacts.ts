@@ -1,7 +1,6 @@
 import { LockMode } from '@mikro-orm/postgresql';
 import { Contact } from '../../records/contact.ts';
 import { forbidden, invalid, notFound } from '../../errors.ts';
-import { record } from '../../events/outbox.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import { containing } from '../../postgres/like.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
@@ -49,7 +48,7 @@ export async function createContact(tx: Transaction, input: NewContact): Promise
     updatedAt: tx.now,
   });
   await flushContact(tx);
-  record(tx, 'contact_created', { contact, account: tx.account });
+  tx.record('contact_created', { contact, account: tx.account });
   return contact;
 }
 
@@ -79,7 +78,7 @@ export async function updateContact(tx: Transaction, id: number, changes: Contac
   await flushContact(tx);
   // Contacts are told of with a `thumbnail`.
   const { avatar_url: thumbnail, ...others } = changed;
-  record(tx, 'contact_updated', {
+  tx.record('contact_updated', {
     contact,
     account: tx.account,
     changed: thumbnail ? { ...others, thumbnail } : others,

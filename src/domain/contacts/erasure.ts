@@ -2,12 +2,11 @@ import { LockMode } from '@mikro-orm/postgresql';
 import type { Database } from '../../postgres/database.ts';
 import { Contact } from '../../records/contact.ts';
 import { notFound } from '../../errors.ts';
-import { record } from '../../events/outbox.ts';
 import { system, transact, type Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { deleteLanes } from '../../deliveries/queue/erase.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
-import { lockConversations, type Transact } from '../conversations/detach.ts';
+import type { Transact } from '../conversations/detach.ts';
 import { sweep } from '../upkeep/sweep.ts';
 
 // One transaction erases no more, so that none holds many conversations for long.
@@ -28,7 +27,7 @@ async function requestErasure(tx: Transaction, contact: Contact): Promise<void> 
 /** Erases some of a contact's conversations, and the contact with the last of them. `gone`: there is no such contact. */
 async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased' | 'gone'> {
   // Lock order (deliveries/queue/lock-order.ts): conversations before their contact.
-  const some = await lockConversations(tx, ofContact, [id]);
+  const some = await tx.conversations({ ids: ofContact, parameters: [id] });
   const contact = await lockContact(tx, id);
   if (!contact) return 'gone';
   if (some.length === batch) {
@@ -37,8 +36,8 @@ async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased'
     return 'more';
   }
   // One may have begun before the contact was locked.
-  await eraseConversations(tx, await lockConversations(tx, ofContact, [id]));
-  record(tx, 'contact_deleted', { contact, account: tx.account });
+  await eraseConversations(tx, await tx.conversations({ ids: ofContact, parameters: [id] }));
+  tx.record('contact_deleted', { contact, account: tx.account });
   await deleteLanes(tx, 'contact', [id]);
   await sql(tx.em, 'DELETE FROM contacts WHERE account_id = $1 AND id = $2', [tx.account.id, id]);
   return 'erased';

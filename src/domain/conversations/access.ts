@@ -1,4 +1,5 @@
-import { findConversation, type Conversation } from '../../records/conversation.ts';
+import { findConversation } from '../../records/conversation-rows.ts';
+import type { Conversation } from '../../records/conversation.ts';
 import { forbidden, notFound } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
@@ -25,38 +26,33 @@ async function maySee(executor: Executor, actor: Actor, conversation: Conversati
   if (actor.kind === 'contact') return conversation.contact.id === actor.id;
   const rows = await sql(
     executor,
-    `SELECT FROM conversations c WHERE c.account_id = $1 AND c.id = $3 AND ${visibleConversations(actor)}`,
-    [conversation.account.id, actor.id, conversation.id],
+    `SELECT FROM (SELECT $3::bigint AS inbox_id, $4::bigint AS team_id) c WHERE ${visibleConversations(actor)}`,
+    [conversation.account.id, actor.id, conversation.inbox.id, conversation.team?.id ?? null],
   );
   return rows.length > 0;
 }
 
-async function reachConversation(
-  executor: Executor,
-  scope: { accountId: number; actor: Actor; lock: boolean },
-  id: number,
-): Promise<Conversation> {
-  const conversation = await findConversation(executor, scope.accountId, id, { lock: scope.lock });
+async function admit(executor: Executor, actor: Actor, conversation: Conversation | null): Promise<Conversation> {
   if (!conversation) throw notFound('Conversation');
-  if (!(await maySee(executor, scope.actor, conversation))) {
+  if (!(await maySee(executor, actor, conversation))) {
     throw forbidden('You may not see this conversation: it belongs to none of your inboxes and teams');
   }
   return conversation;
 }
 
 /** The conversation to read; 404 when the account has none, 403 when the actor may not see it. */
-export function readConversation(
+export async function readConversation(
   executor: Executor,
   accountId: number,
   actor: Actor,
   id: number,
 ): Promise<Conversation> {
-  return reachConversation(executor, { accountId, actor, lock: false }, id);
+  return admit(executor, actor, await findConversation(executor, accountId, id));
 }
 
-/** Like readConversation; nobody else changes it until the transaction ends. */
-export function lockConversation(tx: Transaction, id: number): Promise<Conversation> {
-  return reachConversation(tx.em, { accountId: tx.account.id, actor: tx.actor, lock: true }, id);
+/** Like readConversation, to change it; nobody else changes it until the transaction ends. */
+export async function lockConversation(tx: Transaction, id: number): Promise<Conversation> {
+  return admit(tx.em, tx.actor, await tx.conversation(id));
 }
 
 /**

@@ -1,5 +1,6 @@
-import type { BotSilence, Conversation, HumanSilence, ServingBot, Unfitness } from '../../records/conversation.ts';
+import type { BotSilence, Conversation, HumanSilence } from '../../records/conversation.ts';
 import type { Message } from '../../records/message.ts';
+import type { ServingBot, Unfitness } from '../../records/serving-bot.ts';
 import { forbidden } from '../../errors.ts';
 import type { EventName } from '../../events/catalog.ts';
 import type { BotDecision } from '../../events/outbox.ts';

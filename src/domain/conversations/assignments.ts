@@ -1,10 +1,9 @@
-import { saveConversation, type Conversation, type Named } from '../../records/conversation.ts';
+import type { Conversation, Named } from '../../records/conversation.ts';
 import { invalid, notFound } from '../../errors.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
-import { record } from '../../events/outbox.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
-import { lockConversation, mayServeInbox } from './access.ts';
+import { lockConversation } from './access.ts';
 import { refuseSilentBot } from './arbiter.ts';
 import { undergo } from './status.ts';
 
@@ -16,14 +15,26 @@ export interface Assignment {
 
 // Rows that are referred to in a moment are held, so that nobody deletes them until then.
 const findTeamStatement = 'SELECT id, name FROM teams WHERE account_id = $1 AND id = $2 FOR KEY SHARE';
-const findAgentStatement = `SELECT s.id, s.name FROM agents g JOIN seats s ON s.account_id = g.account_id AND s.id = g.user_id
+const findAgentStatement = `SELECT s.id, s.name, g.role FROM agents g JOIN seats s ON s.account_id = g.account_id AND s.id = g.user_id
   WHERE g.account_id = $1 AND g.user_id = $2 FOR KEY SHARE OF g`;
 const holdMemberStatement = `SELECT FROM inbox_members WHERE account_id = $1 AND inbox_id = $2 AND user_id = $3
   FOR KEY SHARE`;
 
-async function find(tx: Transaction, statement: string, id: number): Promise<Named | null> {
-  const [found] = await sql<Named>(tx.em, statement, [tx.account.id, id]);
-  return found ?? null;
+async function findTeam(tx: Transaction, id: number): Promise<Named> {
+  const [team] = await sql<Named>(tx.em, findTeamStatement, [tx.account.id, id]);
+  if (!team) throw notFound('Team');
+  return team;
+}
+
+// Administrators may be given conversations of any inbox.
+async function findAssignee(tx: Transaction, inboxId: number, agentId: number): Promise<Named> {
+  const [agent] = await sql<Named & { role: string }>(tx.em, findAgentStatement, [tx.account.id, agentId]);
+  if (!agent) throw notFound('Agent');
+  const memberships = await sql(tx.em, holdMemberStatement, [tx.account.id, inboxId, agentId]);
+  if (memberships.length === 0 && agent.role !== 'administrator') {
+    throw invalid('/assignee_id', 'assignable', 'The assignee must be a member of the inbox or an administrator');
+  }
+  return { id: agent.id, name: agent.name };
 }
 
 /**
@@ -35,14 +46,8 @@ export async function readAssignment(
   inboxId: number,
   { assigneeId, teamId }: Assignment,
 ): Promise<{ assignee: Named | null; team: Named | null }> {
-  const team = teamId ? await find(tx, findTeamStatement, teamId) : null;
-  if (teamId && !team) throw notFound('Team');
-  const assignee = assigneeId ? await find(tx, findAgentStatement, assigneeId) : null;
-  if (assigneeId && !assignee) throw notFound('Agent');
-  if (assignee) await sql(tx.em, holdMemberStatement, [tx.account.id, inboxId, assignee.id]);
-  if (assignee && !(await mayServeInbox(tx.em, tx.account.id, assignee.id, inboxId))) {
-    throw invalid('/assignee_id', 'assignable', 'The assignee must be a member of the inbox or an administrator');
-  }
+  const team = teamId ? await findTeam(tx, teamId) : null;
+  const assignee = assigneeId ? await findAssignee(tx, inboxId, assigneeId) : null;
   return { assignee, team };
 }
 
@@ -66,7 +71,6 @@ export async function assign(tx: Transaction, id: number, assignment: Assignment
   if (Object.keys(changed).length === 0) return conversation;
   if (changed.assignee_id) undergo(tx, conversation, { kind: conversation.assignee ? 'assigned' : 'unassigned' });
   conversation.updatedAt = tx.now;
-  record(tx, 'conversation_updated', { conversation, changed });
-  await saveConversation(tx.em, conversation);
+  tx.record('conversation_updated', { conversation, changed });
   return conversation;
 }

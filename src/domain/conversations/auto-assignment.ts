@@ -1,5 +1,4 @@
 import type { Conversation, Named } from '../../records/conversation.ts';
-import { record } from '../../events/outbox.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { whyNoAnswer } from './arbiter.ts';
@@ -35,7 +34,7 @@ async function takeTurn(tx: Transaction, { inbox, team }: Conversation): Promise
  * Gives a locked conversation that has just become open, and that neither a person nor a bot has, to the online member
  * of its inbox (and of its team, if that allows it) whose last turn is longest ago; says conversation_updated. Nothing
  * happens where the inbox does not assign, or nobody is there; who has not accepted the invitation yet gets nothing
- * unasked. The caller saves the conversation.
+ * unasked.
  */
 export async function autoAssign(tx: Transaction, conversation: Conversation): Promise<void> {
   const { inbox, status, assignee: present } = conversation;
@@ -43,7 +42,7 @@ export async function autoAssign(tx: Transaction, conversation: Conversation): P
   const assignee = await takeTurn(tx, conversation);
   if (!assignee) return;
   Object.assign(conversation, { assignee, updatedAt: tx.now });
-  record(tx, 'conversation_updated', {
+  tx.record('conversation_updated', {
     conversation,
     changed: { assignee_id: { previous: null, current: assignee.id } },
   });

@@ -1,10 +1,9 @@
 import { LockMode } from '@mikro-orm/postgresql';
 import type { Database } from '../../postgres/database.ts';
-import { findConversation, saveConversation, type Conversation } from '../../records/conversation.ts';
+import type { Conversation } from '../../records/conversation.ts';
 import { SlaPolicy } from '../../records/sla-policy.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import type { SlaBreach } from '../../events/catalog.ts';
-import { record } from '../../events/outbox.ts';
 import { system, transact, type Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { changeLabels } from './labels.ts';
@@ -39,7 +38,7 @@ async function wasAnswered(tx: Transaction, conversation: Conversation): Promise
 
 /**
  * Gives a locked conversation the due moments of the policy that its `slaPolicyId` names now; without one it has none,
- * nor does it owe what it has had already. Says nothing; the caller saves the conversation. Errors: 404 for a policy
+ * nor does it owe what it has had already. Says nothing. Errors: 404 for a policy
  * that the account does not have.
  */
 export async function applySla(tx: Transaction, conversation: Conversation): Promise<void> {
@@ -86,13 +85,12 @@ async function labelBreach(tx: Transaction, id: number): Promise<void> {
  * conversation_updated unless it has the label. False when nothing is overdue (any more).
  */
 async function breachSla(tx: Transaction, id: number): Promise<boolean> {
-  const conversation = await findConversation(tx.em, tx.account.id, id, { lock: true });
+  const conversation = await tx.conversation(id);
   if (!conversation?.slaPolicyId) return false;
   const policy = await tx.em.findOne(SlaPolicy, { id: conversation.slaPolicyId, accountId: tx.account.id });
   const breach = policy && takeBreach(conversation, policy, tx.now);
   if (!breach) return false;
-  record(tx, 'sla_breached', { conversation, breach });
-  await saveConversation(tx.em, conversation);
+  tx.record('sla_breached', { conversation, breach });
   await labelBreach(tx, id);
   return true;
 }

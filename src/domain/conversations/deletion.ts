@@ -1,6 +1,5 @@
 import type { Conversation } from '../../records/conversation.ts';
 import { deleteLanes, lockLanes } from '../../deliveries/queue/erase.ts';
-import { record } from '../../events/outbox.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockConversation } from './access.ts';
@@ -25,13 +24,13 @@ async function deleteAll(tx: Transaction, deleteSome: string, conversationIds: r
  * with them. Says conversation_deleted for each, which stays.
  */
 export async function eraseConversations(tx: Transaction, conversations: readonly Conversation[]): Promise<void> {
-  for (const conversation of conversations) record(tx, 'conversation_deleted', { conversation });
+  for (const conversation of conversations) tx.record('conversation_deleted', { conversation });
   const ids = conversations.map(({ id }) => id);
   await lockLanes(tx, 'conversation', ids);
   await deleteAll(tx, deleteSomeEvents, ids);
   await deleteAll(tx, deleteSomeMessages, ids);
   await deleteLanes(tx, 'conversation', ids);
-  await sql(tx.em, 'DELETE FROM conversations WHERE account_id = $1 AND id = ANY ($2)', [tx.account.id, ids]);
+  await tx.deleteConversations(conversations);
 }
 
 /**

@@ -1,7 +1,5 @@
-import { saveConversations } from '../../records/conversation-batch.ts';
-import { findConversations, type Conversation } from '../../records/conversation.ts';
+import type { Conversation } from '../../records/conversation.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
-import { record } from '../../events/outbox.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 
@@ -20,8 +18,6 @@ export interface Detachment {
   referring: string;
   /** Takes it off locked conversations; answers those that had not let go of it meanwhile. */
   detach: (tx: Transaction, conversations: readonly Conversation[]) => Change[] | Promise<Change[]>;
-  /** What becomes of their columns that saveConversations does not write, as SQL. */
-  assignments?: readonly string[];
   /** Holds what is to be deleted, so that nothing comes to refer to it. Errors: 404. */
   lock: (tx: Transaction) => Promise<unknown>;
   remove: (tx: Transaction) => Promise<unknown>;
@@ -30,63 +26,18 @@ export interface Detachment {
 // One transaction changes no more, so that no conversation is locked for long.
 const batch = 200;
 
-/**
- * Locks the conversations whose ids the statement answers (`$1` is the account), in the order of their ids, as all do who
- * lock more than one, and answers them as they stand then.
- */
-export async function lockConversations(
-  tx: Transaction,
-  ids: string,
-  parameters: readonly unknown[],
-): Promise<Conversation[]> {
-  const rows = await sql<{ id: number }>(
-    tx.em,
-    `SELECT c.id FROM conversations c WHERE c.account_id = $1 AND c.id = ANY (ARRAY(${ids})) ORDER BY c.id FOR UPDATE`,
-    [tx.account.id, ...parameters],
-  );
-  // Read only now: what a statement that waited for a lock joins in may be older than the row it waited for.
-  return findConversations(
-    tx.em,
-    tx.account.id,
-    rows.map(({ id }) => id),
-  );
-}
-
-/** Locks up to `limit` of the conversations that `referring` (`$1` the account, `$2` the id) answers the ids of. */
-export function lockReferring(
-  tx: Transaction,
-  referring: string,
-  { id, limit }: { id: number; limit: number },
-): Promise<Conversation[]> {
-  return lockConversations(tx, `${referring} LIMIT $3`, [id, limit]);
-}
-
-/** Says conversation_updated for each of these locked conversations; `assignments` go to their columns, as SQL. */
-export async function updateConversations(
-  tx: Transaction,
-  changes: readonly Change[],
-  assignments: readonly string[] = [],
-): Promise<void> {
+/** Says conversation_updated for each of these locked conversations. */
+export function updateConversations(tx: Transaction, changes: readonly Change[]): void {
   for (const { conversation, changed } of changes) {
     conversation.updatedAt = tx.now;
-    record(tx, 'conversation_updated', { conversation, changed });
+    tx.record('conversation_updated', { conversation, changed });
   }
-  await saveConversations(
-    tx.em,
-    tx.account.id,
-    changes.map(({ conversation }) => conversation),
-    assignments,
-  );
 }
 
-async function detachBatch(
-  tx: Transaction,
-  id: number,
-  { referring, detach, assignments }: Detachment,
-): Promise<boolean> {
-  const conversations = await lockReferring(tx, referring, { id, limit: batch });
+async function detachBatch(tx: Transaction, id: number, { referring, detach }: Detachment): Promise<boolean> {
+  const conversations = await tx.conversations({ ids: `${referring} LIMIT ${batch}`, parameters: [id] });
   const changes = await detach(tx, conversations);
-  if (changes.length > 0) await updateConversations(tx, changes, assignments);
+  updateConversations(tx, changes);
   return changes.length > 0;
 }
 

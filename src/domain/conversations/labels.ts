@@ -1,6 +1,5 @@
-import { saveConversation, type Conversation } from '../../records/conversation.ts';
+import type { Conversation } from '../../records/conversation.ts';
 import { invalid } from '../../errors.ts';
-import { record } from '../../events/outbox.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockConversation } from './access.ts';
@@ -43,8 +42,7 @@ async function relabel(tx: Transaction, conversation: Conversation, current: str
   const previous = conversation.labels;
   await writeLabels(tx, conversation, current);
   Object.assign(conversation, { labels: current, updatedAt: tx.now });
-  record(tx, 'conversation_updated', { conversation, changed: { labels: { previous, current } } });
-  await saveConversation(tx.em, conversation);
+  tx.record('conversation_updated', { conversation, changed: { labels: { previous, current } } });
   return conversation;
 }
 

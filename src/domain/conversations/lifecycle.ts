@@ -1,12 +1,5 @@
-import {
-  findConversation,
-  saveConversation,
-  type BotSilence,
-  type Conversation,
-  type ConversationStatus,
-} from '../../records/conversation.ts';
+import type { BotSilence, Conversation, ConversationStatus } from '../../records/conversation.ts';
 import { forbidden, notFound } from '../../errors.ts';
-import { record } from '../../events/outbox.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { storableText } from '../../lib/storable.ts';
@@ -50,31 +43,6 @@ async function checkSurroundings(tx: Transaction, input: NewConversation): Promi
   await readAssignment(tx, input.inboxId, input);
 }
 
-async function insertConversation(tx: Transaction, input: NewConversation): Promise<Conversation> {
-  const [row] = await sql<{ id: number }>(
-    tx.em,
-    `INSERT INTO conversations (account_id, inbox_id, contact_id, status, snoozed_until, assignee_id, team_id, source_id,
-       additional_attributes, custom_attributes, created_at, updated_at, last_activity_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $11) RETURNING id`,
-    [
-      tx.account.id,
-      input.inboxId,
-      input.contactId,
-      input.status ?? 'open',
-      input.status === 'snoozed' ? input.snoozedUntil : null,
-      input.assigneeId,
-      input.teamId,
-      input.sourceId,
-      JSON.stringify(input.additionalAttributes),
-      JSON.stringify(input.customAttributes),
-      tx.now,
-    ],
-  );
-  const conversation = row && (await findConversation(tx.em, tx.account.id, row.id, { lock: true }));
-  if (!conversation) throw new Error('A conversation just inserted cannot be read');
-  return conversation;
-}
-
 /**
  * Opens a conversation. Without a `status` it is `pending` when a bot will answer, else `open`. Says
  * conversation_created, with a first message message_created, and conversation_updated when its inbox assigns it.
@@ -84,18 +52,21 @@ async function insertConversation(tx: Transaction, input: NewConversation): Prom
 export async function createConversation(tx: Transaction, input: NewConversation): Promise<Conversation> {
   checkSnooze(tx, input.status, input.snoozedUntil);
   await checkSurroundings(tx, input);
-  const conversation = await insertConversation(tx, input);
+  const conversation = await tx.insertConversation({
+    ...input,
+    status: input.status ?? 'open',
+    snoozedUntil: input.status === 'snoozed' ? input.snoozedUntil : null,
+  });
   const change = { kind: 'begun', status: input.status, spoken: input.message !== null } as const;
   const next = nextSilence(stateOf(conversation), tx.actor.kind, change);
   keepSilence(conversation, next);
   conversation.status = next.status;
-  record(tx, 'conversation_created', { conversation }, decide('conversation_created', conversation, tx.actor));
+  tx.record('conversation_created', { conversation }, decide('conversation_created', conversation, tx.actor));
   if (input.message) {
     await sendInto(tx, conversation, { type: 'outgoing', content: input.message.content, isFirst: true });
   }
   await autoAssign(tx, conversation);
   if (conversation.snoozedUntil) tx.announceSnooze(conversation.snoozedUntil);
-  await saveConversation(tx.em, conversation);
   return conversation;
 }
 
@@ -114,7 +85,6 @@ export async function toggleStatus(
   const before = conversation.status;
   undergo(tx, conversation, { kind: 'status', to: status }, snoozedUntil);
   if (before !== 'open') await autoAssign(tx, conversation);
-  await saveConversation(tx.em, conversation);
   return conversation;
 }
 
@@ -138,17 +108,15 @@ export async function handOff(
     await sendInto(tx, conversation, { type: 'outgoing', content, private: true });
   }
   await autoAssign(tx, conversation);
-  await saveConversation(tx.em, conversation);
   return conversation;
 }
 
 /** Opens a conversation whose snooze is over; false when it is not, be it woken or snoozed anew meanwhile. */
 export async function wake(tx: Transaction, id: number): Promise<boolean> {
-  const conversation = await findConversation(tx.em, tx.account.id, id, { lock: true });
+  const conversation = await tx.conversation(id);
   if (conversation?.status !== 'snoozed' || !conversation.snoozedUntil || conversation.snoozedUntil > tx.now)
     return false;
   undergo(tx, conversation, { kind: 'woken' });
   await autoAssign(tx, conversation);
-  await saveConversation(tx.em, conversation);
   return true;
 }

@@ -1,4 +1,5 @@
-import { findConversations, type Conversation, type ConversationStatus } from '../../records/conversation.ts';
+import { findConversations } from '../../records/conversation-rows.ts';
+import type { Conversation, ConversationStatus } from '../../records/conversation.ts';
 import { notFound } from '../../errors.ts';
 import type { Actor } from '../../events/transaction.ts';
 import { containing } from '../../postgres/like.ts';

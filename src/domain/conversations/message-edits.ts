@@ -1,8 +1,7 @@
-import { saveConversation, type Conversation } from '../../records/conversation.ts';
+import type { Conversation } from '../../records/conversation.ts';
 import { findMessage, saveMessage, type Message } from '../../records/message.ts';
 import { forbidden, invalid, notFound } from '../../errors.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
-import { record } from '../../events/outbox.ts';
 import { blankMessage } from '../../events/stored-payloads.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import { lockConversation } from './access.ts';
@@ -58,7 +57,7 @@ async function say(
   // A receipt is no edit: bots are not told of it.
   const edited = Object.keys(changed).some((name) => name !== 'status');
   const decision = edited ? decide('message_updated', conversation, tx.actor, message) : null;
-  record(tx, 'message_updated', { conversation, message, changed }, decision);
+  tx.record('message_updated', { conversation, message, changed }, decision);
 }
 
 /**
@@ -71,14 +70,13 @@ export async function updateMessage(
   { status, content, contentAttributes }: MessageChanges,
 ): Promise<{ conversation: Conversation; message: Message }> {
   const reached = await reach(tx, place);
-  const { conversation, message } = reached;
+  const { message } = reached;
   if (content !== undefined || contentAttributes) checkEdit(tx.actor, message);
   if (status) checkStatus(message, status);
   const merged = merge('/content_attributes', message.contentAttributes, contentAttributes);
   const changed = change(message, { status, content, contentAttributes: merged });
   if (!changed) return reached;
   await say(tx, reached, changed);
-  await saveConversation(tx.em, conversation);
   return reached;
 }
 
@@ -98,6 +96,5 @@ export async function deleteMessage(tx: Transaction, place: Place): Promise<void
     content: { previous: null, current: gone.content },
     content_attributes: { previous: null, current: gone.contentAttributes },
   });
-  record(tx, 'message_deleted', { conversation, message });
-  await saveConversation(tx.em, conversation);
+  tx.record('message_deleted', { conversation, message });
 }

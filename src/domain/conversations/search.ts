@@ -1,4 +1,5 @@
-import { findConversations, type Conversation } from '../../records/conversation.ts';
+import { findConversations } from '../../records/conversation-rows.ts';
+import type { Conversation } from '../../records/conversation.ts';
 import { findMessagesById, type Message } from '../../records/message.ts';
 import type { Actor } from '../../events/transaction.ts';
 import { containing } from '../../postgres/like.ts';

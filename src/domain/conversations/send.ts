@@ -1,4 +1,4 @@
-import { saveConversation, type Conversation } from '../../records/conversation.ts';
+import type { Conversation } from '../../records/conversation.ts';
 import {
   countBotMessagesSince,
   insertMessage,
@@ -7,7 +7,6 @@ import {
   type Sender,
 } from '../../records/message.ts';
 import { forbidden, invalid } from '../../errors.ts';
-import { record } from '../../events/outbox.ts';
 import { system, type Transaction } from '../../events/transaction.ts';
 import { lockConversation } from './access.ts';
 import { decide, refuseSilentBot, quarantineNote } from './arbiter.ts';
@@ -85,7 +84,7 @@ async function applyToConversation(tx: Transaction, conversation: Conversation, 
 
 /**
  * Puts a message into a locked conversation and says message_created; what it does to the conversation is said before
- * it, the inbox's greeting and an assignee named by itself after it. The caller saves the conversation.
+ * it, the inbox's greeting and an assignee named by itself after it.
  */
 export async function sendInto(tx: Transaction, conversation: Conversation, input: NewMessage): Promise<Message> {
   if (input.private && input.type === 'incoming') {
@@ -110,7 +109,7 @@ export async function sendInto(tx: Transaction, conversation: Conversation, inpu
     createdAt,
   };
   const message: Message = { ...draft, id: await insertMessage(tx.em, tx.account.id, draft) };
-  record(tx, 'message_created', { conversation, message }, decide('message_created', conversation, tx.actor, message));
+  tx.record('message_created', { conversation, message }, decide('message_created', conversation, tx.actor, message));
   if (message.type === 'incoming') {
     if (leftBy) await tell(tx, conversation, { content: quarantineNote(leftBy.name), private: true });
     await greet(tx, conversation, { messageId: message.id, reopened: before === 'resolved' });
@@ -153,6 +152,5 @@ export async function send(
     throw forbidden("A bot may not send incoming messages: those are the customer's");
   }
   const message = await sendInto(tx, conversation, input);
-  await saveConversation(tx.em, conversation);
   return { message, conversation };
 }

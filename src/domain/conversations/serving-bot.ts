@@ -1,6 +1,6 @@
-import { findConversation, saveConversation, type Conversation } from '../../records/conversation.ts';
+import type { Conversation } from '../../records/conversation.ts';
+import { findInboxBots, holdBot, type ServingBot } from '../../records/serving-bot.ts';
 import { notFound } from '../../errors.ts';
-import { record } from '../../events/outbox.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockConversation } from './access.ts';
@@ -20,14 +20,11 @@ export function explainBot(conversation: Conversation): BotExplanation {
   return { bot: conversation.bot, answers: reason === null, reason };
 }
 
-// Locked against its deletion; the account's own or a system bot.
-async function holdBot(tx: Transaction, id: number): Promise<void> {
-  const found = await sql(
-    tx.em,
-    'SELECT FROM agent_bots WHERE id = $2 AND (account_id = $1 OR account_id IS NULL) FOR KEY SHARE',
-    [tx.account.id, id],
-  );
-  if (found.length === 0) throw notFound('Agent bot');
+// Nobody deletes it before the conversation or the inbox refers to it.
+async function chooseBot(tx: Transaction, id: number): Promise<ServingBot> {
+  const bot = await holdBot(tx.em, tx.account.id, id);
+  if (!bot) throw notFound('Agent bot');
+  return bot;
 }
 
 /**
@@ -35,7 +32,7 @@ async function holdBot(tx: Transaction, id: number): Promise<void> {
  * predecessor did does not bind it. Errors: 404 for an inbox or a bot that the account does not have.
  */
 export async function setInboxBot(tx: Transaction, inboxId: number, botId: number | null): Promise<void> {
-  if (botId !== null) await holdBot(tx, botId);
+  if (botId !== null) await chooseBot(tx, botId);
   const found = await sql(
     tx.em,
     `UPDATE inboxes SET agent_bot_id = $3::bigint,
@@ -53,15 +50,17 @@ export async function setInboxBot(tx: Transaction, inboxId: number, botId: numbe
  */
 export async function setConversationBot(tx: Transaction, id: number, botId: number | null): Promise<Conversation> {
   const conversation = await lockConversation(tx, id);
-  if (botId !== null) await holdBot(tx, botId);
+  const chosen = botId === null ? null : await chooseBot(tx, botId);
   const previous = conversation.bot?.chosenBy === 'conversation' ? conversation.bot.id : null;
   if (previous === botId) return conversation;
-  const scope = [tx.account.id, id];
-  await sql(tx.em, 'UPDATE conversations SET agent_bot_id = $3 WHERE account_id = $1 AND id = $2', [...scope, botId]);
-  const served = await findConversation(tx.em, tx.account.id, id);
-  Object.assign(conversation, { bot: served?.bot ?? null, updatedAt: tx.now });
+  const bot = chosen ?? (await findInboxBot(tx, conversation.inbox.id));
+  Object.assign(conversation, { bot, updatedAt: tx.now });
   undergo(tx, conversation, { kind: 'bot_chosen' });
-  record(tx, 'conversation_updated', { conversation, changed: { agent_bot_id: { previous, current: botId } } });
-  await saveConversation(tx.em, conversation);
+  tx.record('conversation_updated', { conversation, changed: { agent_bot_id: { previous, current: botId } } });
   return conversation;
+}
+
+async function findInboxBot(tx: Transaction, inboxId: number): Promise<ServingBot | null> {
+  const bots = await findInboxBots(tx.em, tx.account.id, [inboxId]);
+  return bots.get(inboxId) ?? null;
 }

@@ -1,7 +1,6 @@
 import type { Conversation, ConversationStatus } from '../../records/conversation.ts';
 import { invalid } from '../../errors.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
-import { record } from '../../events/outbox.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { unixSecondsOrNull } from '../../lib/unix-time.ts';
 import { decide, refuseSilentBot } from './arbiter.ts';
@@ -38,9 +37,9 @@ function moveTo(tx: Transaction, conversation: Conversation, status: Conversatio
   const changed = changeStatus(tx, conversation, { status, snoozedUntil });
   if (Object.keys(changed).length === 0) return;
   conversation.updatedAt = tx.now;
-  if (status === previous) return record(tx, 'conversation_updated', { conversation, changed });
+  if (status === previous) return tx.record('conversation_updated', { conversation, changed });
   if (status === 'resolved') settle(tx, conversation);
-  record(tx, 'conversation_status_changed', { conversation, changed });
+  tx.record('conversation_status_changed', { conversation, changed });
   if (status === 'resolved') sayToBot(tx, conversation, 'conversation_resolved');
   if (previous === 'resolved') sayToBot(tx, conversation, 'conversation_opened');
 }
@@ -48,8 +47,7 @@ function moveTo(tx: Transaction, conversation: Conversation, status: Conversatio
 /**
  * Lets a locked conversation undergo what the transaction's actor does to it: gives it the silence and the status that
  * follow. Says of the status: conversation_status_changed, and to its bot conversation_resolved or, when it was
- * resolved, conversation_opened; nothing when nothing changes. `until` is the moment a snooze ends. The caller saves the
- * conversation. Errors: 403 for a silent bot that would move the status.
+ * resolved, conversation_opened; nothing when nothing changes. `until` is the moment a snooze ends. Errors: 403 for a silent bot that would move the status.
  */
 export function undergo(
   tx: Transaction,
@@ -70,5 +68,5 @@ function settle(tx: Transaction, conversation: Conversation): void {
 
 function sayToBot(tx: Transaction, conversation: Conversation, name: 'conversation_opened' | 'conversation_resolved') {
   const decision = decide(name, conversation, tx.actor);
-  if (decision) record(tx, name, { conversation }, decision);
+  if (decision) tx.record(name, { conversation }, decision);
 }

@@ -1,5 +1,4 @@
-import { saveConversation, type Conversation, type Priority } from '../../records/conversation.ts';
-import { record } from '../../events/outbox.ts';
+import type { Conversation, Priority } from '../../records/conversation.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { lockConversation } from './access.ts';
 import { change, merge } from '../changes.ts';
@@ -33,8 +32,7 @@ export async function updateConversation(
   if (!changed) return conversation;
   if (changed.sla_policy_id) await applySla(tx, conversation);
   conversation.updatedAt = tx.now;
-  record(tx, 'conversation_updated', { conversation, changed });
-  await saveConversation(tx.em, conversation);
+  tx.record('conversation_updated', { conversation, changed });
   return conversation;
 }
 
@@ -43,6 +41,5 @@ export async function markSeen(tx: Transaction, id: number): Promise<Conversatio
   const conversation = await lockConversation(tx, id);
   if (conversation.unreadCount === 0) return conversation;
   conversation.unreadCount = 0;
-  await saveConversation(tx.em, conversation);
   return conversation;
 }

@@ -6,7 +6,7 @@ import { differs } from '../differs.ts';
 import { sql } from '../../postgres/sql.ts';
 import { mayServeInbox } from '../conversations/access.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
-import { lockConversations, type Transact } from '../conversations/detach.ts';
+import type { Transact } from '../conversations/detach.ts';
 import { findDayProblem, isTimezone } from '../conversations/working-hours.ts';
 
 /** The inboxes that a user of the account may see, by name: all for administrators, their own for agents. */
@@ -113,7 +113,7 @@ const deletedAtOnce = 200;
 
 async function deleteBatch(tx: Transaction, inboxId: number): Promise<void> {
   const some = `SELECT id FROM conversations WHERE account_id = $1 AND inbox_id = $2 LIMIT ${deletedAtOnce}`;
-  await eraseConversations(tx, await lockConversations(tx, some, [inboxId]));
+  await eraseConversations(tx, await tx.conversations({ ids: some, parameters: [inboxId] }));
 }
 
 async function removeWhenEmpty(tx: Transaction, id: number): Promise<boolean> {

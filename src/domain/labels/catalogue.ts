@@ -5,8 +5,8 @@ import type { Transaction } from '../../events/transaction.ts';
 import { differs } from '../differs.ts';
 import { sql } from '../../postgres/sql.ts';
 import { brokenUniqueConstraint } from '../../postgres/errors.ts';
-import { detachAndRemove, lockReferring, type Transact } from '../conversations/detach.ts';
-import { noteRename, tellRename, tellRest } from './renames.ts';
+import { detachAndRemove, type Transact } from '../conversations/detach.ts';
+import { holdConversations, noteRename, tellRename, tellRest } from './renames.ts';
 import { maxLabelsPerAccount } from '../conversations/labels.ts';
 
 export interface NewLabel {
@@ -59,7 +59,7 @@ async function lockLabel(tx: Transaction, id: number): Promise<string> {
 // With few carriers all is one transaction; the rest of many follows in others.
 async function renameLabel(tx: Transaction, label: Label, title: string): Promise<void> {
   // Conversations before the label, as those who label a conversation do.
-  await lockReferring(tx, `${carriers} ORDER BY conversation_id`, { id: label.id, limit: renameBatch });
+  await holdConversations(tx, `${carriers} ORDER BY conversation_id LIMIT ${renameBatch}`, [label.id]);
   const previousTitle = await lockLabel(tx, label.id);
   label.title = title;
   await flushLabel(tx);

@@ -1,7 +1,7 @@
 import type { Database } from '../../postgres/database.ts';
 import { system, transact, type Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
-import { lockConversations, updateConversations, type Change, type Transact } from '../conversations/detach.ts';
+import { updateConversations, type Change, type Transact } from '../conversations/detach.ts';
 import { sweep } from '../upkeep/sweep.ts';
 
 // One transaction says no more, so that none holds many conversations for long.
@@ -20,17 +20,29 @@ export async function noteRename(tx: Transaction, labelId: number, previousTitle
   );
 }
 
+/**
+ * Locks the conversations whose ids the statement answers (`$1` is the account), in the order of their ids, without reading
+ * them yet.
+ */
+export async function holdConversations(tx: Transaction, ids: string, parameters: readonly unknown[]): Promise<void> {
+  await sql(
+    tx.em,
+    `SELECT FROM conversations WHERE account_id = $1 AND id = ANY (ARRAY(${ids})) ORDER BY id FOR UPDATE`,
+    [tx.account.id, ...parameters],
+  );
+}
+
 /** Says conversation_updated for some of the conversations that have yet to tell of the label's title; true while more have. */
 export async function tellRename(tx: Transaction, labelId: number): Promise<boolean> {
-  // Conversations before the label, as those who label a conversation do; read again when the title cannot change.
-  await lockConversations(tx, untold, [labelId]);
+  // Conversations before the label, as those who label a conversation do; read when the title cannot change any more.
+  await holdConversations(tx, untold, [labelId]);
   const [label] = await sql<{ title: string }>(
     tx.em,
     'SELECT title FROM labels WHERE account_id = $1 AND id = $2 FOR KEY SHARE',
     [tx.account.id, labelId],
   );
   if (!label) return false;
-  const conversations = await lockConversations(tx, untold, [labelId]);
+  const conversations = await tx.conversations({ ids: untold, parameters: [labelId] });
   const told = await sql<{ conversation_id: number; previous_title: string }>(
     tx.em,
     `DELETE FROM label_renames WHERE account_id = $1 AND label_id = $2 AND conversation_id = ANY ($3)
@@ -46,7 +58,7 @@ export async function tellRename(tx: Transaction, labelId: number): Promise<bool
     const previous = current.map((title) => (title === label.title ? previousTitle : title)).sort();
     return [{ conversation, changed: { labels: { previous, current } } }];
   });
-  if (changes.length > 0) await updateConversations(tx, changes);
+  updateConversations(tx, changes);
   return told.length === batch;
 }
 

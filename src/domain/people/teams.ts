@@ -74,7 +74,6 @@ export function deleteTeam(transact: Transact, id: number): Promise<void> {
           conversation.team = null;
           return { conversation, changed: { team_id: { previous: id, current: null } } };
         }),
-    assignments: ['team_id = NULL'],
     lock: (tx) => lockTeam(tx, id),
     remove: (tx) => tx.em.nativeDelete(Team, { id, accountId: tx.account.id }),
   });

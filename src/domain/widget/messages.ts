@@ -1,7 +1,7 @@
-import { findConversation, saveConversation, type Conversation } from '../../records/conversation.ts';
+import { findConversation } from '../../records/conversation-rows.ts';
+import type { Conversation } from '../../records/conversation.ts';
 import { findMessagesById, type Message } from '../../records/message.ts';
 import { notFound } from '../../errors.ts';
-import { record } from '../../events/outbox.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { lockConversation } from '../conversations/access.ts';
@@ -82,8 +82,7 @@ export async function markRead(tx: Transaction, visit: Visit): Promise<Conversat
   ]);
   for (const message of unread) {
     const changed = { status: { previous: message.status, current: 'read' } };
-    record(tx, 'message_updated', { conversation, message: { ...message, status: 'read' }, changed });
+    tx.record('message_updated', { conversation, message: { ...message, status: 'read' }, changed });
   }
-  await saveConversation(tx.em, conversation);
   return conversation;
 }

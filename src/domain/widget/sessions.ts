@@ -1,12 +1,6 @@
 import type { Contact } from '../../records/contact.ts';
-import {
-  findConversation,
-  saveConversation,
-  type Conversation,
-  type ConversationStatus,
-} from '../../records/conversation.ts';
+import type { Conversation, ConversationStatus } from '../../records/conversation.ts';
 import { ApiError, notFound } from '../../errors.ts';
-import { record } from '../../events/outbox.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { hashToken } from '../../lib/tokens.ts';
@@ -80,7 +74,7 @@ export function begin(
 
 async function lockUnresolved(tx: Transaction, { inbox }: Visit, contactId: number): Promise<Conversation | null> {
   const current = await findCurrent(tx.em, tx.account.id, { inboxId: inbox.id, contactId });
-  return current && !current.resolved ? findConversation(tx.em, tx.account.id, current.id, { lock: true }) : null;
+  return current && !current.resolved ? tx.conversation(current.id) : null;
 }
 
 // Without somebody who speaks first, an empty conversation would only lie in the people's way.
@@ -170,16 +164,15 @@ async function findVisitor(tx: Transaction, { contact }: Visit, identifier: stri
   return known?.id ?? null;
 }
 
-async function triggered(
+function triggered(
   tx: Transaction,
   { inbox }: Visit,
   { contact, conversation, begun }: { contact: Contact; conversation: Conversation | null; begun: boolean },
-): Promise<void> {
+): void {
   const session = { contact, inbox, account: tx.account, conversation, begun };
-  if (!conversation) return record(tx, 'webwidget_triggered', { contact, session });
+  if (!conversation) return tx.record('webwidget_triggered', { contact, session });
   const decision = decide('webwidget_triggered', conversation, tx.actor);
-  record(tx, 'webwidget_triggered', { conversation, contact, session }, decision);
-  await saveConversation(tx.em, conversation);
+  tx.record('webwidget_triggered', { conversation, contact, session }, decision);
 }
 
 // The conversation before its contact, as all do who lock both.
@@ -191,6 +184,12 @@ async function holdVisitor(
   if (token !== null) await grantContactToken(tx, visit, { contactId, token });
   await lockContact(tx, visit.inbox.id, contactId);
   return lockUnresolved(tx, visit, contactId);
+}
+
+// A conversation tells of its contact, which has just taken on what the profile says.
+function surroundingOf(contact: Contact): Conversation['contact'] {
+  const { id, name, email = null, phoneNumber = null, identifier = null, avatarUrl = null, blocked } = contact;
+  return { id, name, email, phoneNumber, identifier, avatarUrl, blocked };
 }
 
 /** A session as it stands after it was opened. */
@@ -220,9 +219,8 @@ export async function openSession(
   const contact = known === null ? await createVisitor(tx, profile) : await updateVisitor(tx, known, profile);
   if (known === null) await grantContactToken(tx, visit, { contactId: contact.id, token });
   const begun = !held && !contact.blocked && (await isAwaited(tx, visit));
-  // Read again: it tells of its contact.
-  const present = held && (await findConversation(tx.em, tx.account.id, held.id));
-  const conversation = begun ? await begin(tx, visit, { contactId: contact.id }) : present;
-  await triggered(tx, visit, { contact, conversation, begun });
+  if (held) held.contact = surroundingOf(contact);
+  const conversation = begun ? await begin(tx, visit, { contactId: contact.id }) : held;
+  triggered(tx, visit, { contact, conversation, begun });
   return { contact, conversation, granted };
 }

@@ -1,0 +1,239 @@
+import { prepared } from '../postgres/prepared.ts';
+import { moment, momentOrNull, sql, type Executor } from '../postgres/sql.ts';
+import type { BotSilence, Conversation, ConversationStatus, HumanSilence, Named, Priority } from './conversation.ts';
+import { servingBotColumns, toServingBot, type ServingBotRow } from './serving-bot.ts';
+
+// One row type for all, so that every reader of a conversation sees the same thing.
+const columns = `
+  c.id, c.account_id, a.name AS account_name, c.inbox_id, i.name AS inbox_name, i.channel_type,
+  i.greeting_enabled OR i.working_hours_enabled AS inbox_greets, i.enable_auto_assignment AS inbox_auto_assigns,
+  c.contact_id, ct.name AS contact_name, ct.email AS contact_email, ct.phone_number AS contact_phone,
+  ct.identifier AS contact_identifier, ct.avatar_url AS contact_avatar, ct.blocked AS contact_blocked,
+  c.status, c.priority, c.assignee_id, u.name AS assignee_name, c.team_id, t.name AS team_name,
+  ${servingBotColumns}, c.agent_bot_id IS NOT NULL AS bot_overrides,
+  c.bot_silence, c.bot_silence_of, c.human_silence, c.bot_streak,
+  ARRAY(SELECT l.title FROM conversation_labels cl JOIN labels l ON l.account_id = cl.account_id AND l.id = cl.label_id
+        WHERE cl.account_id = c.account_id AND cl.conversation_id = c.id ORDER BY l.title) AS labels,
+  c.source_id, c.snoozed_until, c.waiting_since, c.sla_policy_id,
+  c.first_response_due_at, c.resolution_due_at, c.unread_count, c.event_sequence,
+  c.additional_attributes, c.custom_attributes, c.created_at, c.updated_at, c.last_activity_at`;
+
+const joins = `
+  JOIN accounts a ON a.id = c.account_id
+  JOIN inboxes i ON i.account_id = c.account_id AND i.id = c.inbox_id
+  JOIN contacts ct ON ct.account_id = c.account_id AND ct.id = c.contact_id
+  LEFT JOIN seats u ON u.account_id = c.account_id AND u.id = c.assignee_id
+  LEFT JOIN teams t ON t.account_id = c.account_id AND t.id = c.team_id
+  LEFT JOIN agent_bots b ON b.id = coalesce(c.agent_bot_id, i.agent_bot_id)`;
+
+interface Row extends ServingBotRow {
+  id: number;
+  account_id: number;
+  account_name: string;
+  inbox_id: number;
+  inbox_name: string;
+  channel_type: string;
+  inbox_greets: boolean;
+  inbox_auto_assigns: boolean;
+  contact_id: number;
+  contact_name: string;
+  contact_email: string | null;
+  contact_phone: string | null;
+  contact_identifier: string | null;
+  contact_avatar: string | null;
+  contact_blocked: boolean;
+  status: ConversationStatus;
+  priority: Priority | null;
+  assignee_id: number | null;
+  assignee_name: string | null;
+  team_id: number | null;
+  team_name: string | null;
+  bot_overrides: boolean;
+  bot_silence: BotSilence | null;
+  bot_silence_of: number | null;
+  human_silence: HumanSilence | null;
+  bot_streak: number;
+  labels: string[];
+  source_id: string | null;
+  snoozed_until: string | null;
+  waiting_since: string | null;
+  sla_policy_id: number | null;
+  first_response_due_at: string | null;
+  resolution_due_at: string | null;
+  unread_count: number;
+  event_sequence: number;
+  additional_attributes: Record<string, unknown>;
+  custom_attributes: Record<string, unknown>;
+  created_at: string;
+  updated_at: string;
+  last_activity_at: string;
+}
+
+function named(id: number | null, name: string | null): Named | null {
+  return id === null ? null : { id, name: name ?? '' };
+}
+
+function toConversation(row: Row): Conversation {
+  return {
+    id: row.id,
+    account: { id: row.account_id, name: row.account_name },
+    inbox: {
+      id: row.inbox_id,
+      name: row.inbox_name,
+      channelType: row.channel_type,
+      greets: row.inbox_greets,
+      autoAssigns: row.inbox_auto_assigns,
+    },
+    contact: {
+      id: row.contact_id,
+      name: row.contact_name,
+      email: row.contact_email,
+      phoneNumber: row.contact_phone,
+      identifier: row.contact_identifier,
+      avatarUrl: row.contact_avatar,
+      blocked: row.contact_blocked,
+    },
+    status: row.status,
+    priority: row.priority,
+    assignee: named(row.assignee_id, row.assignee_name),
+    team: named(row.team_id, row.team_name),
+    bot: toServingBot(row, row.bot_overrides ? 'conversation' : 'inbox'),
+    botSilence: row.bot_silence,
+    botSilenceOf: row.bot_silence_of,
+    humanSilence: row.human_silence,
+    botStreak: row.bot_streak,
+    labels: row.labels,
+    sourceId: row.source_id,
+    snoozedUntil: momentOrNull(row.snoozed_until),
+    waitingSince: momentOrNull(row.waiting_since),
+    slaPolicyId: row.sla_policy_id,
+    firstResponseDueAt: momentOrNull(row.first_response_due_at),
+    resolutionDueAt: momentOrNull(row.resolution_due_at),
+    unreadCount: row.unread_count,
+    eventSequence: row.event_sequence,
+    additionalAttributes: row.additional_attributes,
+    customAttributes: row.custom_attributes,
+    createdAt: moment(row.created_at),
+    updatedAt: moment(row.updated_at),
+    lastActivityAt: moment(row.last_activity_at),
+  };
+}
+
+const read = `SELECT ${columns} FROM conversations c ${joins}`;
+const findOne = prepared(`${read} WHERE c.account_id = $1 AND c.id = $2`);
+
+/** One conversation of the account, or null. To change it, a transaction locks it: see Transaction.conversation. */
+export async function findConversation(
+  executor: Executor,
+  accountId: number,
+  id: number,
+): Promise<Conversation | null> {
+  const [row] = await sql<Row>(executor, findOne, [accountId, id]);
+  return row ? toConversation(row) : null;
+}
+
+/** The named conversations of the account, in the order of the ids. */
+export async function findConversations(
+  executor: Executor,
+  accountId: number,
+  ids: readonly number[],
+): Promise<Conversation[]> {
+  const rows = await sql<Row>(
+    executor,
+    `${read} WHERE c.account_id = $1 AND c.id = ANY($2) ORDER BY array_position($2::bigint[], c.id)`,
+    [accountId, ids],
+  );
+  return rows.map(toConversation);
+}
+
+// FOR UPDATE reads the locked row anew when another transaction has just changed it, but not the rows that are joined to
+// it: then the conversation is read once more.
+const lock = `SELECT ${columns},
+    c.ctid = (SELECT seen.ctid FROM conversations seen WHERE seen.account_id = $1 AND seen.id = c.id) AS unchanged
+  FROM conversations c ${joins}`;
+const lockOne = prepared(`${lock} WHERE c.account_id = $1 AND c.id = $2 FOR UPDATE OF c`);
+type LockedRow = Row & { unchanged: boolean };
+
+/** One conversation of the account, whose row nobody else changes until the transaction ends; null when there is none. */
+export async function lockConversationRow(
+  executor: Executor,
+  accountId: number,
+  id: number,
+): Promise<Conversation | null> {
+  const [row] = await sql<LockedRow>(executor, lockOne, [accountId, id]);
+  if (row && !row.unchanged) return findConversation(executor, accountId, id);
+  return row ? toConversation(row) : null;
+}
+
+/** Which rows are to be locked. */
+export interface RowChoice {
+  /** Statement for their ids; `$1` is the account. */
+  ids: string;
+  /** From `$2` on. */
+  parameters: readonly unknown[];
+  /** Rows that another transaction has locked are left out instead of waited for. */
+  skipLocked?: boolean;
+}
+
+/** Like lockConversationRow, for many, in the order of their ids, as in all transactions that lock more than one. */
+export async function lockConversationRows(
+  executor: Executor,
+  accountId: number,
+  { ids, parameters, skipLocked = false }: RowChoice,
+): Promise<Conversation[]> {
+  const rows = await sql<LockedRow>(
+    executor,
+    `${lock} WHERE c.account_id = $1 AND c.id = ANY (ARRAY(${ids})) ORDER BY c.id
+     FOR UPDATE OF c ${skipLocked ? 'SKIP LOCKED' : ''}`,
+    [accountId, ...parameters],
+  );
+  const stale = rows.filter(({ unchanged }) => !unchanged).map(({ id }) => id);
+  const anew = stale.length > 0 ? await findConversations(executor, accountId, stale) : [];
+  const readAnew = new Map(anew.map((conversation) => [conversation.id, conversation]));
+  return rows.map((row) => readAnew.get(row.id) ?? toConversation(row));
+}
+
+/** A conversation as it begins. */
+export interface ConversationDraft {
+  inboxId: number;
+  contactId: number;
+  status: ConversationStatus;
+  snoozedUntil: Date | null;
+  assigneeId: number | null;
+  teamId: number | null;
+  sourceId: string | null;
+  additionalAttributes: Record<string, unknown>;
+  customAttributes: Record<string, unknown>;
+}
+
+const insertStatement = prepared(`
+  WITH c AS (
+    INSERT INTO conversations (account_id, inbox_id, contact_id, status, snoozed_until, assignee_id, team_id, source_id,
+      additional_attributes, custom_attributes, created_at, updated_at, last_activity_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $11) RETURNING *
+  )
+  SELECT ${columns} FROM c ${joins}`);
+
+/** Stores a conversation that begins `now`, and answers it as findConversation would. */
+export async function insertConversationRow(
+  executor: Executor,
+  accountId: number,
+  draft: ConversationDraft,
+  now: Date,
+): Promise<Conversation> {
+  const [row] = await sql<Row>(executor, insertStatement, [
+    accountId,
+    draft.inboxId,
+    draft.contactId,
+    draft.status,
+    draft.snoozedUntil,
+    draft.assigneeId,
+    draft.teamId,
+    draft.sourceId,
+    JSON.stringify(draft.additionalAttributes),
+    JSON.stringify(draft.customAttributes),
+    now,
+  ]);
+  if (!row) throw new Error('A conversation just inserted cannot be read');
+  return toConversation(row);
+}

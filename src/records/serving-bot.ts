@@ -1,0 +1,89 @@
+import { prepared } from '../postgres/prepared.ts';
+import { sql, type Executor } from '../postgres/sql.ts';
+import type { Named } from './conversation.ts';
+
+/** Why a bot cannot answer, whatever the conversation. */
+export type Unfitness = 'plugin_missing' | 'bot_quarantined' | 'bot_disabled';
+
+/** The bot that serves a conversation: its own, else its inbox's. */
+export interface ServingBot extends Named {
+  chosenBy: 'conversation' | 'inbox';
+  kind: 'webhook' | 'plugin';
+  events: string[];
+  hearsOwn: boolean;
+  hearsNotes: boolean;
+  /** Null when it can answer. */
+  unfit: Unfitness | null;
+}
+
+/** What is read of a bot, as columns of `b` (agent_bots). */
+export const servingBotColumns = `
+  b.id AS bot_id, b.name AS bot_name, b.kind AS bot_kind, b.events AS bot_events, b.hears_own, b.hears_notes,
+  b.installed AS bot_installed, b.disabled_reason IS NOT NULL AS bot_disabled,
+  b.quarantined_at IS NOT NULL AND (b.quarantined_until IS NULL OR b.quarantined_until > now()) AS bot_quarantined`;
+
+/** The columns as statements answer them; all are null where no bot serves. */
+export interface ServingBotRow {
+  bot_id: number | null;
+  bot_name: string | null;
+  bot_kind: 'webhook' | 'plugin' | null;
+  bot_events: string[] | null;
+  hears_own: boolean | null;
+  hears_notes: boolean | null;
+  bot_installed: boolean | null;
+  bot_disabled: boolean | null;
+  bot_quarantined: boolean | null;
+}
+
+function unfitness(row: ServingBotRow): Unfitness | null {
+  if (!row.bot_installed) return 'plugin_missing';
+  if (row.bot_disabled) return 'bot_disabled';
+  return row.bot_quarantined ? 'bot_quarantined' : null;
+}
+
+/** The bot of a row, chosen by whom; null where none serves. */
+export function toServingBot(row: ServingBotRow, chosenBy: ServingBot['chosenBy']): ServingBot | null {
+  if (row.bot_id === null || row.bot_kind === null) return null;
+  return {
+    id: row.bot_id,
+    name: row.bot_name ?? '',
+    chosenBy,
+    kind: row.bot_kind,
+    events: row.bot_events ?? [],
+    hearsOwn: row.hears_own ?? false,
+    hearsNotes: row.hears_notes ?? false,
+    unfit: unfitness(row),
+  };
+}
+
+const holdStatement = prepared(`SELECT ${servingBotColumns} FROM agent_bots b
+  WHERE b.id = $2 AND (b.account_id = $1 OR b.account_id IS NULL) FOR KEY SHARE OF b`);
+
+/**
+ * A bot that the account may choose, its own or a system bot, as it serves the conversation that chooses it; null when
+ * there is none. Nobody deletes it until the transaction ends.
+ */
+export async function holdBot(executor: Executor, accountId: number, id: number): Promise<ServingBot | null> {
+  const [row] = await sql<ServingBotRow>(executor, holdStatement, [accountId, id]);
+  return row ? toServingBot(row, 'conversation') : null;
+}
+
+/** The active bots of inboxes, by the ids of these; without an entry where an inbox has none. */
+export async function findInboxBots(
+  executor: Executor,
+  accountId: number,
+  inboxIds: readonly number[],
+): Promise<Map<number, ServingBot>> {
+  const rows = await sql<ServingBotRow & { inbox_id: number }>(
+    executor,
+    `SELECT i.id AS inbox_id, ${servingBotColumns} FROM inboxes i JOIN agent_bots b ON b.id = i.agent_bot_id
+     WHERE i.account_id = $1 AND i.id = ANY ($2)`,
+    [accountId, inboxIds],
+  );
+  return new Map(
+    rows.flatMap((row) => {
+      const bot = toServingBot(row, 'inbox');
+      return bot ? [[row.inbox_id, bot]] : [];
+    }),
+  );
+}

@@ -1,0 +1,227 @@
+import { expect } from 'chai';
+import { systemClock, systemRandom } from '../../src/lib/ports.ts';
+import { BotRunner } from '../../src/runs/bot-runner.ts';
+import type { Action } from '../../src/sandbox/run.ts';
+import { openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
+import { TestApp } from '../support/app.ts';
+import { addContact, addConversation, addInbox } from '../support/records.ts';
+import { StatementLog } from '../support/statement-log.ts';
+import { Widget } from '../support/widget.ts';
+
+// What a process sends by itself, whenever it does.
+const background = /agenda_jobs|DELETE FROM unplaced_events|pg_try_advisory_xact_lock|clock_timestamp/;
+
+const names: readonly [RegExp, string][] = [
+  [/^(begin|commit)/i, '$1'],
+  [/^WITH happened/, 'write events'],
+  [/INTO messages/, 'insert message'],
+  [/INTO conversations/, 'insert conversation'],
+  [/FOR UPDATE OF c/, 'lock conversation'],
+  [/^UPDATE conversations/, 'write conversation'],
+  [/FROM unnest.* messages/, 'read last message'],
+  [/\bFROM conversations c JOIN/, 'read conversation'],
+  [/^SELECT count.*messages/, 'count messages'],
+  [/(INSERT INTO|UPDATE|DELETE FROM) (\w+)/i, '$1 $2'],
+  [/.*\bFROM "?(\w+)"?/i, 'read $1'],
+];
+
+/** What a statement does, in a few words: enough to see which one came or went. */
+function nameOf(statement: string): string {
+  const [pattern, name] = names.find(([one]) => one.test(statement)) ?? [/^.*$/, statement];
+  return (pattern.exec(statement)?.[0] ?? '').replace(pattern, name).toLowerCase();
+}
+
+const actions: Action[] = [
+  { type: 'reply', content: 'Let me see' },
+  { type: 'label', add: ['billing'] },
+  { type: 'handoff', reason: 'too hard', note: 'Somebody please' },
+];
+
+type Operation = () => Promise<unknown>;
+
+/** What each operation costs the database, in order: whoever changes a line here says why it must cost more. */
+const costs: Readonly<
+  Record<string, { prepare: (app: TestApp) => Promise<Operation>; statements: readonly string[] }>
+> = {
+  'a message that a person sends': {
+    prepare: async (app) => {
+      const id = await addConversation(app, await addInbox(app));
+      return () => app.post(`conversations/${id}/messages`, { content: 'Good morning', message_type: 'outgoing' });
+    },
+    statements: [
+      'read access_tokens',
+      'read accounts',
+      'begin',
+      'lock conversation',
+      'insert message',
+      'write conversation',
+      'write events',
+      'commit',
+    ],
+  },
+  'a message from the widget': {
+    prepare: async (app) => {
+      const widget = await Widget.create(app);
+      const { headers } = await widget.enter();
+      await widget.say('Hello', headers);
+      return () => widget.say('Anybody there?', headers);
+    },
+    statements: [
+      'read inboxes',
+      'begin',
+      'read contact_tokens',
+      'read conversations',
+      'lock conversation',
+      'insert message',
+      'write conversation',
+      'write events',
+      'commit',
+    ],
+  },
+  'a change of status': {
+    prepare: async (app) => {
+      const id = await addConversation(app, await addInbox(app));
+      return () => app.post(`conversations/${id}/toggle_status`, { status: 'resolved' });
+    },
+    statements: [
+      'read access_tokens',
+      'read accounts',
+      'begin',
+      'lock conversation',
+      'write conversation',
+      'write events',
+      'commit',
+      'read last message',
+    ],
+  },
+  'an assignment': {
+    prepare: async (app) => {
+      const id = await addConversation(app, await addInbox(app));
+      return () => app.post(`conversations/${id}/assignments`, { assignee_id: 1 });
+    },
+    statements: [
+      'read access_tokens',
+      'read accounts',
+      'begin',
+      'lock conversation',
+      'read agents',
+      'read inbox_members',
+      'write conversation',
+      'write events',
+      'commit',
+      'read last message',
+    ],
+  },
+  'a conversation with a first message': {
+    prepare: async (app) => {
+      const [inbox, contact] = [await addInbox(app), await addContact(app)];
+      const message = { content: 'Hello' };
+      return () => app.post('conversations', { inbox_id: inbox, contact_id: contact, message });
+    },
+    statements: [
+      'read access_tokens',
+      'read accounts',
+      'begin',
+      'read contacts',
+      'insert conversation',
+      'insert message',
+      'write conversation',
+      'write events',
+      'commit',
+      'read last message',
+    ],
+  },
+  'a bot chosen for a conversation': {
+    prepare: async (app) => {
+      const id = await addConversation(app, await addInbox(app));
+      const bot = await app.post('agent_bots', { name: 'Chosen', kind: 'plugin', plugin_id: 'thinker' });
+      return () => app.post(`conversations/${id}/agent_bot`, { agent_bot_id: bot.body.id });
+    },
+    statements: [
+      'read access_tokens',
+      'read accounts',
+      'begin',
+      'lock conversation',
+      'read agent_bots',
+      'write conversation',
+      'write events',
+      'commit',
+    ],
+  },
+  'a run in which a bot replies, labels and hands off': {
+    prepare: prepareRun,
+    statements: [
+      'read agent_bots',
+      'read conversation',
+      'begin',
+      'lock conversation',
+      'count messages',
+      'insert message',
+      'insert into labels',
+      'delete from conversation_labels',
+      'insert into conversation_labels',
+      'insert message',
+      'insert into bot_runs',
+      'update agent_bots',
+      'write conversation',
+      'write events',
+      'commit',
+    ],
+  },
+};
+
+async function prepareRun(app: TestApp): Promise<Operation> {
+  const id = await openConversation(app, (await serveInboxes(app, ['thinker'])).get('thinker'));
+  await app.post(`conversations/${id}/messages`, { content: 'Hello', message_type: 'incoming' });
+  const [event] = await app.query<{ id: number; bot_id: number; bot_payload: unknown }>(
+    `SELECT id, bot_id, bot_payload FROM events WHERE conversation_id = $1 AND name = 'message_created'`,
+    [id],
+  );
+  const bots = new BotRunner({
+    database: app.app.database,
+    registry: app.app.registry,
+    clock: systemClock,
+    random: systemRandom,
+    log: { warn: () => undefined },
+    sandbox: {
+      queued: 0,
+      close: async () => undefined,
+      run: async () => ({ outcome: 'ok', actions, logs: [], wallMs: 1 }),
+    },
+  });
+  const input = {
+    account: { id: 1, name: 'Demo account' },
+    botId: event!.bot_id,
+    event: { id: event!.id, name: 'message_created', conversationId: id, depth: 0 },
+    body: JSON.stringify(event!.bot_payload),
+    attempt: 1,
+    failures: 0,
+  };
+  return () => bots.handle(input, async () => true);
+}
+
+describe('the statements of', () => {
+  let log: StatementLog;
+  let root: { path: string; remove: () => void };
+  let app: TestApp;
+
+  before(async () => {
+    log = new StatementLog();
+    root = pluginRootOf({ thinker: '' }, {}, ['reply', 'note', 'label', 'handoff']);
+    app = await TestApp.start({ engine: false, pluginRoot: root.path });
+  });
+
+  after(async () => {
+    await app.stop();
+    log.close();
+    root.remove();
+  });
+
+  for (const [operation, { prepare, statements }] of Object.entries(costs)) {
+    it(operation, async () => {
+      const work = await prepare(app);
+      const sent = (await log.during(work)).filter((statement) => !background.test(statement));
+      expect(sent.map(nameOf)).to.deep.equal(statements);
+    });
+  }
+});

@@ -1,0 +1,41 @@
+import { Client } from 'pg';
+
+type Statement = string | { text: string };
+type Query = (this: unknown, statement: Statement, values?: unknown, done?: unknown) => unknown;
+
+/**
+ * The statements that connections of this process send. Connections take hold of the log when they are made: it is opened
+ * before the service is.
+ */
+export class StatementLog {
+  readonly #prototype = Client.prototype as unknown as { query: Query };
+  readonly #query = this.#prototype.query;
+  readonly #taken: string[] = [];
+  #taking = false;
+
+  constructor() {
+    const [query, take] = [this.#query, (statement: Statement) => this.#take(statement)];
+    this.#prototype.query = function (statement, values, done) {
+      take(statement);
+      return query.call(this, statement, values, done);
+    };
+  }
+
+  #take(statement: Statement): void {
+    if (this.#taking) this.#taken.push(typeof statement === 'string' ? statement : statement.text);
+  }
+
+  /** The statements that are sent while `work` is done, each with its blanks made single. */
+  async during(work: () => Promise<unknown>): Promise<string[]> {
+    this.#taken.length = 0;
+    this.#taking = true;
+    await work();
+    this.#taking = false;
+    return this.#taken.map((text) => text.replaceAll(/\s+/g, ' ').trim());
+  }
+
+  /** Lets connections that are made from now on be. */
+  close(): void {
+    this.#prototype.query = this.#query;
+  }
+}
