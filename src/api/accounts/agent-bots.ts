@@ -89,16 +89,13 @@ export const agentBotRoutes = [
     },
   ),
   doors.account(
-    ['POST', `${base}/:id/release`, 'Set the release of an agent bot'],
+    ['POST', `${base}/:id/release`, 'Release an agent bot from quarantine'],
     { reply: 'resources/agent-bot', role: 'administrator', description: releaseDescription },
     async ({ params, transact }) => presentAgentBot(await transact((tx) => releaseBot(tx, params.id))),
   ),
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete an agent bot'],
     { reply: 'resources/empty', role: 'administrator', inBatches: true },
-    async ({ params, transact }) => {
-      await deleteAgentBot(transact, params.id);
-      return {};
-    },
+    ({ params, transact }) => deleteAgentBot(transact, params.id),
   ),
 ];

@@ -100,9 +100,6 @@ export const agentRoutes = [
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete an agent'],
     { reply: 'resources/empty', role: 'administrator', inBatches: true },
-    async ({ params, transact }) => {
-      await deleteAgent(transact, params.id);
-      return {};
-    },
+    ({ params, transact }) => deleteAgent(transact, params.id),
   ),
 ];

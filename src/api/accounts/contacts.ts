@@ -165,10 +165,7 @@ export const contactRoutes = [
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete a contact'],
     { reply: 'resources/empty', role: 'administrator', inBatches: true },
-    async ({ params, transact }) => {
-      await deleteContact(transact, params.id);
-      return {};
-    },
+    ({ params, transact }) => deleteContact(transact, params.id),
   ),
   conversationsRoute,
   ...noteRoutes,

@@ -18,11 +18,7 @@ function readMove(body: { status: ConversationStatus; snoozed_until?: number | n
 export const conversationActionRoutes = [
   doors.account(
     ['PATCH', base, 'Set the status of the conversation that the body names'],
-    {
-      body: 'requests/conversation.set-status',
-      reply: 'resources/conversation',
-      role: 'bot',
-    },
+    { body: 'requests/conversation.set-status', reply: 'resources/conversation', role: 'bot' },
     async ({ em, body, transact }) =>
       presentConversation(em, await transact((tx) => toggleStatus(tx, body.id, readMove(body)))),
   ),
@@ -34,11 +30,7 @@ export const conversationActionRoutes = [
   ),
   doors.account(
     ['POST', `${base}/:id/assignments`, 'Assign a conversation to an agent, a team or both'],
-    {
-      body: 'requests/conversation.assign',
-      reply: 'resources/conversation',
-      role: 'bot',
-    },
+    { body: 'requests/conversation.assign', reply: 'resources/conversation', role: 'bot' },
     async ({ em, params, body, transact }) => {
       const assignment = { assigneeId: body.assignee_id, teamId: body.team_id };
       return presentConversation(em, await transact((tx) => assign(tx, params.id, assignment)));

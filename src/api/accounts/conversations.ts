@@ -125,10 +125,7 @@ export const conversationRoutes = [
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete a conversation'],
     { reply: 'resources/empty', role: 'administrator' },
-    async ({ params, transact }) => {
-      await transact((tx) => deleteConversation(tx, params.id));
-      return {};
-    },
+    ({ params, transact }) => transact((tx) => deleteConversation(tx, params.id)),
   ),
   ...conversationActionRoutes,
 ];

@@ -172,10 +172,7 @@ export const inboxRoutes = [
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete an inbox'],
     { reply: 'resources/empty', role: 'administrator', inBatches: true },
-    async ({ params, transact }) => {
-      await deleteInbox(transact, params.id);
-      return {};
-    },
+    ({ params, transact }) => deleteInbox(transact, params.id),
   ),
   doors.account(
     ['GET', `${base}/:id/assignable_agents`, 'List the assignable agents of an inbox'],
@@ -203,11 +200,7 @@ export const inboxRoutes = [
   ),
   doors.account(
     ['PATCH', members, 'Replace the members of an inbox'],
-    {
-      body: 'requests/inbox.members',
-      reply: 'resources/inbox-agents',
-      role: 'administrator',
-    },
+    { body: 'requests/inbox.members', reply: 'resources/inbox-agents', role: 'administrator' },
     async ({ em, account, params: { id }, body, transact }) => {
       await changeInboxMembers(transact, id, { userIds: body.user_ids, change: 'replace' });
       return presentAgents(em, account.id, await findInboxMembers(em, account.id, id));
@@ -216,9 +209,7 @@ export const inboxRoutes = [
   doors.account(
     ['DELETE', members, 'Remove members from an inbox'],
     { body: 'requests/inbox.members', reply: 'resources/empty', role: 'administrator' },
-    async ({ params, body, transact }) => {
-      await changeInboxMembers(transact, params.id, { userIds: body.user_ids, change: 'remove' });
-      return {};
-    },
+    ({ params, body, transact }) =>
+      changeInboxMembers(transact, params.id, { userIds: body.user_ids, change: 'remove' }),
   ),
 ];

@@ -59,9 +59,6 @@ export const labelRoutes = [
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete a label'],
     { reply: 'resources/empty', role: 'administrator', inBatches: true },
-    async ({ params, transact }) => {
-      await deleteLabel(transact, params.id);
-      return {};
-    },
+    ({ params, transact }) => deleteLabel(transact, params.id),
   ),
 ];

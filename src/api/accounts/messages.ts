@@ -29,13 +29,7 @@ export const messageRoutes = [
   ),
   doors.account(
     ['POST', base, 'Send a message, or write a private note'],
-    {
-      body: 'requests/message.create',
-      largeBody: true,
-      reply: 'resources/message',
-      role: 'bot',
-      status: 201,
-    },
+    { body: 'requests/message.create', largeBody: true, reply: 'resources/message', role: 'bot', status: 201 },
     {
       handle: async ({ params, body, transact }) => {
         const { message, conversation } = await transact((tx) =>
@@ -66,9 +60,6 @@ export const messageRoutes = [
   doors.account(
     ['DELETE', `${base}/:message_id`, 'Delete a message of a conversation'],
     { reply: 'resources/empty', role: 'agent' },
-    async ({ params, transact }) => {
-      await transact((tx) => deleteMessage(tx, placeOf(params)));
-      return {};
-    },
+    ({ params, transact }) => transact((tx) => deleteMessage(tx, placeOf(params))),
   ),
 ];

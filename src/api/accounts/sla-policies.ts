@@ -67,9 +67,6 @@ export const slaPolicyRoutes = [
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete an SLA policy'],
     { reply: 'resources/empty', role: 'administrator', inBatches: true },
-    async ({ params, transact }) => {
-      await deleteSlaPolicy(transact, params.id);
-      return {};
-    },
+    ({ params, transact }) => deleteSlaPolicy(transact, params.id),
   ),
 ];

@@ -71,10 +71,7 @@ export const teamRoutes = [
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete a team'],
     { reply: 'resources/empty', role: 'administrator', inBatches: true },
-    async ({ params, transact }) => {
-      await deleteTeam(transact, params.id);
-      return {};
-    },
+    ({ params, transact }) => deleteTeam(transact, params.id),
   ),
   doors.account(
     ['GET', members, 'List team members'],
@@ -91,11 +88,7 @@ export const teamRoutes = [
   ),
   doors.account(
     ['PATCH', members, 'Replace the members of a team'],
-    {
-      body: 'requests/team.members',
-      reply: 'resources/agent-list',
-      role: 'administrator',
-    },
+    { body: 'requests/team.members', reply: 'resources/agent-list', role: 'administrator' },
     async ({ em, account, params: { id }, body, transact }) => {
       await transact((tx) => changeTeamMembers(tx, id, { userIds: body.user_ids, change: 'replace' }));
       return presentMembers(em, account.id, id);
@@ -104,9 +97,7 @@ export const teamRoutes = [
   doors.account(
     ['DELETE', members, 'Remove team members'],
     { body: 'requests/team.members', reply: 'resources/empty', role: 'administrator' },
-    async ({ params, body, transact }) => {
-      await transact((tx) => changeTeamMembers(tx, params.id, { userIds: body.user_ids, change: 'remove' }));
-      return {};
-    },
+    ({ params, body, transact }) =>
+      transact((tx) => changeTeamMembers(tx, params.id, { userIds: body.user_ids, change: 'remove' })),
   ),
 ];

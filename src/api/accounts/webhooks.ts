@@ -109,9 +109,6 @@ export const webhookRoutes = [
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete a webhook'],
     { reply: 'resources/empty', role: 'administrator' },
-    async ({ params, transact }) => {
-      await transact((tx) => deleteWebhook(tx, params.id));
-      return {};
-    },
+    ({ params, transact }) => transact((tx) => deleteWebhook(tx, params.id)),
   ),
 ];

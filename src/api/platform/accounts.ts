@@ -46,12 +46,7 @@ export const platformAccountRoutes = [
   ),
   doors.platform(
     ['POST', base, 'Create an account'],
-    {
-      body: 'requests/platform-account.create',
-      reply: 'resources/platform-account',
-      role: 'platform',
-      status: 201,
-    },
+    { body: 'requests/platform-account.create', reply: 'resources/platform-account', role: 'platform', status: 201 },
     async ({ em, now, body }) => presentAccount(await createAccount(em, body.name, now)),
   ),
   doors.platform(
@@ -70,8 +65,7 @@ export const platformAccountRoutes = [
     },
     async ({ em, params, transactIn }) => {
       const { id, name } = await readAccount(em, params.id);
-      await deleteAccount(transactIn, { id, name });
-      return {};
+      return deleteAccount(transactIn, { id, name });
     },
   ),
   doors.platform(
@@ -104,8 +98,7 @@ export const platformAccountRoutes = [
       const { id, name } = await readAccount(em, params.id);
       const seat = await findSeatOf(em, id, body.user_id);
       if (!seat) throw notFound('Agent');
-      await deleteAgent((work) => transactIn({ id, name }, work), seat.id);
-      return {};
+      return deleteAgent((work) => transactIn({ id, name }, work), seat.id);
     },
   ),
 ];

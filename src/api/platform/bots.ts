@@ -106,7 +106,7 @@ export const platformBotRoutes = [
     },
   ),
   doors.platform(
-    ['POST', `${base}/:id/release`, 'Set the release of an agent bot'],
+    ['POST', `${base}/:id/release`, 'Release an agent bot from quarantine'],
     { reply: 'resources/agent-bot', role: 'platform', description: releaseDescription },
     async ({ em, now, params }) => presentOwnBot(await inSystem({ em, now }, (scope) => releaseBot(scope, params.id))),
   ),
@@ -117,9 +117,6 @@ export const platformBotRoutes = [
       role: 'platform',
       description: 'It serves no account any more; its messages stay without their author.',
     },
-    async ({ em, now, params, transactIn }) => {
-      await removeSystemBot(transactIn, em, { id: params.id, now });
-      return {};
-    },
+    ({ em, now, params, transactIn }) => removeSystemBot(transactIn, em, { id: params.id, now }),
   ),
 ];

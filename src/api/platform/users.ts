@@ -81,9 +81,6 @@ export const platformUserRoutes = [
       role: 'platform',
       description: 'The user leaves every account; what the user wrote stays without its author.',
     },
-    async ({ em, params, transactIn }) => {
-      await deleteUser(transactIn, em, params.id);
-      return {};
-    },
+    ({ em, params, transactIn }) => deleteUser(transactIn, em, params.id),
   ),
 ];

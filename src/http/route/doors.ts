@@ -25,6 +25,9 @@ type Terms<Door extends DoorName, Reply, Body, Query> = Omit<
 > &
   Pick<Contract, OwnClauses[Door]> & { role: RoleAt<Door>; reply: Reply; body?: Body; query?: Query };
 
+/** What a handler answers; of `resources/empty` it need not speak. */
+type Answer<Reply extends SchemaName> = Shape<Reply> | (Reply extends 'resources/empty' ? void : never);
+
 type ShapeOf<Name> = Name extends SchemaName ? Shape<Name> : undefined;
 
 type CallOf<Door extends DoorName, Path extends string, Body, Query> = Calls[Door] &
@@ -41,8 +44,8 @@ function door<Door extends DoorName>() {
     [method, path, summary]: readonly [method: Route['method'], path: Path, summary: string],
     terms: Terms<Door, Reply, Body, Query>,
     operation:
-      | ((call: CallOf<Door, Path, Body, Query>) => Promise<Shape<Reply>>)
-      | Steps<CallOf<Door, Path, Body, Query>, Prepared, Shape<Reply>>,
+      | ((call: CallOf<Door, Path, Body, Query>) => Promise<Answer<Reply>>)
+      | Steps<CallOf<Door, Path, Body, Query>, Prepared, Answer<Reply>>,
   ): Route {
     const steps = typeof operation === 'function' ? { handle: operation } : operation;
     // Only calls that came by the row's own door, path and contract reach its steps.

@@ -66,7 +66,7 @@ async function handle(
   { call, prepared }: { call: AnyCall; prepared: unknown },
   { route, traits, options }: Served,
 ): Promise<Answer> {
-  const reply = await route.steps.handle(call, prepared);
+  const reply = (await route.steps.handle(call, prepared)) ?? {};
   if (options.checkReplies) assertShape(route.contract.reply, reply);
   const links = traits.paged ? pageLinks(reply, ctx.path, ctx.querystring) : null;
   if (links) ctx.set('link', links);
