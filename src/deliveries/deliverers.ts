@@ -8,7 +8,7 @@ import type { Claimed } from './queue/claim.ts';
 import type { EndpointKind } from './core/endpoint.ts';
 import { isDefective, isHopeless, maxClaims } from './core/claims.ts';
 import { deliverByHttp, ended, type DelivererPorts } from './deliver.ts';
-import type { Attempted, Deliver } from './engine.ts';
+import type { Attempted, Deliver } from './attempt.ts';
 import { tellFailure } from './failure-log.ts';
 import { finishDeliveries, type Finished } from './queue/finish.ts';
 import type { DueEndpoint, SlotOutcome } from './core/slots.ts';

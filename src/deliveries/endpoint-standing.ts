@@ -5,7 +5,7 @@ import type { HealthChange } from './core/circuit.ts';
 import { recordAttempt, type AttemptOnEndpoint } from '../domain/endpoints/health.ts';
 import { wakeLanes } from './queue/wake.ts';
 import type { Claimed } from './queue/claim.ts';
-import type { Deliver } from './engine.ts';
+import type { Deliver } from './attempt.ts';
 import { system, transact } from '../events/transaction.ts';
 import type { Random } from '../lib/ports.ts';
 

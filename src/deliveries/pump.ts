@@ -1,0 +1,164 @@
+import type { Database } from '../postgres/database.ts';
+import type { Random } from '../lib/ports.ts';
+import { isPassing } from '../postgres/errors.ts';
+import { pauseAfter } from './core/claims.ts';
+import { keyOf, type EndpointKind } from './core/endpoint.ts';
+import { probesOf, withProbes } from './core/probes.ts';
+import type { DueEndpoint, Share, Slot, SlotOutcome, Slots } from './core/slots.ts';
+import { DueList } from './due-list.ts';
+import type { Deliver } from './attempt.ts';
+import type { FinishBatch } from './finish-batch.ts';
+import type { HeldLeases } from './held-leases.ts';
+import { takeHeads, type Claimed } from './queue/claim.ts';
+import { leaseLanes, releaseLanes, type Lease } from './queue/lease.ts';
+import { giveBackProbes, takeProbes } from './queue/probes.ts';
+
+export interface PumpOptions {
+  kind: EndpointKind;
+  database: Database;
+  random: Random;
+  /** What makes an attempt on an endpoint of the kind. */
+  deliver: Deliver;
+  slots: Slots;
+  leases: HeldLeases;
+  results: FinishBatch;
+  leaseSeconds: number;
+  holdAttempts: number;
+  failed: (error: unknown) => void;
+  /** Has the stop wait for work. */
+  track: (work: Promise<void>) => void;
+}
+
+/** Leases that were taken together, and for what. */
+interface Claim {
+  token: string;
+  leases: readonly Lease[];
+  shares: readonly Share[];
+}
+
+/** Claims the due deliveries of one kind of endpoint, as many as there are slots for, and has each made. */
+export class Pump {
+  readonly due: DueList;
+  readonly #options: PumpOptions;
+  #running = false;
+  #again = false;
+  #stopped = false;
+
+  constructor(options: PumpOptions) {
+    this.#options = options;
+    this.due = new DueList(options.kind);
+  }
+
+  /** Begins to claim what is due, or has the claim under way followed by another. */
+  wake(): void {
+    this.#options.track(this.#run());
+  }
+
+  /** Claims nothing new from now on; a claim under way begins its deliveries still. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async #run(): Promise<void> {
+    this.#again = true;
+    if (this.#running) return;
+    this.#running = true;
+    try {
+      while (this.#again && !this.#stopped) {
+        this.#again = false;
+        await this.#claim();
+      }
+    } catch (error) {
+      this.#options.failed(error);
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  async #claim(): Promise<void> {
+    const { kind, database, random, slots, leases, leaseSeconds } = this.#options;
+    await leases.endAbandoned();
+    if (slots.free <= 0) return;
+    const planned = slots.plan(await this.due.look(database.em()));
+    const shares = await this.#takeProbes(planned);
+    if (shares.length === 0) return;
+    const token = random.uuid();
+    const lanes = await leaseLanes(database.em(), { kind, shares, leaseSeconds }, token);
+    // Who got less than its share has nothing more that is due.
+    const found = Map.groupBy(lanes, ({ endpointId, accountId }) => keyOf({ id: endpointId, accountId }));
+    for (const share of shares) {
+      if ((found.get(keyOf(share))?.length ?? 0) < share.lanes || share.circuit === 'probe') this.due.remove(share);
+    }
+    if (lanes.length > 0) this.#again = true;
+    await this.#takeUp({ token, leases: lanes.map(({ id }) => ({ laneId: id, token })), shares });
+  }
+
+  // Of all processes one makes a probe. What goes wrong with probes keeps nothing else from being claimed.
+  async #takeProbes(shares: readonly Share[]): Promise<readonly Share[]> {
+    for (const share of shares) if (share.circuit === 'probe') this.due.remove(share);
+    const endpointIds = [...probesOf(shares).keys()];
+    if (endpointIds.length === 0) return shares;
+    const { kind, database, leaseSeconds, failed } = this.#options;
+    const bounds = { kind, endpointIds, seconds: leaseSeconds };
+    const ours = await takeProbes(database.em(), bounds).catch((error: unknown) => {
+      failed(error);
+      return new Set<number>();
+    });
+    return withProbes(shares, ours);
+  }
+
+  async #takeUp({ token, leases, shares }: Claim): Promise<void> {
+    const { kind, database, holdAttempts, failed } = this.#options;
+    const standings = new Map(shares.map((share) => [keyOf(share), share]));
+    const idleProbes = new Set(probesOf(shares).keys());
+    let idle = leases;
+    try {
+      const laneIds = leases.map(({ laneId }) => laneId);
+      const heads = leases.length === 0 ? [] : await takeHeads(database.em(), { laneIds, token, holdAttempts });
+      for (const claimed of heads) {
+        const standing = standings.get(keyOf({ id: claimed.endpoint.id, accountId: claimed.account.id }));
+        if (!standing) throw new Error('A lane was leased that nobody asked for');
+        idleProbes.delete(claimed.endpoint.id);
+        this.#begin(claimed, standing);
+      }
+      const taken = new Set(heads.map(({ laneId }) => laneId));
+      idle = leases.filter(({ laneId }) => !taken.has(laneId));
+      if (idle.length > 0) idle = await database.em().transactional((em) => releaseLanes(em, idle, holdAttempts));
+      this.#options.leases.abandon(idle);
+      if (idleProbes.size > 0) await giveBackProbes(database.em(), kind, [...idleProbes]).catch(failed);
+    } catch (error) {
+      if (isPassing(error)) this.#options.leases.abandon(idle);
+      throw error;
+    }
+  }
+
+  #begin(claimed: Claimed, standing: DueEndpoint): void {
+    const { slots, leases, track } = this.#options;
+    const slot = slots.take(standing);
+    leases.hold(claimed);
+    track(this.#make(claimed, slot));
+  }
+
+  async #make(claimed: Claimed, slot: Slot): Promise<void> {
+    const outcome = await this.#deliver(claimed, slot.endpoint);
+    this.#options.slots.give(slot, outcome);
+    this.#options.leases.letGo(claimed);
+    this.due.touch(slot.endpoint);
+    this.wake();
+  }
+
+  // A defect in what delivers must not end the engine: the lease runs out, and the delivery is tried again. After an
+  // outage there is no need to wait for that.
+  async #deliver(claimed: Claimed, standing: DueEndpoint): Promise<SlotOutcome> {
+    const { deliver, results, leases, leaseSeconds, failed } = this.#options;
+    try {
+      const { finished, outcome } = await deliver(claimed, standing);
+      if (finished) await results.add(finished);
+      return outcome;
+    } catch (error) {
+      if (isPassing(error)) leases.abandon([claimed], Math.min(pauseAfter(claimed), leaseSeconds));
+      failed(error);
+      return isPassing(error) ? 'skipped' : 'failed';
+    }
+  }
+}
