@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { drawFloors, roomOf } from './support/floors.ts';
+import { findOwnWays, ownWays } from './support/own-ways.ts';
 import { innocent, maxLibLines, maxLines, planted } from './support/planted-violations.ts';
 import {
   findConversationWriters,
@@ -251,6 +252,7 @@ const rules = {
   'lanes, deliveries and attempts have one room': findQueueStatements,
   'the lock order of lanes is written once': findLaneOrders,
   'no identifier is made up': findMadeUpIds,
+  'small rows are read, locked and refused in one way': findOwnWays,
   'imports make no cycle': findCycles,
   'every import leads somewhere': findLostImports,
 };
@@ -263,7 +265,8 @@ describe('architecture', () => {
     expect(sources.size).to.be.above(100);
     expect([...sources.keys()]).to.include.members(['src/app/compose.ts', 'src/lib/ports.ts', 'bots/faq/bot.ts']);
     for (const { only } of fences) if (only) expect([...sources.keys()]).to.include(only);
-    expect([...sources.keys()]).to.include.members([...Object.keys(besideTransactions), ...Object.keys(personReaders)]);
+    const named = [besideTransactions, personReaders, ownWays].flatMap((files) => Object.keys(files));
+    expect([...sources.keys()]).to.include.members(named);
   });
 
   for (const [title, rule] of Object.entries(rules)) {

@@ -1,10 +1,9 @@
-import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { SlaPolicy } from '../records/sla-policy.ts';
-import { invalid, notFound } from '../errors.ts';
+import { invalid } from '../errors.ts';
 import type { Transaction } from '../events/transaction.ts';
-import { differs } from './differs.ts';
-import { brokenUniqueConstraint } from '../postgres/errors.ts';
 import { detachAndRemove, type Transact } from './conversations/detach.ts';
+import { listPage, lockOne, readOne, uniqueOr422, update, type Page } from './small-rows.ts';
 
 export interface NewSlaPolicy {
   name: string;
@@ -16,19 +15,13 @@ export interface NewSlaPolicy {
 export const slaPoliciesPerPage = 25;
 
 /** One page of the account's SLA policies, by name, and how many there are in all. */
-export function listSlaPolicies(em: EntityManager, accountId: number, page: number): Promise<[SlaPolicy[], number]> {
-  return em.findAndCount(
-    SlaPolicy,
-    { accountId },
-    { orderBy: { name: 'asc' }, limit: slaPoliciesPerPage, offset: (page - 1) * slaPoliciesPerPage },
-  );
+export function listSlaPolicies(em: EntityManager, accountId: number, page: number): Promise<Page<SlaPolicy>> {
+  return listPage(em, SlaPolicy, { accountId }, { page, perPage: slaPoliciesPerPage, orderBy: { name: 'asc' } });
 }
 
 /** An SLA policy of the account; 404 when it has none such. */
-export async function readSlaPolicy(em: EntityManager, accountId: number, id: number): Promise<SlaPolicy> {
-  const policy = await em.findOne(SlaPolicy, { id, accountId });
-  if (!policy) throw notFound('SLA policy');
-  return policy;
+export function readSlaPolicy(em: EntityManager, accountId: number, id: number): Promise<SlaPolicy> {
+  return readOne(em, SlaPolicy, { id, accountId });
 }
 
 type Promises = Partial<Pick<SlaPolicy, 'firstResponseSeconds' | 'resolutionSeconds'>>;
@@ -38,14 +31,7 @@ function checkPromises({ firstResponseSeconds, resolutionSeconds }: Promises): v
   throw invalid('', 'promise', 'An SLA policy must have first_response_seconds, resolution_seconds or both');
 }
 
-async function flushPolicy(tx: Transaction): Promise<void> {
-  try {
-    await tx.em.flush();
-  } catch (error) {
-    if (brokenUniqueConstraint(error) !== 'sla_policies_name_unique') throw error;
-    throw invalid('/name', 'unique', 'Another SLA policy of this account has this name');
-  }
-}
+const refuseName = uniqueOr422('sla_policies_name_unique', '/name', 'Another SLA policy of this account has this name');
 
 /** Creates an SLA policy. Errors: 422 for a name that another has, and without a promise. */
 export async function createSlaPolicy(tx: Transaction, input: NewSlaPolicy): Promise<SlaPolicy> {
@@ -56,15 +42,12 @@ export async function createSlaPolicy(tx: Transaction, input: NewSlaPolicy): Pro
     createdAt: tx.now,
     updatedAt: tx.now,
   });
-  await flushPolicy(tx);
+  await tx.em.flush().catch(refuseName);
   return policy;
 }
 
-async function lockPolicy(tx: Transaction, id: number): Promise<SlaPolicy> {
-  const lockMode = LockMode.PESSIMISTIC_WRITE;
-  const policy = await tx.em.findOne(SlaPolicy, { id, accountId: tx.account.id }, { lockMode });
-  if (!policy) throw notFound('SLA policy');
-  return policy;
+function lockPolicy(tx: Transaction, id: number): Promise<SlaPolicy> {
+  return lockOne(tx.em, SlaPolicy, { id, accountId: tx.account.id });
 }
 
 /**
@@ -73,11 +56,9 @@ async function lockPolicy(tx: Transaction, id: number): Promise<SlaPolicy> {
  */
 export async function updateSlaPolicy(tx: Transaction, id: number, changes: Partial<NewSlaPolicy>): Promise<SlaPolicy> {
   const policy = await lockPolicy(tx, id);
-  if (!differs(policy, changes)) return policy;
-  const { firstResponseSeconds = policy.firstResponseSeconds, resolutionSeconds = policy.resolutionSeconds } = changes;
-  checkPromises({ firstResponseSeconds, resolutionSeconds });
-  Object.assign(policy, { ...changes, updatedAt: tx.now });
-  await flushPolicy(tx);
+  if (!update(policy, changes, tx.now)) return policy;
+  checkPromises(policy);
+  await tx.em.flush().catch(refuseName);
   return policy;
 }
 

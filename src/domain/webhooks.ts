@@ -1,12 +1,12 @@
-import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { Inbox } from '../records/inbox.ts';
 import { Webhook } from '../records/webhook.ts';
-import { invalid, notFound } from '../errors.ts';
+import { notFound } from '../errors.ts';
 import type { Transaction } from '../events/transaction.ts';
-import { differs } from './differs.ts';
 import { cancelBacklog, wakeBacklog } from '../deliveries/queue/backlogs.ts';
 import { unknownHealth } from '../deliveries/core/circuit.ts';
 import { rotateSecret } from './signing-secrets.ts';
+import { checkRoom, listPage, lockOne, readOne, update, type Page } from './small-rows.ts';
 
 export interface NewWebhook {
   url: string;
@@ -21,6 +21,14 @@ export interface NewWebhook {
 // Every event fans out to all of them inside the request that caused it.
 const maxWebhooksPerAccount = 100;
 
+/** Webhooks on one page of the list. */
+export const webhooksPerPage = 25;
+
+/** One page of the account's webhooks, oldest first, and how many there are in all. */
+export function listWebhooks(em: EntityManager, accountId: number, page: number): Promise<Page<Webhook>> {
+  return listPage(em, Webhook, { accountId }, { page, perPage: webhooksPerPage, orderBy: { id: 'asc' } });
+}
+
 async function checkInbox(tx: Transaction, id: number): Promise<void> {
   if (!(await tx.em.count(Inbox, { id, accountId: tx.account.id }))) throw notFound('Inbox');
 }
@@ -29,9 +37,7 @@ async function checkInbox(tx: Transaction, id: number): Promise<void> {
 export async function createWebhook(tx: Transaction, input: NewWebhook): Promise<Webhook> {
   const accountId = tx.account.id;
   if (input.inboxId !== null) await checkInbox(tx, input.inboxId);
-  if ((await tx.em.count(Webhook, { accountId })) >= maxWebhooksPerAccount) {
-    throw invalid('', 'limit', `An account can have at most ${maxWebhooksPerAccount} webhooks`);
-  }
+  await checkRoom(tx, Webhook, { most: maxWebhooksPerAccount, plural: 'webhooks' });
   const { sealedSecret, ...rest } = input;
   const webhook = tx.em.create(Webhook, {
     ...rest,
@@ -45,17 +51,12 @@ export async function createWebhook(tx: Transaction, input: NewWebhook): Promise
 }
 
 /** A webhook of the account; 404 when it has none such. */
-export async function readWebhook(em: EntityManager, accountId: number, id: number): Promise<Webhook> {
-  const webhook = await em.findOne(Webhook, { id, accountId });
-  if (!webhook) throw notFound('Webhook');
-  return webhook;
+export function readWebhook(em: EntityManager, accountId: number, id: number): Promise<Webhook> {
+  return readOne(em, Webhook, { id, accountId });
 }
 
-async function lockWebhook(tx: Transaction, id: number): Promise<Webhook> {
-  const lockMode = LockMode.PESSIMISTIC_WRITE;
-  const webhook = await tx.em.findOne(Webhook, { id, accountId: tx.account.id }, { lockMode });
-  if (!webhook) throw notFound('Webhook');
-  return webhook;
+function lockWebhook(tx: Transaction, id: number): Promise<Webhook> {
+  return lockOne(tx.em, Webhook, { id, accountId: tx.account.id });
 }
 
 /**
@@ -69,10 +70,9 @@ export async function updateWebhook(
 ): Promise<Webhook> {
   const webhook = await lockWebhook(tx, id);
   if (changes.inboxId) await checkInbox(tx, changes.inboxId);
-  if (!differs(webhook, changes)) return webhook;
-  const switched = changes.active !== undefined && changes.active !== webhook.active;
-  const hasMoved = changes.url !== undefined && changes.url !== webhook.url;
-  Object.assign(webhook, { ...changes, updatedAt: tx.now });
+  const changed = update(webhook, changes, tx.now);
+  if (!changed) return webhook;
+  const { active: switched, url: hasMoved } = changed;
   if (switched) webhook.disabledReason = null;
   // Another address, or a new beginning: what is known of the endpoint does not hold any more.
   if (switched || hasMoved) Object.assign(webhook, unknownHealth);
@@ -92,9 +92,7 @@ export async function rotateWebhookSecret(tx: Transaction, id: number, sealedSec
 
 /** Deletes a webhook and cancels what it has not been sent yet. Errors: 404. */
 export async function deleteWebhook(tx: Transaction, id: number): Promise<void> {
-  const webhook = await tx.em.findOne(Webhook, { id, accountId: tx.account.id });
-  if (!webhook) throw notFound('Webhook');
-  tx.em.remove(webhook);
+  tx.em.remove(await readWebhook(tx.em, tx.account.id, id));
   await tx.em.flush();
   await cancelBacklog(tx, { kind: 'webhook', id }, 'endpoint_gone');
 }

@@ -12,5 +12,7 @@ const AccountSchema = defineEntity({
 });
 
 /** A tenant: everything else but users, system bots and tokens belongs to one. */
-export class Account extends AccountSchema.class {}
+export class Account extends AccountSchema.class {
+  static readonly noun = 'Account';
+}
 AccountSchema.setClass(Account);

@@ -44,5 +44,7 @@ const AgentBotSchema = defineEntity({
  * as its plugin is missing. `failedRuns` counts failed runs since the last good one; domain/bots/quarantine.ts tells what
  * follows. Secrets are sealed by the secret box.
  */
-export class AgentBot extends AgentBotSchema.class {}
+export class AgentBot extends AgentBotSchema.class {
+  static readonly noun = 'Agent bot';
+}
 AgentBotSchema.setClass(AgentBot);

@@ -25,5 +25,7 @@ const ContactSchema = defineEntity({
 });
 
 /** A customer of an account. */
-export class Contact extends ContactSchema.class {}
+export class Contact extends ContactSchema.class {
+  static readonly noun = 'Contact';
+}
 ContactSchema.setClass(Contact);

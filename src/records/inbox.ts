@@ -42,5 +42,7 @@ const InboxSchema = defineEntity({
 });
 
 /** A configured channel connection; `agentBotId` is its active bot. Without `workingHours` it keeps the usual week. */
-export class Inbox extends InboxSchema.class {}
+export class Inbox extends InboxSchema.class {
+  static readonly noun = 'Inbox';
+}
 InboxSchema.setClass(Inbox);

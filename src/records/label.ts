@@ -16,5 +16,7 @@ const LabelSchema = defineEntity({
 });
 
 /** A colour-coded tag of an account's conversations. */
-export class Label extends LabelSchema.class {}
+export class Label extends LabelSchema.class {
+  static readonly noun = 'Label';
+}
 LabelSchema.setClass(Label);

@@ -15,5 +15,7 @@ const SlaPolicySchema = defineEntity({
 });
 
 /** How long customers wait at most, counted from the start of their conversation; null where nothing is promised. */
-export class SlaPolicy extends SlaPolicySchema.class {}
+export class SlaPolicy extends SlaPolicySchema.class {
+  static readonly noun = 'SLA policy';
+}
 SlaPolicySchema.setClass(SlaPolicy);

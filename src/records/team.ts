@@ -15,5 +15,7 @@ const TeamSchema = defineEntity({
 });
 
 /** A group of agents that conversations can be assigned to. */
-export class Team extends TeamSchema.class {}
+export class Team extends TeamSchema.class {
+  static readonly noun = 'Team';
+}
 TeamSchema.setClass(Team);

@@ -19,5 +19,7 @@ const UserSchema = defineEntity({
  * A person who works here: who holds access tokens and platform rights, under whatever names in whichever accounts. What
  * an account knows of the person stands in its seat (see domain/people/seats.ts).
  */
-export class User extends UserSchema.class {}
+export class User extends UserSchema.class {
+  static readonly noun = 'User';
+}
 UserSchema.setClass(User);

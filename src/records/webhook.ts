@@ -27,5 +27,7 @@ const WebhookSchema = defineEntity({
 });
 
 /** A subscription of an external URL to an account's events; the secrets are sealed by the secret box. */
-export class Webhook extends WebhookSchema.class {}
+export class Webhook extends WebhookSchema.class {
+  static readonly noun = 'Webhook';
+}
 WebhookSchema.setClass(Webhook);

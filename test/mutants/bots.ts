@@ -100,8 +100,8 @@ export const bots: readonly Mutant[] = [
   },
   {
     file: 'src/domain/bots/bots.ts',
-    text: '{ ...unknownHealth, disabledReason: null }',
-    replacement: '{ ...unknownHealth }',
+    text: 'disabledReason: changes.outgoingUrl === undefined ? undefined : null',
+    replacement: 'disabledReason: undefined',
     test: 'test/faults/bot-circuit.test.ts',
     only: 'given up after five days',
     harm: 'A bot that was switched off for failing is never called again, whatever its owner does.',

@@ -95,6 +95,22 @@ export const planted: readonly [string, string, string][] = [
     'sql(em, `SELECT FROM lanes ORDER BY endpoint_id, subject_id FOR UPDATE`);',
     'orders lanes by itself',
   ],
+  [
+    'src/domain/people/planted.ts',
+    `import { brokenUniqueConstraint } from '../../postgres/errors.ts';`,
+    'reads unique violations',
+  ],
+  [
+    'src/domain/labels/planted.ts',
+    `em.findOne(Label, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });`,
+    'locks a small row',
+  ],
+  [
+    'src/domain/labels/planted.ts',
+    'sql(em, `SELECT title FROM labels\nWHERE account_id = $1 AND id = $2 FOR UPDATE`);',
+    'locks a small row',
+  ],
+  ['src/api/planted.ts', `await em.findAndCount(Webhook, { accountId });`, 'cuts a list into pages'],
   ['src/app/alarms.ts', `import { send } from '../domain/conversations/send.ts';`, 'which is no sweep'],
   ['src/lib/planted.ts', 'const x = 1;\n'.repeat(maxLines + 1), `has ${maxLines + 1} lines`],
   ['src/postgres/sql.ts', `import { prepared } from './prepared.ts';\nimport './sql.ts';`, 'is a cycle'],
@@ -125,6 +141,14 @@ export const innocent: readonly [string, string][] = [
   ['src/domain/people/planted.ts', 'sql(em, `DELETE FROM conversation_labels USING conversations`);'],
   ['src/domain/people/planted.ts', 'sql(em, `SELECT FROM seats u JOIN agents g ON g.user_id = u.id`); // not users'],
   ['src/domain/people/planted.ts', `// Deliveries wait.\ndatabase.announce('deliveries', from(deliveries));`],
+  [
+    'src/domain/people/planted.ts',
+    'sql(em, `SELECT FROM agents WHERE account_id = $1 AND user_id = ANY ($2) ORDER BY user_id FOR UPDATE`);',
+  ],
+  [
+    'src/domain/people/planted.ts',
+    'sql(em, `SELECT FROM agents WHERE account_id = $1 AND user_id = $2 FOR KEY SHARE`);',
+  ],
   ['bots/faq/planted.ts', `import { defineBot } from 'switchboard/bot';\nimport { words } from './words.ts';`],
   ['src/events/planted.ts', 'const x = 1;\n'.repeat(maxLines)],
 ];

@@ -1,11 +1,13 @@
 import {
   createWebhook,
   deleteWebhook,
+  listWebhooks,
   readWebhook,
   rotateWebhookSecret,
   updateWebhook,
+  webhooksPerPage,
 } from '../../domain/webhooks.ts';
-import { Webhook } from '../../records/webhook.ts';
+import type { Webhook } from '../../records/webhook.ts';
 import { invalid } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
 import type { OutsideServices } from '../../http/route/call.ts';
@@ -17,7 +19,6 @@ import type { Shape } from '../../schemas.ts';
 import { presentCircuit } from './circuit.ts';
 
 const base = '/api/v1/accounts/:account_id/webhooks';
-const webhooksPerPage = 25;
 
 function presentWebhook(webhook: Webhook): Shape<'resources/webhook'> {
   return {
@@ -45,11 +46,7 @@ export const webhookRoutes = [
     ['GET', base, 'List webhooks'],
     { query: 'requests/page.query', reply: 'resources/webhook-list', paged: true, role: 'administrator' },
     async ({ em, account, query: { page = 1 } }) => {
-      const [webhooks, count] = await em.findAndCount(
-        Webhook,
-        { accountId: account.id },
-        { orderBy: { id: 'asc' }, limit: webhooksPerPage, offset: (page - 1) * webhooksPerPage },
-      );
+      const [webhooks, count] = await listWebhooks(em, account.id, page);
       return { payload: webhooks.map(presentWebhook), meta: pageMeta(count, page, webhooksPerPage) };
     },
   ),

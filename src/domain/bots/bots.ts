@@ -1,12 +1,12 @@
-import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { AccessToken } from '../../records/access-token.ts';
 import { AgentBot } from '../../records/agent-bot.ts';
-import { forbidden, invalid, notFound } from '../../errors.ts';
-import { differs } from '../differs.ts';
+import { forbidden, invalid } from '../../errors.ts';
 import { hashToken, lastFour } from '../../lib/tokens.ts';
 import { rotateSecret } from '../signing-secrets.ts';
 import { wakeBacklog } from '../../deliveries/queue/backlogs.ts';
 import { unknownHealth } from '../../deliveries/core/circuit.ts';
+import { listPage, lockOne, readOne, update, type Page } from '../small-rows.ts';
 
 /** What bots on servers of their own are told of: every event there is for bots. */
 const webhookBotEvents = [
@@ -96,23 +96,14 @@ export const agentBotsPerPage = 25;
  * One page of the bots that the account can use, its own and the system's, and how many there are in all; without an
  * account the system's alone.
  */
-export function listAgentBots(
-  em: EntityManager,
-  accountId: number | null,
-  page: number,
-): Promise<[AgentBot[], number]> {
-  return em.findAndCount(
-    AgentBot,
-    { $or: [{ accountId }, { accountId: null }] },
-    { orderBy: { id: 'asc' }, limit: agentBotsPerPage, offset: (page - 1) * agentBotsPerPage },
-  );
+export function listAgentBots(em: EntityManager, accountId: number | null, page: number): Promise<Page<AgentBot>> {
+  const usable = { $or: [{ accountId }, { accountId: null }] };
+  return listPage(em, AgentBot, usable, { page, perPage: agentBotsPerPage, orderBy: { id: 'asc' } });
 }
 
 /** A bot that the account can use; 404 when there is none such. Without an account: a system bot. */
-export async function readAgentBot(em: EntityManager, accountId: number | null, id: number): Promise<AgentBot> {
-  const bot = await em.findOne(AgentBot, { id, $or: [{ accountId }, { accountId: null }] });
-  if (!bot) throw notFound('Agent bot');
-  return bot;
+export function readAgentBot(em: EntityManager, accountId: number | null, id: number): Promise<AgentBot> {
+  return readOne(em, AgentBot, { id, $or: [{ accountId }, { accountId: null }] });
 }
 
 /** A bot of the account itself, or without one a system bot. Errors: 404, 403 for a system bot to an account. */
@@ -125,10 +116,9 @@ export async function readOwnAgentBot(em: EntityManager, accountId: number | nul
 
 /** Like readOwnAgentBot; nobody else changes the bot until the transaction ends. */
 export async function lockOwnBot(tx: BotScope, id: number): Promise<AgentBot> {
-  const bot = await readOwnAgentBot(tx.em, tx.account.id, id);
-  const locked = await tx.em.refresh(bot, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!locked) throw notFound('Agent bot');
-  return locked;
+  // Read first: a system bot, which is everybody's, is refused to an account without being locked.
+  await readOwnAgentBot(tx.em, tx.account.id, id);
+  return lockOne(tx.em, AgentBot, { id, accountId: tx.account.id });
 }
 
 export interface AgentBotChanges {
@@ -155,11 +145,14 @@ function checkKind(bot: AgentBot, changes: AgentBotChanges): void {
 export async function updateAgentBot(tx: BotScope, id: number, changes: AgentBotChanges): Promise<AgentBot> {
   const bot = await lockOwnBot(tx, id);
   checkKind(bot, changes);
-  const isTriedAgain = changes.outgoingUrl !== undefined && (bot.disabledReason ?? null) !== null;
-  if (!differs(bot, changes) && !isTriedAgain) return bot;
-  const hasMoved = changes.outgoingUrl !== undefined && changes.outgoingUrl !== bot.outgoingUrl;
-  Object.assign(bot, { ...changes, updatedAt: tx.now });
-  if (hasMoved || isTriedAgain) Object.assign(bot, { ...unknownHealth, disabledReason: null });
+  const changed = update(
+    bot,
+    { ...changes, disabledReason: changes.outgoingUrl === undefined ? undefined : null },
+    tx.now,
+  );
+  if (!changed) return bot;
+  const { outgoing_url: hasMoved, disabled_reason: isTriedAgain } = changed;
+  if (hasMoved || isTriedAgain) Object.assign(bot, unknownHealth);
   await tx.em.flush();
   if (hasMoved) await wakeBacklog(tx.em, { kind: 'bot', id });
   return bot;

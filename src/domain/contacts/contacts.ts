@@ -1,12 +1,11 @@
-import { LockMode } from '@mikro-orm/postgresql';
 import { Contact } from '../../records/contact.ts';
-import { forbidden, invalid, notFound } from '../../errors.ts';
+import { forbidden } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import { containing } from '../../postgres/like.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
-import { brokenUniqueConstraint } from '../../postgres/errors.ts';
 import { visibleConversations } from '../conversations/access.ts';
-import { change, merge } from '../changes.ts';
+import { merge } from '../changes.ts';
+import { lockOne, readOne, uniqueOr422, update } from '../small-rows.ts';
 
 export interface NewContact {
   name: string;
@@ -24,14 +23,11 @@ export interface NewContact {
 /** Characters of JSON text that visitors may fill: nobody vouches for them. */
 const maxVisitorAttributes = 8192;
 
-async function flushContact(tx: Transaction): Promise<void> {
-  try {
-    await tx.em.flush();
-  } catch (error) {
-    if (brokenUniqueConstraint(error) !== 'contacts_identifier_unique') throw error;
-    throw invalid('/identifier', 'unique', 'Another contact of this account has this identifier');
-  }
-}
+const refuseIdentifier = uniqueOr422(
+  'contacts_identifier_unique',
+  '/identifier',
+  'Another contact of this account has this identifier',
+);
 
 // Under the name that visitors know them by.
 function mergeVisitor(current: Record<string, unknown>, added: Record<string, unknown> | undefined) {
@@ -47,7 +43,7 @@ export async function createContact(tx: Transaction, input: NewContact): Promise
     createdAt: tx.now,
     updatedAt: tx.now,
   });
-  await flushContact(tx);
+  await tx.em.flush().catch(refuseIdentifier);
   tx.record('contact_created', { contact, account: tx.account });
   return contact;
 }
@@ -60,22 +56,17 @@ export type ContactChanges = { [Field in keyof NewContact]: NewContact[Field] | 
  * has and for attributes that grow too large.
  */
 export async function updateContact(tx: Transaction, id: number, changes: ContactChanges): Promise<Contact> {
-  const contact = await tx.em.findOne(
-    Contact,
-    { id, accountId: tx.account.id },
-    { lockMode: LockMode.PESSIMISTIC_WRITE },
-  );
-  if (!contact) throw notFound('Contact');
+  const contact = await lockOne(tx.em, Contact, { id, accountId: tx.account.id });
   const { customAttributes, visitorAttributes, additionalAttributes } = contact;
-  const changed = change(contact, {
+  const values = {
     ...changes,
     customAttributes: merge('/custom_attributes', customAttributes, changes.customAttributes),
     visitorAttributes: mergeVisitor(visitorAttributes, changes.visitorAttributes),
     additionalAttributes: merge('/additional_attributes', additionalAttributes, changes.additionalAttributes),
-  });
+  };
+  const changed = update(contact, values, tx.now);
   if (!changed) return contact;
-  contact.updatedAt = tx.now;
-  await flushContact(tx);
+  await tx.em.flush().catch(refuseIdentifier);
   // Contacts are told of with a `thumbnail`.
   const { avatar_url: thumbnail, ...others } = changed;
   tx.record('contact_updated', {
@@ -93,8 +84,7 @@ export async function readContact(
   actor: Actor,
   id: number,
 ): Promise<Contact> {
-  const contact = await em.findOne(Contact, { id, accountId });
-  if (!contact) throw notFound('Contact');
+  const contact = await readOne(em, Contact, { id, accountId });
   if (actor.kind !== 'agent_bot') return contact;
   const served = await sql(
     em,

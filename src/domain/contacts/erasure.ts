@@ -1,4 +1,3 @@
-import { LockMode } from '@mikro-orm/postgresql';
 import type { Database } from '../../postgres/database.ts';
 import { Contact } from '../../records/contact.ts';
 import { notFound } from '../../errors.ts';
@@ -7,15 +6,12 @@ import { sql } from '../../postgres/sql.ts';
 import { deleteLanes } from '../../deliveries/queue/erase.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
 import type { Transact } from '../conversations/detach.ts';
+import { lockIfThere } from '../small-rows.ts';
 import { sweep } from '../upkeep/sweep.ts';
 
 // One transaction erases no more, so that none holds many conversations for long.
 const batch = 200;
 const ofContact = `SELECT id FROM conversations WHERE account_id = $1 AND contact_id = $2 ORDER BY id LIMIT ${batch}`;
-
-function lockContact(tx: Transaction, id: number): Promise<Contact | null> {
-  return tx.em.findOne(Contact, { id, accountId: tx.account.id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-}
 
 // From now on nobody begins a conversation with the contact, so that the erasure comes to an end.
 async function requestErasure(tx: Transaction, contact: Contact): Promise<void> {
@@ -28,7 +24,7 @@ async function requestErasure(tx: Transaction, contact: Contact): Promise<void> 
 async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased' | 'gone'> {
   // Lock order (deliveries/queue/lock-order.ts): conversations before their contact.
   const some = await tx.conversations({ ids: ofContact, parameters: [id] });
-  const contact = await lockContact(tx, id);
+  const contact = await lockIfThere(tx.em, Contact, { id, accountId: tx.account.id });
   if (!contact) return 'gone';
   if (some.length === batch) {
     await eraseConversations(tx, some);
@@ -51,7 +47,7 @@ async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased'
  */
 export async function deleteContact(transactHere: Transact, id: number): Promise<void> {
   let step = await transactHere((tx) => eraseSome(tx, id));
-  if (step === 'gone') throw notFound('Contact');
+  if (step === 'gone') throw notFound(Contact.noun);
   // Somebody else may be at it too, and be through first.
   while (step === 'more') step = await transactHere((tx) => eraseSome(tx, id));
 }

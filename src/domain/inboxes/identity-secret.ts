@@ -1,7 +1,6 @@
-import { LockMode } from '@mikro-orm/postgresql';
 import { Inbox } from '../../records/inbox.ts';
-import { notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
+import { lockOne } from '../small-rows.ts';
 
 // A day for the site's server to learn the new secret.
 const bothCountMs = 24 * 3_600_000;
@@ -11,9 +10,7 @@ const bothCountMs = 24 * 3_600_000;
  * the one before count too. Errors: 404.
  */
 export async function rotateIdentitySecret(tx: Transaction, id: number, sealedSecret: string): Promise<Inbox> {
-  const lockMode = LockMode.PESSIMISTIC_WRITE;
-  const inbox = await tx.em.findOne(Inbox, { id, accountId: tx.account.id }, { lockMode });
-  if (!inbox) throw notFound('Inbox');
+  const inbox = await lockOne(tx.em, Inbox, { id, accountId: tx.account.id });
   Object.assign(inbox, {
     identitySecret: sealedSecret,
     previousIdentitySecret: inbox.identitySecret ?? null,

@@ -1,13 +1,13 @@
-import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { Inbox, type WorkingDay } from '../../records/inbox.ts';
-import { forbidden, invalid, notFound } from '../../errors.ts';
+import { forbidden, invalid } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
-import { differs } from '../differs.ts';
 import { sql } from '../../postgres/sql.ts';
 import { mayServeInbox } from '../conversations/access.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
 import type { Transact } from '../conversations/detach.ts';
 import { findDayProblem, isTimezone } from '../conversations/working-hours.ts';
+import { lockOne, readOne, update } from '../small-rows.ts';
 
 /** The inboxes that a user of the account may see, by name: all for administrators, their own for agents. */
 export async function listInboxes(em: EntityManager, accountId: number, actor: Actor): Promise<Inbox[]> {
@@ -22,8 +22,7 @@ export async function listInboxes(em: EntityManager, accountId: number, actor: A
 
 /** An inbox of the account. Errors: 404, 403 for an agent who is not a member of it. */
 export async function readInbox(em: EntityManager, accountId: number, actor: Actor, id: number): Promise<Inbox> {
-  const inbox = await em.findOne(Inbox, { id, accountId });
-  if (!inbox) throw notFound('Inbox');
+  const inbox = await readOne(em, Inbox, { id, accountId });
   if (!(await mayServeInbox(em, accountId, actor.id, id))) throw forbidden('You are not a member of this inbox');
   return inbox;
 }
@@ -92,19 +91,15 @@ export async function createInbox(em: EntityManager, { now, settings = {}, ...re
   return inbox;
 }
 
-async function lockInbox(tx: Transaction, id: number): Promise<Inbox> {
-  const inbox = await tx.em.findOne(Inbox, { id, accountId: tx.account.id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!inbox) throw notFound('Inbox');
-  return inbox;
+function lockInbox(tx: Transaction, id: number): Promise<Inbox> {
+  return lockOne(tx.em, Inbox, { id, accountId: tx.account.id });
 }
 
 /** Changes the settings of an inbox. Errors: 404, 422 for settings that make no sense. */
 export async function updateInbox(tx: Transaction, id: number, settings: Partial<InboxSettings>): Promise<Inbox> {
   checkSettings(settings);
   const inbox = await lockInbox(tx, id);
-  if (!differs(inbox, settings)) return inbox;
-  Object.assign(inbox, { ...settings, updatedAt: tx.now });
-  await tx.em.flush();
+  if (update(inbox, settings, tx.now)) await tx.em.flush();
   return inbox;
 }
 

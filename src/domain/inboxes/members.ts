@@ -1,11 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { notFound } from '../../errors.ts';
+import { Inbox } from '../../records/inbox.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { checkAgents } from '../people/agents.ts';
 import { detachAndRemove, type Transact } from '../conversations/detach.ts';
 import type { MemberChange } from '../people/teams.ts';
 import { unassign } from '../conversations/unassign.ts';
+import { lockOne } from '../small-rows.ts';
 
 async function findUserIds(em: EntityManager, statement: string, parameters: readonly unknown[]): Promise<number[]> {
   const rows = await sql<{ user_id: number }>(em, statement, parameters);
@@ -35,11 +36,7 @@ async function admitMembers(
   { userIds, change }: { userIds: readonly number[]; change: MemberChange },
 ): Promise<number[]> {
   const { em, account } = tx;
-  const inbox = await sql(em, 'SELECT FROM inboxes WHERE account_id = $1 AND id = $2 FOR UPDATE', [
-    account.id,
-    inboxId,
-  ]);
-  if (inbox.length === 0) throw notFound('Inbox');
+  await lockOne(em, Inbox, { id: inboxId, accountId: account.id });
   await checkAgents(em, account.id, userIds);
   const scope = [account.id, inboxId, userIds];
   if (change !== 'remove') {

@@ -1,13 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Label } from '../../records/label.ts';
-import { invalid, notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { differs } from '../differs.ts';
 import { sql } from '../../postgres/sql.ts';
-import { brokenUniqueConstraint } from '../../postgres/errors.ts';
 import { detachAndRemove, type Transact } from '../conversations/detach.ts';
 import { holdConversations, noteRename, tellRename, tellRest } from './renames.ts';
 import { maxLabelsPerAccount } from '../conversations/labels.ts';
+import { checkRoom, lockOne, readOne, uniqueOr422, update } from '../small-rows.ts';
 
 export interface NewLabel {
   title: string;
@@ -26,56 +24,40 @@ export function listLabels(em: EntityManager, accountId: number): Promise<Label[
   return em.find(Label, { accountId }, { orderBy: { title: 'asc' } });
 }
 
-async function flushLabel(tx: Transaction): Promise<void> {
-  try {
-    await tx.em.flush();
-  } catch (error) {
-    if (brokenUniqueConstraint(error) !== 'labels_title_unique') throw error;
-    throw invalid('/title', 'unique', 'Another label of this account has this title');
-  }
-}
+const refuseTitle = uniqueOr422('labels_title_unique', '/title', 'Another label of this account has this title');
 
 /** Creates a label. Errors: 422 for a title that another label has, and when the account has too many. */
 export async function createLabel(tx: Transaction, input: NewLabel): Promise<Label> {
-  const accountId = tx.account.id;
-  if ((await tx.em.count(Label, { accountId })) >= maxLabelsPerAccount) {
-    throw invalid('', 'limit', `An account can have at most ${maxLabelsPerAccount} labels`);
-  }
-  const label = tx.em.create(Label, { ...input, accountId, createdAt: tx.now, updatedAt: tx.now });
-  await flushLabel(tx);
+  await checkRoom(tx, Label, { most: maxLabelsPerAccount, plural: 'labels' });
+  const label = tx.em.create(Label, { ...input, accountId: tx.account.id, createdAt: tx.now, updatedAt: tx.now });
+  await tx.em.flush().catch(refuseTitle);
   return label;
 }
 
-async function lockLabel(tx: Transaction, id: number): Promise<string> {
-  const [row] = await sql<{ title: string }>(
-    tx.em,
-    'SELECT title FROM labels WHERE account_id = $1 AND id = $2 FOR UPDATE',
-    [tx.account.id, id],
-  );
-  if (!row) throw notFound('Label');
-  return row.title;
+function lockLabel(tx: Transaction, id: number): Promise<Label> {
+  return lockOne(tx.em, Label, { id, accountId: tx.account.id });
+}
+
+// Conversations before the label, as those who label a conversation do.
+async function lockForChange(tx: Transaction, id: number, title: string | undefined): Promise<Label> {
+  if (title !== undefined) {
+    const label = await readOne(tx.em, Label, { id, accountId: tx.account.id });
+    if (label.title !== title) {
+      await holdConversations(tx, `${carriers} ORDER BY conversation_id LIMIT ${renameBatch}`, [id]);
+    }
+  }
+  return lockLabel(tx, id);
 }
 
 // With few carriers all is one transaction; the rest of many follows in others.
-async function renameLabel(tx: Transaction, label: Label, title: string): Promise<void> {
-  // Conversations before the label, as those who label a conversation do.
-  await holdConversations(tx, `${carriers} ORDER BY conversation_id LIMIT ${renameBatch}`, [label.id]);
-  const previousTitle = await lockLabel(tx, label.id);
-  label.title = title;
-  await flushLabel(tx);
-  if (title === previousTitle) return;
-  await noteRename(tx, label.id, previousTitle);
-  await tellRename(tx, label.id);
-}
-
 async function changeLabel(tx: Transaction, id: number, input: Partial<NewLabel>): Promise<Label> {
-  const label = await tx.em.findOne(Label, { id, accountId: tx.account.id });
-  if (!label) throw notFound('Label');
-  if (!differs(label, input)) return label;
-  const { title, ...rest } = input;
-  if (title !== undefined) await renameLabel(tx, label, title);
-  Object.assign(label, { ...rest, updatedAt: tx.now });
-  await tx.em.flush();
+  const label = await lockForChange(tx, id, input.title);
+  const previousTitle = label.title;
+  if (!update(label, input, tx.now)) return label;
+  await tx.em.flush().catch(refuseTitle);
+  if (label.title === previousTitle) return label;
+  await noteRename(tx, id, previousTitle);
+  await tellRename(tx, id);
   return label;
 }
 

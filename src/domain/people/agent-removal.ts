@@ -1,5 +1,4 @@
 import { Agent } from '../../records/agent.ts';
-import { notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { checkNotLastAdministrator } from './agents.ts';
@@ -7,11 +6,11 @@ import { detachAndRemove, type Transact } from '../conversations/detach.ts';
 import { closeInvitations } from './invitations.ts';
 import { leaveSeat, revokeIdleTokens } from './seats.ts';
 import { unassign } from '../conversations/unassign.ts';
+import { lockOne, readOne } from '../small-rows.ts';
 
 // What comes first, since the conversations may take a while: from now on the agent sees none of them.
 async function shutOut(tx: Transaction, userId: number): Promise<void> {
-  const agent = await tx.em.findOne(Agent, { accountId: tx.account.id, userId });
-  if (!agent) throw notFound('Agent');
+  const agent = await readOne(tx.em, Agent, { accountId: tx.account.id, userId });
   if (agent.role === 'administrator') await checkNotLastAdministrator(tx, userId);
   agent.role = 'agent';
   await tx.em.flush();
@@ -19,14 +18,6 @@ async function shutOut(tx: Transaction, userId: number): Promise<void> {
   await sql(tx.em, 'DELETE FROM inbox_members WHERE account_id = $1 AND user_id = $2', scope);
   await sql(tx.em, 'DELETE FROM team_members WHERE account_id = $1 AND user_id = $2', scope);
   await closeInvitations(tx, userId);
-}
-
-async function lockAgent(tx: Transaction, userId: number): Promise<void> {
-  const rows = await sql(tx.em, 'SELECT FROM agents WHERE account_id = $1 AND user_id = $2 FOR UPDATE', [
-    tx.account.id,
-    userId,
-  ]);
-  if (rows.length === 0) throw notFound('Agent');
 }
 
 // The seat stays, since messages and notes name their authors; without an account left, the person's tokens go.
@@ -45,7 +36,7 @@ export async function deleteAgent(transact: Transact, userId: number): Promise<v
   await detachAndRemove(transact, userId, {
     referring: 'SELECT id FROM conversations WHERE account_id = $1 AND assignee_id = $2',
     ...unassign(userId),
-    lock: (tx) => lockAgent(tx, userId),
+    lock: (tx) => lockOne(tx.em, Agent, { accountId: tx.account.id, userId }),
     remove: (tx) => removeMembership(tx, userId),
   });
 }

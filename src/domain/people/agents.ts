@@ -1,7 +1,7 @@
 import { Agent } from '../../records/agent.ts';
 import { forbidden, invalid, notFound } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
-import { differs } from '../differs.ts';
+import { checkRoom, readOne, update } from '../small-rows.ts';
 import { moment, sql, type Executor } from '../../postgres/sql.ts';
 import { closeInvitations, invite } from './invitations.ts';
 import { lockAccount, lockSeat, makeSeat } from './seats.ts';
@@ -92,9 +92,8 @@ export interface NewAgent {
 }
 
 /** Throws 422 when the account has as many agents as it may. The caller has locked the account. */
-export async function checkRoom(tx: Transaction): Promise<void> {
-  if ((await tx.em.count(Agent, { accountId: tx.account.id })) < maxAgentsPerAccount) return;
-  throw invalid('', 'limit', `An account can have at most ${maxAgentsPerAccount} agents`);
+export function checkAgentRoom(tx: Transaction): Promise<void> {
+  return checkRoom(tx, Agent, { most: maxAgentsPerAccount, plural: 'agents' });
 }
 
 type Part = Pick<Agent, 'role' | 'availability'>;
@@ -115,7 +114,7 @@ export async function insertAgent(tx: Transaction, userId: number, { role, avail
  */
 export async function createAgent(tx: Transaction, input: NewAgent, token: string): Promise<AgentProfile> {
   await lockAccount(tx);
-  await checkRoom(tx);
+  await checkAgentRoom(tx);
   const userId = await makeSeat(tx, input);
   if (userId === null) throw invalid('/email', 'unique', 'An agent of this account has this e-mail address');
   await insertAgent(tx, userId, input);
@@ -184,13 +183,12 @@ export async function updateAgent(tx: Transaction, userId: number, changes: Agen
   const { name, ...membership } = changes;
   // Agent and seat are two rows, and administrators are looked at together: changes of the account take turns.
   await lockAccount(tx);
-  const agent = await tx.em.findOne(Agent, { accountId: tx.account.id, userId });
-  if (!agent) throw notFound('Agent');
+  const agent = await readOne(tx.em, Agent, { accountId: tx.account.id, userId });
   if (agent.role === 'administrator' && membership.role === 'agent') await checkNotLastAdministrator(tx, userId);
   // The agent before its seat, as in its removal.
   await lockSeat(tx, userId);
-  const renamed = name !== undefined && (await rename(tx, userId, name));
-  if (renamed || differs(agent, membership)) Object.assign(agent, { ...membership, updatedAt: tx.now });
+  if (name !== undefined && (await rename(tx, userId, name))) agent.updatedAt = tx.now;
+  update(agent, membership, tx.now);
   await tx.em.flush();
   return readAgent(tx.em, tx.account.id, userId);
 }

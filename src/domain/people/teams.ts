@@ -1,12 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Team } from '../../records/team.ts';
-import { invalid, notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { differs } from '../differs.ts';
 import { sql } from '../../postgres/sql.ts';
-import { brokenUniqueConstraint } from '../../postgres/errors.ts';
 import { checkAgents } from './agents.ts';
 import { detachAndRemove, type Transact } from '../conversations/detach.ts';
+import { checkRoom, lockOne, readOne, uniqueOr422, update } from '../small-rows.ts';
 
 export interface NewTeam {
   name: string;
@@ -23,44 +21,29 @@ export function listTeams(em: EntityManager, accountId: number): Promise<Team[]>
 }
 
 /** A team of the account; 404 when it has none such. */
-export async function readTeam(em: EntityManager, accountId: number, id: number): Promise<Team> {
-  const team = await em.findOne(Team, { id, accountId });
-  if (!team) throw notFound('Team');
-  return team;
+export function readTeam(em: EntityManager, accountId: number, id: number): Promise<Team> {
+  return readOne(em, Team, { id, accountId });
 }
 
-async function flushTeam(tx: Transaction): Promise<void> {
-  try {
-    await tx.em.flush();
-  } catch (error) {
-    if (brokenUniqueConstraint(error) !== 'teams_name_unique') throw error;
-    throw invalid('/name', 'unique', 'Another team of this account has this name');
-  }
+function lockTeam(tx: Transaction, id: number): Promise<Team> {
+  return lockOne(tx.em, Team, { id, accountId: tx.account.id });
 }
+
+const refuseName = uniqueOr422('teams_name_unique', '/name', 'Another team of this account has this name');
 
 /** Creates a team. Errors: 422 for a name that another team has, and when the account has too many. */
 export async function createTeam(tx: Transaction, input: NewTeam): Promise<Team> {
-  const accountId = tx.account.id;
-  if ((await tx.em.count(Team, { accountId })) >= maxTeamsPerAccount) {
-    throw invalid('', 'limit', `An account can have at most ${maxTeamsPerAccount} teams`);
-  }
-  const team = tx.em.create(Team, { ...input, accountId, createdAt: tx.now, updatedAt: tx.now });
-  await flushTeam(tx);
+  await checkRoom(tx, Team, { most: maxTeamsPerAccount, plural: 'teams' });
+  const team = tx.em.create(Team, { ...input, accountId: tx.account.id, createdAt: tx.now, updatedAt: tx.now });
+  await tx.em.flush().catch(refuseName);
   return team;
 }
 
 /** Changes a team. Errors: 404, 422 for a name that another team has. */
 export async function updateTeam(tx: Transaction, id: number, input: Partial<NewTeam>): Promise<Team> {
-  const team = await readTeam(tx.em, tx.account.id, id);
-  if (!differs(team, input)) return team;
-  Object.assign(team, { ...input, updatedAt: tx.now });
-  await flushTeam(tx);
+  const team = await lockTeam(tx, id);
+  if (update(team, input, tx.now)) await tx.em.flush().catch(refuseName);
   return team;
-}
-
-async function lockTeam(tx: Transaction, id: number): Promise<void> {
-  const rows = await sql(tx.em, 'SELECT FROM teams WHERE account_id = $1 AND id = $2 FOR UPDATE', [tx.account.id, id]);
-  if (rows.length === 0) throw notFound('Team');
 }
 
 /** Deletes a team; conversations assigned to it have none then: says conversation_updated for each. Errors: 404. */

@@ -1,8 +1,7 @@
-import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../records/account.ts';
 import type { Named } from '../../records/conversation.ts';
 import { deleteSomeLanes } from '../../deliveries/queue/erase.ts';
-import { notFound } from '../../errors.ts';
 import { transactOutsideAccounts, type Transaction, type TransactIn } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import type { BotScope } from '../bots/bots.ts';
@@ -10,29 +9,26 @@ import { deleteSystemBot, dismissSystemBot, findServedAccounts } from '../bots/r
 import type { Transact } from '../conversations/detach.ts';
 import { deleteInbox } from '../inboxes/inboxes.ts';
 import { revokeIdleTokens } from '../people/seats.ts';
+import { listPage, lockOne, readOne, update, type Page } from '../small-rows.ts';
 
 /** Accounts on one page of the list. */
 export const accountsPerPage = 25;
 
 /** One page of all accounts, oldest first, and how many there are in all. */
-export function listAccounts(em: EntityManager, page: number): Promise<[Account[], number]> {
-  const offset = (page - 1) * accountsPerPage;
-  return em.findAndCount(Account, {}, { orderBy: { id: 'asc' }, limit: accountsPerPage, offset });
+export function listAccounts(em: EntityManager, page: number): Promise<Page<Account>> {
+  return listPage(em, Account, {}, { page, perPage: accountsPerPage, orderBy: { id: 'asc' } });
 }
 
 /** An account; 404 when there is none such. */
-export async function readAccount(em: EntityManager, id: number): Promise<Account> {
-  const account = await em.findOne(Account, { id });
-  if (!account) throw notFound('Account');
-  return account;
+export function readAccount(em: EntityManager, id: number): Promise<Account> {
+  return readOne(em, Account, { id });
 }
 
 /** Gives an account another name. Errors: 404. */
 export function renameAccount(em: EntityManager, id: number, name: string, now: Date): Promise<Account> {
   return transactOutsideAccounts(em, async (inner) => {
-    const account = await inner.findOne(Account, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (!account) throw notFound('Account');
-    if (account.name !== name) Object.assign(account, { name, updatedAt: now });
+    const account = await lockOne(inner, Account, { id });
+    update(account, { name }, now);
     return account;
   });
 }
@@ -61,8 +57,7 @@ async function findInboxIds(em: EntityManager, accountId: number): Promise<numbe
 
 // Whoever has no account left is not let in any more, as after leaving one account by one.
 async function removeWhenEmpty(tx: Transaction): Promise<boolean> {
-  const found = await sql(tx.em, 'SELECT FROM accounts WHERE id = $1 FOR UPDATE', [tx.account.id]);
-  if (found.length === 0) throw notFound('Account');
+  await lockOne(tx.em, Account, { id: tx.account.id });
   if ((await findInboxIds(tx.em, tx.account.id)).length > 0) return false;
   const members = await sql<{ id: number }>(
     tx.em,

@@ -1,18 +1,17 @@
-import { LockMode, type EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { AccessToken } from '../../records/access-token.ts';
 import { Agent } from '../../records/agent.ts';
 import { User } from '../../records/user.ts';
 import { invalid, notFound } from '../../errors.ts';
 import { transactOutsideAccounts, type Transaction, type TransactIn } from '../../events/transaction.ts';
-import { differs } from '../differs.ts';
 import { sql } from '../../postgres/sql.ts';
-import { brokenUniqueConstraint } from '../../postgres/errors.ts';
 import { createUser, grantToken } from '../people/users.ts';
 import { deleteAgent } from '../people/agent-removal.ts';
-import { checkRoom, insertAgent, readAgent, type AgentProfile } from '../people/agents.ts';
+import { checkAgentRoom, insertAgent, readAgent, type AgentProfile } from '../people/agents.ts';
 import { findMemberships } from '../people/identity.ts';
 import { closeInvitations } from '../people/invitations.ts';
 import { findSeatOf, findWaitingSeat, lockAccount, makeTakenSeat, takeSeat } from '../people/seats.ts';
+import { lockOne, readOne, uniqueOr422, update } from '../small-rows.ts';
 
 /** What platform administrators say about a person. */
 export interface UserProfile {
@@ -22,10 +21,7 @@ export interface UserProfile {
   platformAdmin: boolean;
 }
 
-function refuseEmail(error: unknown): never {
-  if (brokenUniqueConstraint(error) !== 'users_email_unique') throw error;
-  throw invalid('/email', 'unique', 'Another user has this e-mail address');
-}
+const refuseEmail = uniqueOr422('users_email_unique', '/email', 'Another user has this e-mail address');
 
 /** Creates a user whom `token` lets in, and who belongs to no account yet. Errors: 422 for an e-mail address in use. */
 export function addUser(em: EntityManager, profile: UserProfile, token: string, now: Date): Promise<User> {
@@ -37,16 +33,8 @@ export function addUser(em: EntityManager, profile: UserProfile, token: string, 
 }
 
 /** A user; 404 when there is none such. */
-export async function readUser(em: EntityManager, id: number): Promise<User> {
-  const user = await em.findOne(User, { id });
-  if (!user) throw notFound('User');
-  return user;
-}
-
-async function lockUser(em: EntityManager, id: number): Promise<User> {
-  const user = await em.findOne(User, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!user) throw notFound('User');
-  return user;
+export function readUser(em: EntityManager, id: number): Promise<User> {
+  return readOne(em, User, { id });
 }
 
 async function checkNotLastPlatformAdmin(em: EntityManager, id: number, pointer = ''): Promise<void> {
@@ -64,10 +52,8 @@ async function checkNotLastPlatformAdmin(em: EntityManager, id: number, pointer 
 export function updateUser(em: EntityManager, id: number, changes: Partial<UserProfile>, now: Date): Promise<User> {
   return transactOutsideAccounts(em, async (inner) => {
     if (changes.platformAdmin === false) await checkNotLastPlatformAdmin(inner, id, '/platform_admin');
-    const user = await lockUser(inner, id);
-    if (!differs(user, changes)) return user;
-    Object.assign(user, { ...changes, updatedAt: now });
-    await inner.flush().catch(refuseEmail);
+    const user = await lockOne(inner, User, { id });
+    if (update(user, changes, now)) await inner.flush().catch(refuseEmail);
     return user;
   });
 }
@@ -75,7 +61,7 @@ export function updateUser(em: EntityManager, id: number, changes: Partial<UserP
 /** Replaces the access tokens of a user by a new one. Errors: 404. */
 export function resetUserToken(em: EntityManager, id: number, token: string, now: Date): Promise<User> {
   return transactOutsideAccounts(em, async (inner) => {
-    const user = await lockUser(inner, id);
+    const user = await lockOne(inner, User, { id });
     await inner.nativeDelete(AccessToken, { userId: id });
     await grantToken(inner, id, token, now);
     return user;
@@ -104,7 +90,7 @@ async function checkNotLastAnywhere(em: EntityManager, id: number): Promise<void
 
 async function removeWhenFree(em: EntityManager, id: number): Promise<boolean> {
   await checkNotLastPlatformAdmin(em, id);
-  await lockUser(em, id);
+  await lockOne(em, User, { id });
   if ((await findMemberships(em, id)).length > 0) return false;
   await sql(
     em,
@@ -155,7 +141,7 @@ export async function joinAccount(
     await em.nativeUpdate(Agent, { accountId: account.id, userId: waiting.id }, { role });
     return readAgent(em, account.id, waiting.id);
   }
-  await checkRoom(tx);
+  await checkAgentRoom(tx);
   const userId = await makeTakenSeat(em, { accountId: account.id, personId }, now);
   if (userId === null)
     throw invalid('/user_id', 'unique', "Another agent of this account has the user's e-mail address");

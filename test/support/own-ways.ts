@@ -1,0 +1,24 @@
+import { codeOf, type Sources } from './source-code.ts';
+
+/** Statements that lock one small row by its id, as lockOne does. */
+const ownLocks =
+  /\bFROM\s+(?:accounts|agents|agent_bots|contacts|inboxes|labels|sla_policies|teams|users|webhooks)\s+WHERE\b(?:(?!\bANY\b)[^`'"])*?\b(?:id|user_id) = \$\d+ FOR UPDATE\b/;
+/** What may lock or refuse small rows in a way of its own. */
+export const ownWays: Readonly<Record<string, string>> = {
+  'src/domain/small-rows.ts': 'what small resources have in common',
+  'src/postgres/errors.ts': 'reads the errors of the database',
+  'src/domain/conversations/breaches.ts': 'shares an SLA policy with the other conversations that get it',
+};
+
+/** Small rows that are locked, cut into pages or refused as duplicates otherwise than by the kit. */
+export function findOwnWays(sources: Sources): string[] {
+  const problems: string[] = [];
+  for (const [path, text] of sources) {
+    if (!path.startsWith('src/') || path.startsWith('src/postgres/migrations/') || ownWays[path]) continue;
+    const code = codeOf(text);
+    if (/\bbrokenUniqueConstraint\b/.test(code)) problems.push(`${path} reads unique violations: see uniqueOr422`);
+    if (/\bLockMode\b/.test(code) || ownLocks.test(text)) problems.push(`${path} locks a small row: see lockOne`);
+    if (/\bfindAndCount\b/.test(code)) problems.push(`${path} cuts a list into pages: see listPage`);
+  }
+  return problems;
+}
