@@ -9,7 +9,7 @@ import { documents, type SchemaName } from '../../src/schemas.ts';
 const inAccount = '/api/v1/accounts/:account_id';
 const nothing = { reply: 'resources/empty' } as const;
 
-/** What does not compile cannot be called; each line below that compiles against its expectation fails `tsc`. */
+/** Rows for the compiler: `tsc` fails for each expected error below that is none. */
 const compiled = [
   doors.account(
     ['GET', `${inAccount}/things/:thing_id/parts/:code`, 'Get a part'],

@@ -81,4 +81,20 @@ export const http: readonly Mutant[] = [
     test: 'test/api/public/widget-access.test.ts',
     harm: 'One busy visitor uses up the requests of all visitors of the inbox.',
   },
+  {
+    file: 'src/http/route/roles.ts',
+    text: "admits: ({ role }) => role === 'administrator',",
+    replacement: "admits: ({ kind }) => kind === 'user',",
+    test: 'test/matrix.test.ts',
+    only: 'DELETE webhooks/:id',
+    harm: 'Every agent does what only administrators may.',
+  },
+  {
+    file: 'src/http/route/mount.ts',
+    text: 'routes.toSorted(bySpecificity)',
+    replacement: 'routes',
+    test: 'test/http/doors.test.ts',
+    only: 'literal segments',
+    harm: 'A search whose row stands below that of one record is answered as the record named "search".',
+  },
 ];

@@ -45,7 +45,7 @@ export type ParametersOf<Path extends string> = {
 /** A path's parameters by name, where the path is not known. */
 export type Parameters = Readonly<Record<string, number | string>>;
 
-/** What every call has, whatever door it came by. */
+/** The properties of every call. */
 interface OpenedCall {
   services: Services;
   /**
@@ -66,7 +66,7 @@ interface AccountCall extends OpenedCall {
   transact: <Result>(work: (tx: Transaction) => Promise<Result>) => Promise<Result>;
 }
 
-/** A call to what lies above accounts, by whom a token names. */
+/** A call outside of accounts, by the holder of a token. */
 interface PlatformCall extends OpenedCall {
   principal: Principal;
   /** Runs domain verbs in one transaction, in an account of the handler's choice and in the name of the service. */
@@ -78,10 +78,10 @@ interface VisitorCall extends Omit<AccountCall, 'principal'> {
   visit: Visit;
 }
 
-/** A call by whoever calls. */
+/** A call whose caller is not asked for a token. */
 type OpenCall = Omit<PlatformCall, 'principal'>;
 
-/** What came in by each door: each has what is known there, and no more. */
+/** The kinds of calls by door: each has the properties that are known behind its door, and no others. */
 export interface Calls {
   account: AccountCall;
   platform: PlatformCall;
@@ -105,5 +105,5 @@ export type AnyCall = Calls[DoorName] & Sent<Parameters, unknown, unknown>;
 /** A call whose handler acts in an account of its caller's. */
 export type InAccount = Extract<AnyCall, { account: unknown }>;
 
-/** A call before its transaction: nothing of the database, but what lies outside. */
+/** A call before its transaction: without the database, with access to other servers. */
 export type Before<Call> = Omit<Call, 'services' | 'em' | 'transact' | 'transactIn'> & { services: OutsideServices };

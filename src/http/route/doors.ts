@@ -11,7 +11,7 @@ interface Beginnings {
   open: '/';
 }
 
-/** Clauses of the contract that make sense behind one door only. */
+/** Properties of a contract that mean something behind one door only. */
 interface OwnClauses {
   account: 'inBatches';
   platform: never;
@@ -25,7 +25,7 @@ type Terms<Door extends DoorName, Reply, Body, Query> = Omit<
 > &
   Pick<Contract, OwnClauses[Door]> & { role: RoleAt<Door>; reply: Reply; body?: Body; query?: Query };
 
-/** What a handler answers; of `resources/empty` it need not speak. */
+/** What a handler may return: a value of the reply's schema, or nothing where that is `resources/empty`. */
 type Answer<Reply extends SchemaName> = Shape<Reply> | (Reply extends 'resources/empty' ? void : never);
 
 type ShapeOf<Name> = Name extends SchemaName ? Shape<Name> : undefined;
@@ -54,8 +54,9 @@ function door<Door extends DoorName>() {
 }
 
 /**
- * Describes an operation, by the door that its callers come in by. Path parameters are typed by the path's text; body,
- * query and answer by the contract's schemas; and the call has what is known behind that door.
+ * Make the rows of the route table: `doors.account([method, path, summary], contract, handler or steps)`. Path parameters
+ * are typed by the path's text, body, query and answer by the contract's schemas, and the call by the door: it has what
+ * is known of callers there.
  */
 export const doors = {
   account: door<'account'>(),

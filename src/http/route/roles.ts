@@ -1,6 +1,6 @@
 import type { Actor } from '../../events/transaction.ts';
 
-/** The ways in: to an account, to what lies above accounts, to an inbox for its customers, and for anybody. */
+/** The ways into the API: to one account, to what lies outside of accounts, to one inbox for its customers, for anybody. */
 export type DoorName = 'account' | 'platform' | 'visitor' | 'open';
 
 /** What is known of a caller when its role is judged. */
@@ -12,7 +12,7 @@ export interface Caller {
   platformAdmin?: boolean;
 }
 
-/** All that follows from a role. */
+/** Everything that follows from a role. */
 interface RoleFacts {
   door: DoorName;
   admits: (caller: Caller) => boolean;
@@ -22,7 +22,7 @@ interface RoleFacts {
   told: string;
   /** OpenAPI security requirements: any one of them will do. */
   security: readonly Readonly<Record<string, readonly []>>[];
-  /** The statuses that asking for a token can be refused with. */
+  /** The statuses of refusals that come from looking at the token. */
   errors: readonly number[];
   /** Whether the caller is known again by its token, and so may send a POST again under an Idempotency-Key. */
   keyed: boolean;
@@ -49,7 +49,7 @@ const account = { ...token, door: 'account', share: 'account' } as const;
 const platform = { ...token, door: 'platform', share: 'caller' } as const;
 const visitor = { door: 'visitor', refusal: '', errors: [401, 429], share: 'visitors' } as const;
 
-/** Who may call, by the least that a caller must be; and what follows from it. */
+/** The roles: the least that a caller must be to use an operation, and everything that follows from that. */
 const roles = {
   anyone: {
     door: 'open',
@@ -97,7 +97,7 @@ const roles = {
     admits: () => true,
     told: 'For the visitors of a web page. With a contact token in `x-contact-token` the contact it belongs to goes on.',
     security: [{}, { contact_token: [] }],
-    // A visitor may be nobody yet.
+    // A visitor may have no token yet.
     keyed: false,
     limits: { arriving: 'sessions', calling: 'requests', storing: 'visitorBytes' },
   },
@@ -119,7 +119,7 @@ export type RoleAt<Door extends DoorName> = {
   [Name in Role]: (typeof roles)[Name]['door'] extends Door ? Name : never;
 }[Role];
 
-/** What follows from a role. */
+/** Everything that follows from the role. */
 export function factsOf(role: Role): RoleFacts {
   return roles[role];
 }
