@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-const REQUIRED_MAJOR = 24;
+const requiredMajor = 24;
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
 const bundledNode = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
 // SIGUSR1 would open Node's debugger to every process of this account. isolated-vm cannot work from a start-up snapshot.
@@ -15,7 +15,7 @@ process.on('SIGUSR1', () => undefined);
 const node = findNode();
 if (node === null) {
   console.error(
-    `Switchboard needs Node ${REQUIRED_MAJOR} or newer, and this is Node ${process.versions.node}: install it, or run npm ci, which brings one for Linux.`,
+    `Switchboard needs Node ${requiredMajor} or newer, and this is Node ${process.versions.node}: install it, or run npm ci, which brings one for Linux.`,
   );
   process.exit(1);
 }
@@ -30,10 +30,10 @@ function argumentsFor(parent) {
 
 /** Path of a Node that is new enough, or null. */
 function findNode() {
-  if (major(process.versions.node) >= REQUIRED_MAJOR) return process.execPath;
+  if (major(process.versions.node) >= requiredMajor) return process.execPath;
   if (!existsSync(bundledNode)) return null;
   const { stdout } = spawnSync(bundledNode, ['--version'], { encoding: 'utf8' });
-  return stdout && major(stdout.slice(1)) >= REQUIRED_MAJOR ? bundledNode : null;
+  return stdout && major(stdout.slice(1)) >= requiredMajor ? bundledNode : null;
 }
 
 function major(version) {

@@ -82,7 +82,7 @@ const validate = ajv.compile<Values>(schema);
 const projectFolder = fileURLToPath(new URL('..', import.meta.url));
 /** Where data are kept unless DATA_DIR says otherwise. */
 export const defaultDataDir = resolve(projectFolder, schema.properties.DATA_DIR.default);
-const MIN_KEY_LENGTH = schema.properties.SECRET_KEY.minLength;
+const minKeyLength = schema.properties.SECRET_KEY.minLength;
 
 /**
  * Reads the settings; on the embedded database the first call makes the secret key in DATA_DIR. Throws ConfigError with
@@ -125,12 +125,12 @@ function readText(env: Environment, name: string, problems: string[]): string | 
 
 function interpret(text: string, { type }: Setting): unknown {
   if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
-  if (type === 'boolean') return new Map<string, unknown>(BOOLEANS).get(text.toLowerCase()) ?? text;
+  if (type === 'boolean') return new Map<string, unknown>(booleanWords).get(text.toLowerCase()) ?? text;
   if (type === 'array') return text.split(',').map((item) => item.trim());
   return text;
 }
 
-const BOOLEANS: [string, boolean][] = [
+const booleanWords: [string, boolean][] = [
   ['true', true],
   ['1', true],
   ['false', false],
@@ -167,9 +167,9 @@ function findSecretKey(values: Values, problems: string[]): string | null {
   const isEmbedded = values['DATABASE_URL'] === undefined;
   try {
     const key = isEmbedded ? readOrCreateSecretFile(file) : readSecretFile(file);
-    if (key && key.length >= MIN_KEY_LENGTH) return key;
-    if (key === null) problems.push(`SECRET_KEY is needed with DATABASE_URL, at least ${MIN_KEY_LENGTH} characters`);
-    else problems.push(`${file} must hold at least ${MIN_KEY_LENGTH} characters`);
+    if (key && key.length >= minKeyLength) return key;
+    if (key === null) problems.push(`SECRET_KEY is needed with DATABASE_URL, at least ${minKeyLength} characters`);
+    else problems.push(`${file} must hold at least ${minKeyLength} characters`);
   } catch (error) {
     problems.push(`DATA_DIR cannot be used: ${(error as Error).message}`);
   }

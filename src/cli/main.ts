@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { OperatorError } from '../lib/operator-error.ts';
 
-const PARENT_POLL_MS = 100;
+const parentPollMs = 100;
 
 /** The command line. Each command is loaded when it is called, so that none pays for the others. */
 function createProgram(): Command {
@@ -53,7 +53,7 @@ function endWithParent(parent: number): void {
     if (process.ppid === parent) return;
     clearInterval(timer);
     process.kill(process.pid, 'SIGTERM');
-  }, PARENT_POLL_MS);
+  }, parentPollMs);
   timer.unref();
 }
 

@@ -15,7 +15,7 @@ export interface Random {
   uuid(): string;
 }
 
-const FRACTION_STEPS = 2 ** 47;
+const fractionSteps = 2 ** 47;
 
 /** The machine's own clock. */
 export const systemClock: Clock = {
@@ -25,6 +25,6 @@ export const systemClock: Clock = {
 /** The operating system's cryptographic randomness. */
 export const systemRandom: Random = {
   bytes: (n) => randomBytes(n),
-  fraction: () => randomInt(FRACTION_STEPS) / FRACTION_STEPS,
+  fraction: () => randomInt(fractionSteps) / fractionSteps,
   uuid: () => randomUUID(),
 };

@@ -20,45 +20,45 @@ export class SecretUnreadableError extends Error {
   }
 }
 
-const VERSION = 'v1';
-const CIPHER = 'aes-256-gcm';
-const KEY_BYTES = 32;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-const SEALED = /^v1\.([A-Za-z0-9_-]+)$/;
+const formatVersion = 'v1';
+const cipherName = 'aes-256-gcm';
+const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+const sealedText = /^v1\.([A-Za-z0-9_-]+)$/;
 /** The salt only separates this use of SECRET_KEY from others: it has to be the same in every process. */
-const SALT = 'switchboard secret box v1';
-const WEBHOOK_SECRET_BYTES = 32;
+const keySalt = 'switchboard secret box v1';
+const webhookSecretBytes = 32;
 
 /** A box for one SECRET_KEY. The key is derived once, by scrypt (about 50 ms), because SECRET_KEY may be a passphrase. */
 export function createSecretBox(secretKey: string, random: Random): SecretBox {
   if (secretKey === '') throw new Error('SECRET_KEY is empty.');
-  const key = scryptSync(secretKey, SALT, KEY_BYTES);
+  const key = scryptSync(secretKey, keySalt, keyBytes);
   return {
-    seal: (text) => seal(key, random.bytes(NONCE_BYTES), text),
+    seal: (text) => seal(key, random.bytes(nonceBytes), text),
     open: (sealed) => open(key, sealed),
   };
 }
 
 /** A new signing secret in the Standard Webhooks form: `whsec_` + base64 of 32 random bytes. */
 export function newWebhookSecret(random: Random): string {
-  return `whsec_${random.bytes(WEBHOOK_SECRET_BYTES).toString('base64')}`;
+  return `whsec_${random.bytes(webhookSecretBytes).toString('base64')}`;
 }
 
 function seal(key: Buffer, nonce: Buffer, text: string): string {
-  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
-  cipher.setAAD(Buffer.from(VERSION));
+  const cipher = createCipheriv(cipherName, key, nonce, { authTagLength: tagBytes });
+  cipher.setAAD(Buffer.from(formatVersion));
   const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-  return `${VERSION}.${Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64url')}`;
+  return `${formatVersion}.${Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64url')}`;
 }
 
 function open(key: Buffer, sealed: string): string {
-  const bytes = Buffer.from(SEALED.exec(sealed)?.[1] ?? '', 'base64url');
-  if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new SecretUnreadableError();
-  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
-  decipher.setAAD(Buffer.from(VERSION));
-  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-  const text = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
+  const bytes = Buffer.from(sealedText.exec(sealed)?.[1] ?? '', 'base64url');
+  if (bytes.length < nonceBytes + tagBytes) throw new SecretUnreadableError();
+  const decipher = createDecipheriv(cipherName, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
+  decipher.setAAD(Buffer.from(formatVersion));
+  decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+  const text = decipher.update(bytes.subarray(nonceBytes + tagBytes));
   try {
     return Buffer.concat([text, decipher.final()]).toString('utf8');
   } catch {

@@ -2,8 +2,8 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { dirname } from 'node:path';
 import { systemRandom } from './ports.ts';
 
-const SECRET_BYTES = 32;
-const OWNER_ONLY = 0o600;
+const secretBytes = 32;
+const ownerOnly = 0o600;
 
 /** The secret that the file holds, without surrounding white space; null when there is no such file. Other faults throw. */
 export function readSecretFile(path: string): string | null {
@@ -20,7 +20,7 @@ export function readOrCreateSecretFile(path: string): string {
   const existing = readSecretFile(path);
   if (existing !== null) return existing;
   createPrivateFolder(dirname(path));
-  const secret = systemRandom.bytes(SECRET_BYTES).toString('base64url');
+  const secret = systemRandom.bytes(secretBytes).toString('base64url');
   return writeOnce(path, secret);
 }
 
@@ -33,7 +33,7 @@ export function createPrivateFolder(path: string): void {
 /** A crash never leaves half a secret, and of two processes that start at once both get the same one. */
 function writeOnce(path: string, secret: string): string {
   const draft = `${path}.${systemRandom.uuid()}`;
-  writeFileSync(draft, `${secret}\n`, { mode: OWNER_ONLY, flag: 'wx', flush: true });
+  writeFileSync(draft, `${secret}\n`, { mode: ownerOnly, flag: 'wx', flush: true });
   try {
     linkSync(draft, path);
     return secret;

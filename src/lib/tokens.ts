@@ -5,20 +5,20 @@ import type { Random } from './ports.ts';
 /** Who a token speaks for: a person (`swu_`), a bot (`swb_`), a contact (`swc_`), or whoever an invitation (`swi_`) was sent to. */
 export type TokenKind = 'user' | 'bot' | 'contact' | 'invitation';
 
-const PREFIX: Record<TokenKind, string> = { user: 'swu_', bot: 'swb_', contact: 'swc_', invitation: 'swi_' };
-const OUR_PREFIX = /^sw[ubci]_/;
-const SHAPE = /^sw[ubci]_[0-9A-Za-z]{49}$/;
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const RANDOM_BYTES = 32;
+const prefixOf: Record<TokenKind, string> = { user: 'swu_', bot: 'swb_', contact: 'swc_', invitation: 'swi_' };
+const ourPrefix = /^sw[ubci]_/;
+const tokenShape = /^sw[ubci]_[0-9A-Za-z]{49}$/;
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const entropyBytes = 32;
 /** 62^43 is just above 2^256. */
-const RANDOM_CHARS = 43;
+const entropyChars = 43;
 /** 62^6 is above 2^32. */
-const CHECKSUM_CHARS = 6;
+const checksumChars = 6;
 
 /** A new API token: prefix, 256 random bits in 43 base62 characters, CRC-32 in 6. Shown to its owner once, never stored. */
 export function newToken(kind: TokenKind, random: Random): string {
-  const number = BigInt(`0x${random.bytes(RANDOM_BYTES).toString('hex')}`);
-  const unsealed = PREFIX[kind] + base62(number, RANDOM_CHARS);
+  const number = BigInt(`0x${random.bytes(entropyBytes).toString('hex')}`);
+  const unsealed = prefixOf[kind] + base62(number, entropyChars);
   return unsealed + checksum(unsealed);
 }
 
@@ -32,9 +32,9 @@ export function hashToken(token: string): Buffer {
  * A token without our prefix is not judged here.
  */
 export function looksForged(token: string): boolean {
-  if (!OUR_PREFIX.test(token)) return false;
-  if (!SHAPE.test(token)) return true;
-  return checksum(token.slice(0, -CHECKSUM_CHARS)) !== token.slice(-CHECKSUM_CHARS);
+  if (!ourPrefix.test(token)) return false;
+  if (!tokenShape.test(token)) return true;
+  return checksum(token.slice(0, -checksumChars)) !== token.slice(-checksumChars);
 }
 
 /** The four characters by which an owner recognises a token in a list. */
@@ -43,14 +43,14 @@ export function lastFour(token: string): string {
 }
 
 function checksum(text: string): string {
-  return base62(BigInt(crc32(text)), CHECKSUM_CHARS);
+  return base62(BigInt(crc32(text)), checksumChars);
 }
 
 function base62(number: bigint, length: number): string {
   let rest = number;
   let text = '';
   while (text.length < length) {
-    text = ALPHABET.charAt(Number(rest % 62n)) + text;
+    text = alphabet.charAt(Number(rest % 62n)) + text;
     rest /= 62n;
   }
   return text;

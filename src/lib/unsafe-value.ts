@@ -8,29 +8,29 @@ export interface UnsafeValue {
 }
 
 /** The deepest nesting of objects and arrays that is accepted. */
-export const MAX_JSON_DEPTH = 32;
+export const maxJsonDepth = 32;
 /**
  * The most values that one document may hold, properties and items of whatever depth counted: what comes after the
  * parser may take time for each of them.
  */
-export const MAX_JSON_VALUES = 20_000;
+export const maxJsonValues = 20_000;
 
-const MAX_PATH_CHARS = 255;
+const maxPathChars = 255;
 /** Stands for a number of the text that a double cannot hold. */
 export const inexact = Symbol('inexact number');
 
 /**
  * The first value, in document order, that is refused everywhere: NUL characters and lone surrogates (PostgreSQL cannot
- * store them) in texts and property names, nesting beyond MAX_JSON_DEPTH, more than MAX_JSON_VALUES values, numbers too
+ * store them) in texts and property names, nesting beyond maxJsonDepth, more than maxJsonValues values, numbers too
  * large to be finite, and the property name `__proto__`. Null when there is none. Any document is safe to pass: the walk
  * ends at the limits.
  */
 export function findUnsafeValue(value: unknown): UnsafeValue | null {
-  const found = inspect(value, { left: MAX_JSON_VALUES, depth: 0 });
+  const found = inspect(value, { left: maxJsonValues, depth: 0 });
   if (found === null) return null;
   const { rule, fault, steps } = found;
   const pointer = steps.map((step) => `/${pointerToken(step)}`).join('');
-  const path = pointer.slice(0, MAX_PATH_CHARS).toWellFormed();
+  const path = pointer.slice(0, maxPathChars).toWellFormed();
   return { path, rule, message: `${fieldName(path)} ${fault}` };
 }
 
@@ -49,13 +49,13 @@ interface Bounds {
 
 function inspect(value: unknown, bounds: Bounds): Finding | null {
   bounds.left -= 1;
-  if (bounds.left < 0) return finding('values', `has more than ${MAX_JSON_VALUES} values in it`);
+  if (bounds.left < 0) return finding('values', `has more than ${maxJsonValues} values in it`);
   if (typeof value === 'string') return inspectText(value, '');
   if (typeof value === 'number' && !Number.isFinite(value)) return finding('number', 'is too large a number');
   if (value === inexact) return finding('number', 'has more digits than a number can keep: only text can hold it');
   if (typeof value !== 'object' || value === null) return null;
-  if (bounds.depth >= MAX_JSON_DEPTH) {
-    return finding('depth', `is nested too deep: objects and lists may be nested ${MAX_JSON_DEPTH} deep`);
+  if (bounds.depth >= maxJsonDepth) {
+    return finding('depth', `is nested too deep: objects and lists may be nested ${maxJsonDepth} deep`);
   }
   bounds.depth += 1;
   const found = Array.isArray(value) ? inspectItems(value, bounds) : inspectProperties(value, bounds);

@@ -22,7 +22,7 @@ export interface Cidr {
 }
 
 /** IPv4 that is not globally reachable (IANA special-purpose registry), and Azure's host agent, which only looks global. */
-const REFUSED_IPV4 = [
+const refusedIpv4Ranges = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -42,13 +42,13 @@ const REFUSED_IPV4 = [
 ].map(requireCidr);
 
 /** The only IPv6 space that IANA hands out; it leaves out ::/8, 100::/64, 5f00::/16, fc00::/7, fe80::/10, ff00::/8 … */
-const GLOBAL_UNICAST = requireCidr('2000::/3');
+const globalUnicastRange = requireCidr('2000::/3');
 
 /** Parts of the global unicast space that reach something else: protocol assignments (Teredo), documentation, 6to4. */
-const REFUSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'].map(requireCidr);
+const refusedIpv6Ranges = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'].map(requireCidr);
 
 /** The well-known NAT64 prefix: its last four bytes are the IPv4 address that will be reached. */
-const NAT64 = requireCidr('64:ff9b::/96');
+const nat64Range = requireCidr('64:ff9b::/96');
 
 /**
  * The policy that refuses every non-global address outside `allowCidrs`, `openEndpoints` apart. Throws when one of those
@@ -92,10 +92,10 @@ export function parseCidr(text: string): Cidr | null {
 }
 
 /** IPv4 addresses in IPv6 notation, as a socket that listens on both tells them. */
-const MAPPED_IPV4 = requireCidr('::ffff:0:0/96');
+const mappedIpv4Range = requireCidr('::ffff:0:0/96');
 // What one customer of a provider is given at least: within it, anybody may choose any address.
-const CUSTOMER_BYTES = 8;
-const MAX_NAME_CHARS = 64;
+const customerBytes = 8;
+const maxNameChars = 64;
 
 /**
  * The name under which limits count a caller: IPv4 by address, also in IPv6 notation; IPv6 by its /64, which one caller
@@ -103,10 +103,10 @@ const MAX_NAME_CHARS = 64;
  */
 export function callerNetwork(address: string): string {
   const bytes = parseAddress(address.replace(/%.*$/, ''));
-  if (bytes === null) return address.slice(0, MAX_NAME_CHARS);
+  if (bytes === null) return address.slice(0, maxNameChars);
   if (bytes.length === 4) return bytes.join('.');
-  if (contains(MAPPED_IPV4, bytes)) return bytes.slice(12).join('.');
-  return `${Buffer.from(bytes.slice(0, CUSTOMER_BYTES)).toString('hex')}::/64`;
+  if (contains(mappedIpv4Range, bytes)) return bytes.slice(12).join('.');
+  return `${Buffer.from(bytes.slice(0, customerBytes)).toString('hex')}::/64`;
 }
 
 function requireCidr(text: string): Cidr {
@@ -116,9 +116,9 @@ function requireCidr(text: string): Cidr {
 }
 
 function isGlobal(bytes: readonly number[]): boolean {
-  if (bytes.length === 4) return !REFUSED_IPV4.some((range) => contains(range, bytes));
-  if (contains(NAT64, bytes)) return isGlobal(bytes.slice(12));
-  return contains(GLOBAL_UNICAST, bytes) && !REFUSED_IPV6.some((range) => contains(range, bytes));
+  if (bytes.length === 4) return !refusedIpv4Ranges.some((range) => contains(range, bytes));
+  if (contains(nat64Range, bytes)) return isGlobal(bytes.slice(12));
+  return contains(globalUnicastRange, bytes) && !refusedIpv6Ranges.some((range) => contains(range, bytes));
 }
 
 function contains(range: Cidr, bytes: readonly number[]): boolean {

@@ -44,18 +44,18 @@ interface OriginPool {
   idleSince: number;
 }
 
-const MAX_RESPONSE_HEADER_BYTES = 16_384;
-const MAX_ADDRESSES_TRIED = 8;
-const ADDRESS_ATTEMPT_MS = 1_000;
-const MAX_ORIGINS = 5_000;
-const KEEP_ALIVE_MS = 4_000;
+const maxResponseHeaderBytes = 16_384;
+const maxAddressesTried = 8;
+const addressAttemptMs = 1_000;
+const maxOrigins = 5_000;
+const keepAliveMs = 4_000;
 /** Bounds an endpoint's own keep-alive wish, and how long a changed DNS record can go unnoticed. */
-const CONNECTION_LIFE_MS = 60_000;
-const SEND_HEADERS_CHANNEL = 'undici:client:sendHeaders';
+const connectionLifeMs = 60_000;
+const sendHeadersChannel = 'undici:client:sendHeaders';
 
 /** Opens the connections' registry; nothing is dialled yet. */
 export function createConnections(settings: ConnectionSettings): Connections {
-  const { idleMs = CONNECTION_LIFE_MS } = settings;
+  const { idleMs = connectionLifeMs } = settings;
   const connect = createConnector(settings);
   const pools = new Map<string, OriginPool>();
   const sockets = observeSockets();
@@ -72,7 +72,7 @@ export function createConnections(settings: ConnectionSettings): Connections {
   function poolOf(origin: string): OriginPool {
     const known = pools.get(origin);
     if (known !== undefined) return known;
-    if (pools.size >= MAX_ORIGINS) sweep(0);
+    if (pools.size >= maxOrigins) sweep(0);
     const opened = { pool: createPool(origin, settings, connect), active: 0, idleSince: 0 };
     pools.set(origin, opened);
     return opened;
@@ -115,10 +115,10 @@ function createPool(origin: string, settings: ConnectionSettings, connect: build
     // The exchange's own deadline covers both, exactly.
     headersTimeout: 0,
     bodyTimeout: 0,
-    maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: CONNECTION_LIFE_MS,
-    clientTtl: CONNECTION_LIFE_MS,
+    maxHeaderSize: maxResponseHeaderBytes,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: connectionLifeMs,
+    clientTtl: connectionLifeMs,
   });
 }
 
@@ -133,7 +133,7 @@ function createConnector({ policy, resolver, timeoutMs }: ConnectionSettings): b
     timeout: timeoutMs,
     lookup: createVettedLookup(policy, resolver),
     autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
+    autoSelectFamilyAttemptTimeout: addressAttemptMs,
   });
   return (target, callback) => {
     const port = Number(target.port);
@@ -175,7 +175,7 @@ async function vettedAddresses(
   if ('problem' in answer) throw new UnresolvedHostError(answer.problem);
   // One forbidden record condemns them all: a name that mixes public and private addresses is an attack or a mistake.
   if (!answer.addresses.every((address) => policy.allows(address))) throw new BlockedAddressError();
-  return answer.addresses.slice(0, MAX_ADDRESSES_TRIED).map((address) => ({ address, family: isIP(address) }));
+  return answer.addresses.slice(0, maxAddressesTried).map((address) => ({ address, family: isIP(address) }));
 }
 
 /**
@@ -188,13 +188,13 @@ function observeSockets(): { expect: (exchange: Exchange) => void; stop: () => v
     if (starting !== null) starting.remoteAddress = (message as { socket: Socket }).socket.remoteAddress ?? null;
     starting = null;
   };
-  subscribe(SEND_HEADERS_CHANNEL, onSendHeaders);
+  subscribe(sendHeadersChannel, onSendHeaders);
   return {
     expect(exchange) {
       starting = exchange;
     },
     stop() {
-      unsubscribe(SEND_HEADERS_CHANNEL, onSendHeaders);
+      unsubscribe(sendHeadersChannel, onSendHeaders);
     },
   };
 }

@@ -29,15 +29,15 @@ interface CacheEntry {
   expiresAt: number;
 }
 
-const QUERY_TIMEOUT_MS = 1_000;
-const QUERY_TRIES = 2;
-const MAX_TTL_MS = 60_000;
-const MIN_TTL_MS = 1_000;
-const FAILURE_TTL_MS = 5_000;
-const HOSTS_TTL_MS = 10_000;
-const MAX_CACHED_NAMES = 2_000;
+const queryTimeoutMs = 1_000;
+const queryTries = 2;
+const defaultMaxTtlMs = 60_000;
+const minTtlMs = 1_000;
+const failureTtlMs = 5_000;
+const hostsTtlMs = 10_000;
+const maxCachedNames = 2_000;
 /** Not ::1 too: an operator who allows 127.0.0.1/32 would find `localhost` refused because of its second address. */
-const LOCALHOST: HostAnswer = { addresses: ['127.0.0.1'] };
+const localhostAnswer: HostAnswer = { addresses: ['127.0.0.1'] };
 
 /**
  * A resolver that asks DNS itself (c-ares) and not through the system's `getaddrinfo`, whose four threads a few hanging
@@ -45,21 +45,21 @@ const LOCALHOST: HostAnswer = { addresses: ['127.0.0.1'] };
  * are kept for their TTL (1 to 60 s), failures for 5 s, for at most 2,000 names.
  */
 export function createHostResolver(options: HostResolverOptions = {}): HostResolver {
-  const dns = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+  const dns = new Resolver({ timeout: queryTimeoutMs, tries: queryTries });
   if (options.servers !== undefined) dns.setServers(options.servers);
-  const maxTtlMs = options.maxTtlMs ?? MAX_TTL_MS;
-  const readHosts = keepFor(HOSTS_TTL_MS, () => readHostsFile(options.hostsFile ?? '/etc/hosts'));
+  const maxTtlMs = options.maxTtlMs ?? defaultMaxTtlMs;
+  const readHosts = keepFor(hostsTtlMs, () => readHostsFile(options.hostsFile ?? '/etc/hosts'));
   const cache = new Map<string, CacheEntry>();
 
   async function resolveAnew(name: string): Promise<CachedAnswer> {
     const fixed = (await readHosts()).get(name);
-    if (fixed !== undefined) return { answer: { addresses: fixed }, ttlMs: HOSTS_TTL_MS };
+    if (fixed !== undefined) return { answer: { addresses: fixed }, ttlMs: hostsTtlMs };
     return queryDns(dns, name, maxTtlMs);
   }
 
   function lookUp(name: string): CacheEntry {
     // c-ares throws at once for a name that cannot be written into a query.
-    const pending = resolveAnew(name).catch(() => ({ answer: { problem: 'EBADNAME' }, ttlMs: FAILURE_TTL_MS }));
+    const pending = resolveAnew(name).catch(() => ({ answer: { problem: 'EBADNAME' }, ttlMs: failureTtlMs }));
     const entry: CacheEntry = { pending, expiresAt: Number.POSITIVE_INFINITY };
     cache.delete(name);
     dropOldest(cache);
@@ -70,7 +70,7 @@ export function createHostResolver(options: HostResolverOptions = {}): HostResol
   return {
     async resolve(hostname) {
       const name = hostname.toLowerCase().replace(/\.$/, '');
-      if (name === 'localhost' || name.endsWith('.localhost')) return LOCALHOST;
+      if (name === 'localhost' || name.endsWith('.localhost')) return localhostAnswer;
       const known = cache.get(name);
       const entry = known !== undefined && performance.now() < known.expiresAt ? known : lookUp(name);
       const { answer, ttlMs } = await entry.pending;
@@ -83,11 +83,11 @@ export function createHostResolver(options: HostResolverOptions = {}): HostResol
 async function queryDns(dns: Resolver, name: string, maxTtlMs: number): Promise<CachedAnswer> {
   const families = await Promise.allSettled([dns.resolve4(name, { ttl: true }), dns.resolve6(name, { ttl: true })]);
   const records = families.flatMap((family) => (family.status === 'fulfilled' ? family.value : []));
-  if (records.length === 0) return { answer: { problem: dnsProblem(families) }, ttlMs: FAILURE_TTL_MS };
+  if (records.length === 0) return { answer: { problem: dnsProblem(families) }, ttlMs: failureTtlMs };
   const shortestMs = Math.min(...records.map((record) => record.ttl)) * 1_000;
   return {
     answer: { addresses: records.map((record) => record.address) },
-    ttlMs: Math.min(maxTtlMs, Math.max(MIN_TTL_MS, shortestMs)),
+    ttlMs: Math.min(maxTtlMs, Math.max(minTtlMs, shortestMs)),
   };
 }
 
@@ -126,7 +126,7 @@ function keepFor<Value>(ms: number, make: () => Promise<Value>): () => Promise<V
 }
 
 function dropOldest(cache: Map<string, CacheEntry>): void {
-  if (cache.size < MAX_CACHED_NAMES) return;
+  if (cache.size < maxCachedNames) return;
   const oldest = cache.keys().next();
   if (!oldest.done) cache.delete(oldest.value);
 }

@@ -7,7 +7,7 @@ import { createConnections } from './connections.ts';
 import { Exchange } from './exchange.ts';
 import { refusedResult } from './result.ts';
 import type { OutboundFailure, OutboundResult } from './result.ts';
-import { ADDRESS_PROBLEM, hostOf, isAddress, readUrl } from './url.ts';
+import { addressProblem, hostOf, isAddress, readUrl } from './url.ts';
 import type { UrlProblem } from './url.ts';
 
 export type { OutboundErrorCode, OutboundResult } from './result.ts';
@@ -62,9 +62,9 @@ export interface OutboundHttp {
   close(): Promise<void>;
 }
 
-const CHECK_URL_DNS_MS = 1_000;
+const checkUrlDnsMs = 1_000;
 /** `host` would also change the name that the certificate is checked against. */
-const RESERVED_HEADERS = new Set(['host', 'content-length', 'connection', 'transfer-encoding', 'accept-encoding']);
+const reservedHeaders = new Set(['host', 'content-length', 'connection', 'transfer-encoding', 'accept-encoding']);
 
 /** Opens the way out. Throws when one of `allowCidrs` is not an address range. */
 export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
@@ -104,7 +104,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
 function vetRequest(target: string, message: OutboundRequest): { url: URL } | { refusal: OutboundFailure } {
   const read = readUrl(target, { httpsOnly: false });
   if ('problem' in read) return { refusal: { errorCode: 'bad_url', errorDetail: read.problem.rule } };
-  const reserved = Object.keys(message.headers).find((name) => RESERVED_HEADERS.has(name.toLowerCase()));
+  const reserved = Object.keys(message.headers).find((name) => reservedHeaders.has(name.toLowerCase()));
   if (reserved !== undefined) return { refusal: { errorCode: 'bad_request', errorDetail: reserved } };
   return read;
 }
@@ -118,13 +118,13 @@ async function checkUrl(
   const read = readUrl(text, rules);
   if ('problem' in read) return read.problem;
   const host = hostOf(read.url);
-  if (isAddress(host)) return policy.allows(host, Number(read.url.port)) ? null : ADDRESS_PROBLEM;
+  if (isAddress(host)) return policy.allows(host, Number(read.url.port)) ? null : addressProblem;
   const waiting = new AbortController();
   const answer = await Promise.race([
     resolver.resolve(host),
-    setTimeout(CHECK_URL_DNS_MS, null, { signal: waiting.signal }).catch(() => null),
+    setTimeout(checkUrlDnsMs, null, { signal: waiting.signal }).catch(() => null),
   ]);
   waiting.abort();
   if (answer === null || 'problem' in answer) return null;
-  return answer.addresses.every((address) => policy.allows(address)) ? null : ADDRESS_PROBLEM;
+  return answer.addresses.every((address) => policy.allows(address)) ? null : addressProblem;
 }

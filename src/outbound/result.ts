@@ -59,10 +59,10 @@ export class UnresolvedHostError extends Error {
   }
 }
 
-const KEPT_HEADERS = ['content-encoding', 'content-type', 'location', 'retry-after', 'server', 'x-request-id'];
-const MAX_HEADER_CHARS = 512;
+const keptHeaderNames = ['content-encoding', 'content-type', 'location', 'retry-after', 'server', 'x-request-id'];
+const maxHeaderChars = 512;
 
-const CODES: Readonly<Record<string, OutboundErrorCode>> = {
+const errorCodesOf: Readonly<Record<string, OutboundErrorCode>> = {
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
   ETIMEDOUT: 'timeout',
   UND_ERR_HEADERS_OVERFLOW: 'headers_overflow',
@@ -74,8 +74,8 @@ const CODES: Readonly<Record<string, OutboundErrorCode>> = {
   UND_ERR_DESTROYED: 'aborted',
   UND_ERR_CLOSED: 'aborted',
 };
-const BAD_RESPONSE_CODE = /^UND_ERR_RES_/;
-const TLS_CODE = /^(ERR_TLS|ERR_SSL|EPROTO$|CERT_|CRL_|DEPTH_|ERROR_IN_C|HOSTNAME_|INVALID_|PATH_|SELF_|UNABLE_TO_)/;
+const badResponseCode = /^UND_ERR_RES_/;
+const tlsCode = /^(ERR_TLS|ERR_SSL|EPROTO$|CERT_|CRL_|DEPTH_|ERROR_IN_C|HOSTNAME_|INVALID_|PATH_|SELF_|UNABLE_TO_)/;
 
 /** The result of a call that was refused before anything was sent. */
 export function refusedResult(failure: OutboundFailure): OutboundResult {
@@ -104,9 +104,9 @@ export function failureOf(error: Error): OutboundFailure {
 /** The few response headers that are worth keeping, by lower-case name. */
 export function keptHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
   const kept: Record<string, string> = {};
-  for (const name of KEPT_HEADERS) {
+  for (const name of keptHeaderNames) {
     const value = headers[name];
-    if (value !== undefined) kept[name] = String(value).slice(0, MAX_HEADER_CHARS);
+    if (value !== undefined) kept[name] = String(value).slice(0, maxHeaderChars);
   }
   return kept;
 }
@@ -123,8 +123,8 @@ export function bodyText(chunks: readonly Buffer[], contentEncoding: string | un
 }
 
 function errorCodeOf(code: string): OutboundErrorCode {
-  const known = CODES[code];
+  const known = errorCodesOf[code];
   if (known !== undefined) return known;
-  if (BAD_RESPONSE_CODE.test(code)) return 'bad_response';
-  return TLS_CODE.test(code) ? 'tls' : 'connect';
+  if (badResponseCode.test(code)) return 'bad_response';
+  return tlsCode.test(code) ? 'tls' : 'connect';
 }

@@ -7,25 +7,25 @@ export interface UrlProblem {
 }
 
 /** The longest URL that is accepted, in characters. */
-const MAX_URL_CHARS = 2_048;
+const maxUrlChars = 2_048;
 
 /** One message for literals and names alike: which private address a name has is nobody's business. */
-export const ADDRESS_PROBLEM: UrlProblem = {
+export const addressProblem: UrlProblem = {
   rule: 'address',
   message:
     'The host of the URL is not a public address. The operator can open private ranges with OUTBOUND_ALLOW_CIDRS.',
 };
 
-const CONTROL_OR_SPACE = /[\s\p{Cc}]/u;
+const controlOrSpace = /[\s\p{Cc}]/u;
 
 /**
  * Reads a destination as WHATWG URL (which turns 0x7f.1, 2130706433 and full-width digits into 127.0.0.1) and checks all
  * that needs no look at addresses: http or https, no user information, any port but 0.
  */
 export function readUrl(text: string, { httpsOnly }: { httpsOnly: boolean }): { url: URL } | { problem: UrlProblem } {
-  if (text.length > MAX_URL_CHARS) return refuse('length', `The URL must have at most ${MAX_URL_CHARS} characters.`);
+  if (text.length > maxUrlChars) return refuse('length', `The URL must have at most ${maxUrlChars} characters.`);
   // The WHATWG parser drops these silently, and what is stored should be what is called.
-  if (CONTROL_OR_SPACE.test(text)) return refuse('format', 'The URL must not contain spaces or control characters.');
+  if (controlOrSpace.test(text)) return refuse('format', 'The URL must not contain spaces or control characters.');
   const url = URL.parse(text);
   if (url === null) return refuse('format', 'The URL must be absolute, such as https://www.example.com/path.');
   if (url.protocol !== 'https:' && (httpsOnly || url.protocol !== 'http:')) {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { parseJsonBody } from '../../src/http/route/json-text.ts';
-import { findUnsafeValue, MAX_JSON_DEPTH, MAX_JSON_VALUES } from '../../src/lib/unsafe-value.ts';
+import { findUnsafeValue, maxJsonDepth, maxJsonValues } from '../../src/lib/unsafe-value.ts';
 
 function problemOf(bytes: Buffer | string): string {
   const parsed = parseJsonBody(Buffer.from(bytes));
@@ -148,11 +148,11 @@ describe('findUnsafeValue', () => {
     for (const json of harmless) expect(findUnsafeValue(JSON.parse(json)), json).to.equal(null);
   });
 
-  it(`accepts ${MAX_JSON_DEPTH} levels and refuses one more, at its place`, () => {
-    expect(findUnsafeValue(JSON.parse(nested(MAX_JSON_DEPTH)))).to.equal(null);
-    expect(findUnsafeValue(JSON.parse(nested(MAX_JSON_DEPTH + 1)))).to.include({
+  it(`accepts ${maxJsonDepth} levels and refuses one more, at its place`, () => {
+    expect(findUnsafeValue(JSON.parse(nested(maxJsonDepth)))).to.equal(null);
+    expect(findUnsafeValue(JSON.parse(nested(maxJsonDepth + 1)))).to.include({
       rule: 'depth',
-      path: '/0'.repeat(MAX_JSON_DEPTH),
+      path: '/0'.repeat(maxJsonDepth),
     });
   });
 
@@ -162,8 +162,8 @@ describe('findUnsafeValue', () => {
     for (const parsed of [arrays, objects]) expect('unsafe' in parsed && parsed.unsafe.rule).to.equal('depth');
   });
 
-  it(`accepts ${MAX_JSON_VALUES} values in all and refuses one more, naming no place`, () => {
-    const lists = Array.from({ length: 10 }, () => Array.from({ length: MAX_JSON_VALUES / 10 - 1 }, () => 1));
+  it(`accepts ${maxJsonValues} values in all and refuses one more, naming no place`, () => {
+    const lists = Array.from({ length: 10 }, () => Array.from({ length: maxJsonValues / 10 - 1 }, () => 1));
     expect(findUnsafeValue({ lists: lists.slice(1), a: lists[0]!.slice(2) })).to.equal(null);
     expect(findUnsafeValue({ lists: lists.slice(1), a: lists[0]!.slice(1) })).to.include({ rule: 'values', path: '' });
   });

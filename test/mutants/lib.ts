@@ -39,8 +39,8 @@ export const lib: readonly Mutant[] = [
   },
   {
     file: 'src/outbound/addresses.ts',
-    text: 'const CUSTOMER_BYTES = 8;',
-    replacement: 'const CUSTOMER_BYTES = 16;',
+    text: 'const customerBytes = 8;',
+    replacement: 'const customerBytes = 16;',
     test: 'test/outbound/addresses.test.ts',
     harm: 'A guesser with an IPv6 network has as many tries as it has addresses.',
   },

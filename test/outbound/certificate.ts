@@ -6,7 +6,7 @@ export interface Certificate {
   readonly key: string;
 }
 
-const ECDSA_SHA256 = sequence(oid('2a8648ce3d040302'));
+const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
 
 /** Makes a certificate for one DNS name, valid from 2020 until the end of `lastYear`, without any tool but this runtime. */
 export function selfSigned(dnsName: string, lastYear = 2048): Certificate {
@@ -17,7 +17,7 @@ export function selfSigned(dnsName: string, lastYear = 2048): Certificate {
   const body = sequence(
     der(0xa0, integer(2)),
     integer(Math.max(1, dnsName.length)),
-    ECDSA_SHA256,
+    ecdsaWithSha256,
     name,
     validity,
     name,
@@ -25,7 +25,7 @@ export function selfSigned(dnsName: string, lastYear = 2048): Certificate {
     der(0xa3, sequence(alternativeName)),
   );
   const signature = der(0x03, Buffer.from([0]), sign('sha256', body, privateKey));
-  const base64 = sequence(body, ECDSA_SHA256, signature).toString('base64').replaceAll(/.{64}/g, '$&\n');
+  const base64 = sequence(body, ecdsaWithSha256, signature).toString('base64').replaceAll(/.{64}/g, '$&\n');
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ format: 'pem', type: 'pkcs8' }) as string,

@@ -13,9 +13,9 @@ export interface NameServer {
   readonly close: () => void;
 }
 
-const TYPE_A = 1;
-const TYPE_AAAA = 28;
-const RCODE = { NXDOMAIN: 3, SERVFAIL: 2 };
+const typeA = 1;
+const typeAaaa = 28;
+const responseCodes = { NXDOMAIN: 3, SERVFAIL: 2 };
 
 /** Serves a zone over UDP; names outside it do not exist. AAAA records are written as 32 hex digits. */
 export async function startNameServer(zone: Zone): Promise<NameServer> {
@@ -35,10 +35,10 @@ function answerTo(query: Buffer, zone: Zone): Buffer | null {
   const { name, type, end } = question(query);
   const entry = zone[name] ?? 'NXDOMAIN';
   if (entry === 'hang') return null;
-  if (typeof entry === 'string') return message(query, end, RCODE[entry], []);
+  if (typeof entry === 'string') return message(query, end, responseCodes[entry], []);
   const v4 = (entry.a ?? []).map((address) => Buffer.from(address.split('.').map(Number)));
   const v6 = (entry.aaaa ?? []).map((hex) => Buffer.from(hex, 'hex'));
-  const data = type === TYPE_A ? v4 : type === TYPE_AAAA ? v6 : [];
+  const data = type === typeA ? v4 : type === typeAaaa ? v6 : [];
   return message(
     query,
     end,

@@ -9,7 +9,7 @@ import { listenHttp, listenRaw, outbound, scriptedResolver } from './listeners.t
 import type { Listener } from './listeners.ts';
 
 const message = { headers: { 'content-type': 'application/json' }, body: '{"text":"é😀"}' };
-const LIMIT = 16_384;
+const bodyLimit = 16_384;
 
 describe('outbound HTTP', () => {
   const opened: { close: () => Promise<void> }[] = [];
@@ -150,7 +150,7 @@ describe('outbound HTTP', () => {
     const before = process.memoryUsage().rss;
     const result = await way().post(`http://127.0.0.1:${listener.port}/`, message);
     expect(result).to.include({ ok: true, status: 200, bodyCut: true, errorCode: null });
-    expect(result.body).to.equal('a'.repeat(LIMIT));
+    expect(result.body).to.equal('a'.repeat(bodyLimit));
     await settled(() => listener.open() === 0);
     expect(sent).to.be.below(20_000_000);
     expect(process.memoryUsage().rss - before).to.be.below(40_000_000);
@@ -160,16 +160,21 @@ describe('outbound HTTP', () => {
     const listener = await server((request, response) => response.end('a'.repeat(Number(request.url?.slice(1)))));
     const http = way();
     const [whole, cut] = [
-      await http.post(`http://127.0.0.1:${listener.port}/${LIMIT}`, message),
-      await http.post(`http://127.0.0.1:${listener.port}/${LIMIT + 1}`, message),
+      await http.post(`http://127.0.0.1:${listener.port}/${bodyLimit}`, message),
+      await http.post(`http://127.0.0.1:${listener.port}/${bodyLimit + 1}`, message),
     ];
-    expect([whole.body.length, whole.bodyCut, cut.body.length, cut.bodyCut]).to.deep.equal([LIMIT, false, LIMIT, true]);
+    expect([whole.body.length, whole.bodyCut, cut.body.length, cut.bodyCut]).to.deep.equal([
+      bodyLimit,
+      false,
+      bodyLimit,
+      true,
+    ]);
   });
 
   it('cuts between characters and stores no NUL', async () => {
-    const listener = await server((_request, response) => response.end(`\0${'é'.repeat(LIMIT)}`));
+    const listener = await server((_request, response) => response.end(`\0${'é'.repeat(bodyLimit)}`));
     const { body } = await way().post(`http://127.0.0.1:${listener.port}/`, message);
-    expect(body).to.equal(`\uFFFD${'é'.repeat((LIMIT - 2) / 2)}`);
+    expect(body).to.equal(`\uFFFD${'é'.repeat((bodyLimit - 2) / 2)}`);
   });
 
   it('never inflates a gzip bomb', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { OutboundHttp } from '../../src/outbound/http.ts';
 import { listenHttp, outbound, scriptedResolver } from './listeners.ts';
 import type { Listener } from './listeners.ts';
-import { FORBIDDEN_HOSTS, FORBIDDEN_URLS, GLOBAL_ADDRESSES } from './ssrf-corpus.ts';
+import { forbiddenHosts, forbiddenUrls, globalAddresses } from './ssrf-corpus.ts';
 
 const message = { headers: { 'content-type': 'application/json' }, body: '{}' };
 
@@ -32,7 +32,7 @@ describe('outbound HTTP and forbidden addresses', () => {
     await open.close();
   });
 
-  for (const host of FORBIDDEN_HOSTS) {
+  for (const host of forbiddenHosts) {
     it(`refuses the host ${host}`, async () => {
       const before = canary.connections();
       const url = `http://${host}:${canary.port}/`;
@@ -46,7 +46,7 @@ describe('outbound HTTP and forbidden addresses', () => {
     });
   }
 
-  for (const form of FORBIDDEN_URLS) {
+  for (const form of forbiddenUrls) {
     it(`refuses the URL ${JSON.stringify(form)}`, async () => {
       const before = canary.connections();
       const url = form.replaceAll('PORT', String(canary.port));
@@ -59,7 +59,7 @@ describe('outbound HTTP and forbidden addresses', () => {
 
   it('refuses every forbidden address as the answer of DNS, alone and beside a global one', async () => {
     const before = canary.connections();
-    const literals = FORBIDDEN_HOSTS.map(
+    const literals = forbiddenHosts.map(
       (host) => URL.parse(`http://${host}/`)?.hostname.replaceAll(/[[\]]/g, '') ?? '',
     );
     for (const address of literals.filter((text) => !text.includes('localhost'))) {
@@ -145,7 +145,7 @@ describe('outbound HTTP and forbidden addresses', () => {
     ]) {
       expect(await http.checkUrl(url, { httpsOnly: false }), url).to.equal(null);
     }
-    for (const address of GLOBAL_ADDRESSES) {
+    for (const address of globalAddresses) {
       const url = `https://${address.includes(':') ? `[${address}]` : address}/`;
       expect(await http.checkUrl(url, { httpsOnly: true }), url).to.equal(null);
     }

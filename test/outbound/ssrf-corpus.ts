@@ -4,7 +4,7 @@ export function words(text: string): string[] {
 }
 
 /** Hosts, as they stand in a URL, that must never be connected to. */
-export const FORBIDDEN_HOSTS: readonly string[] = [
+export const forbiddenHosts: readonly string[] = [
   // Loopback, in every spelling that a URL parser or a C library accepts.
   ...words(`
     127.0.0.1 127.1 127.0.1 2130706433 0x7f000001 0x7f.1 0x7f.0x0.0x0.0x1 0177.0.0.1 017700000001 0177.0x0.0.1
@@ -35,7 +35,7 @@ export const FORBIDDEN_HOSTS: readonly string[] = [
 ];
 
 /** Whole URLs that must be refused; PORT stands for the canary's port. */
-export const FORBIDDEN_URLS: readonly string[] = [
+export const forbiddenUrls: readonly string[] = [
   ...words(`
     http://ok@127.0.0.1:PORT/ http://ok:pw@127.0.0.1:PORT/ http://example.com@127.0.0.1:PORT/
     http://example.com:80@127.0.0.1:PORT/ https://user@example.com/
@@ -59,7 +59,7 @@ export const FORBIDDEN_URLS: readonly string[] = [
 ];
 
 /** Addresses that everybody may reach: the neighbours of what is refused, and well-known resolvers. */
-export const GLOBAL_ADDRESSES: readonly string[] = words(`
+export const globalAddresses: readonly string[] = words(`
   1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 168.63.129.15
   168.63.129.17 169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.0 192.0.3.0 192.167.255.255
   192.169.0.0 198.17.255.255 198.20.0.0 223.255.255.255

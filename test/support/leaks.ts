@@ -1,15 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const POLL_MS = 50;
-const PATIENCE_MS = 3000;
+const pollMs = 50;
+const patienceMs = 3000;
 // What a test opens and has to close; standard input and output are pipes or terminals of the runner's own.
-const OWNED = new Set(['ProcessWrap', 'TCPSocketWrap', 'TCPServerWrap', 'Worker', 'FSEventWrap', 'StatWatcher']);
+const ownedResources = new Set([
+  'ProcessWrap',
+  'TCPSocketWrap',
+  'TCPServerWrap',
+  'Worker',
+  'FSEventWrap',
+  'StatWatcher',
+]);
 
 /** What still keeps this process alive, as counted kinds: `2 × TCPServerWrap`. Waits a little for what is closing. */
 export async function findLeaks(): Promise<string[]> {
   let leaks = countOwned();
-  for (let waited = 0; leaks.length > 0 && waited < PATIENCE_MS; waited += POLL_MS) {
-    await sleep(POLL_MS);
+  for (let waited = 0; leaks.length > 0 && waited < patienceMs; waited += pollMs) {
+    await sleep(pollMs);
     leaks = countOwned();
   }
   return leaks;
@@ -18,7 +25,7 @@ export async function findLeaks(): Promise<string[]> {
 function countOwned(): string[] {
   const counts = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo()) {
-    if (OWNED.has(kind)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    if (ownedResources.has(kind)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
   return [...counts].map(([kind, count]) => `${count} × ${kind}`);
 }

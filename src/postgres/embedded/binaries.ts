@@ -13,7 +13,7 @@ export interface Binaries {
   version: string;
 }
 
-const PROBE_TIMEOUT_MS = 10_000;
+const probeTimeoutMs = 10_000;
 
 /**
  * The programs, in a form the account can run: those in `nativeFolder` (default: the installed package's), else a copy
@@ -67,7 +67,7 @@ function restoreLinks(folder: string): void {
 
 function probe(folder: string, user: SystemUser): { version?: string; failure: string } {
   const program = join(folder, 'bin', 'postgres');
-  const options = { ...user, cwd: '/', env: {}, timeout: PROBE_TIMEOUT_MS, encoding: 'utf8' } as const;
+  const options = { ...user, cwd: '/', env: {}, timeout: probeTimeoutMs, encoding: 'utf8' } as const;
   const { stdout, stderr, error } = spawnSync(program, ['--version'], options);
   const version = /\d+(\.\d+|[a-z]+\d+)/.exec(stdout ?? '')?.[0];
   return { ...(version ? { version } : {}), failure: error?.message ?? stderr.trim() };

@@ -7,13 +7,13 @@ import { EmbeddedPostgresError } from './error.ts';
 import { clusterFolder, createFolderOf, type Home } from './home.ts';
 
 /** The role the service logs in as, and the database it owns. */
-export const SERVICE_NAME = 'switchboard';
+export const serviceName = 'switchboard';
 
 // Only the service's own role may log in, and never the superuser.
-const HOST_RULES = `host all ${SERVICE_NAME} 127.0.0.1/32 scram-sha-256\n`;
+const hostRules = `host all ${serviceName} 127.0.0.1/32 scram-sha-256\n`;
 // Sorts and folds alike on every machine, whatever its locales are.
-const LOCALE = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
-const OUTPUT_TAIL = 2000;
+const localeOptions = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
+const outputTailChars = 2000;
 
 /** What a new cluster is made with. */
 export interface ClusterOptions {
@@ -46,18 +46,18 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
   rmSync(draft, { recursive: true, force: true });
   createFolderOf(draft, home.user);
   const flags = ['--username=postgres', '--auth=reject', '--no-instructions', ...(ephemeral ? ['--no-sync'] : [])];
-  await run(binaries.initdb, [`--pgdata=${draft}`, ...flags, ...LOCALE, ...classification()], options);
-  writeFileSync(join(draft, 'pg_hba.conf'), HOST_RULES);
+  await run(binaries.initdb, [`--pgdata=${draft}`, ...flags, ...localeOptions, ...classification()], options);
+  writeFileSync(join(draft, 'pg_hba.conf'), hostRules);
   await runSql(draft, options, [
-    `CREATE ROLE ${SERVICE_NAME} LOGIN ${ephemeral ? 'CREATEDB' : ''} PASSWORD ${quote(options.password)}`,
-    `CREATE DATABASE ${SERVICE_NAME} OWNER ${SERVICE_NAME}`,
+    `CREATE ROLE ${serviceName} LOGIN ${ephemeral ? 'CREATEDB' : ''} PASSWORD ${quote(options.password)}`,
+    `CREATE DATABASE ${serviceName} OWNER ${serviceName}`,
   ]);
   renameSync(draft, clusterFolder(home.path));
 }
 
 /** Gives the service's role of a stopped cluster another password. */
 export async function changePassword(options: ClusterOptions): Promise<void> {
-  const sql = `ALTER ROLE ${SERVICE_NAME} PASSWORD ${quote(options.password)}`;
+  const sql = `ALTER ROLE ${serviceName} PASSWORD ${quote(options.password)}`;
   await runSql(clusterFolder(options.home.path), options, [sql]);
 }
 
@@ -87,7 +87,7 @@ async function run(file: string, args: string[], options: ClusterOptions, input 
   });
   let output = '';
   const collect = (chunk: Buffer): void => {
-    output = (output + chunk.toString()).slice(-OUTPUT_TAIL);
+    output = (output + chunk.toString()).slice(-outputTailChars);
   };
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);

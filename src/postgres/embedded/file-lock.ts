@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-const SQLITE_BUSY = 5;
+const sqliteBusy = 5;
 
 /**
  * Takes the lock that the file stands for, and makes the file when it is missing. Returns what gives the lock back, or
@@ -19,7 +19,7 @@ export function tryLock(path: string): (() => void) | null {
     return () => database.close();
   } catch (error) {
     database.close();
-    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return null;
+    if ((error as { errcode?: number }).errcode === sqliteBusy) return null;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 
 // It hears from its pipe: a line when all is well, the end of the pipe when this process died, however it died. A server
 // whose parent is gone may stay as a zombie, which counts as ended.
-const SCRIPT = `
+const guardianScript = `
 read -r farewell && exit 0
 is_running() {
   case "$(cat "/proc/$1/stat" 2>/dev/null)" in *') Z '*) return 1 ;; esac
@@ -19,7 +19,7 @@ while is_running "$1" && [ "$waited" -lt 100 ]; do sleep 0.1; waited=$((waited +
  * a `removable` folder then goes too. Returns what dismisses the guardian, to be called when the server has ended.
  */
 export function postGuardian(pid: number, removable: string | null): () => void {
-  const args = ['-c', SCRIPT, 'switchboard-guardian', String(pid), removable ?? ''];
+  const args = ['-c', guardianScript, 'switchboard-guardian', String(pid), removable ?? ''];
   const options = { cwd: '/', env: { PATH: '/usr/bin:/bin' }, detached: true } as const;
   const guardian = spawn('/bin/sh', args, { ...options, stdio: ['pipe', 'ignore', 'ignore'] });
   guardian.on('error', () => undefined);

@@ -12,8 +12,8 @@ export interface Home {
   user: SystemUser;
 }
 
-const SYSTEM_FOLDER = '/var/lib/switchboard';
-const OTHERS_MAY_PASS = 0o711;
+const systemFolder = '/var/lib/switchboard';
+const othersMayPass = 0o711;
 
 /** The data of a home. */
 export function clusterFolder(home: string): string {
@@ -30,7 +30,7 @@ export function findHome(dataDir: string): Home {
   if (isRoot() && existsSync(pointer)) return pointedHome(pointer);
   const isNew = !existsSync(clusterFolder(inPlace));
   const user = chooseSystemUser(clusterFolder(inPlace));
-  mkdirSync(inPlace, { recursive: true, mode: isRoot() ? OTHERS_MAY_PASS : 0o700 });
+  mkdirSync(inPlace, { recursive: true, mode: isRoot() ? othersMayPass : 0o700 });
   if (!isRoot() || isUsable(inPlace, user)) return { path: inPlace, user };
   if (isNew) {
     rmSync(inPlace, { recursive: true });
@@ -38,7 +38,7 @@ export function findHome(dataDir: string): Home {
   }
   throw new EmbeddedPostgresError(
     `PostgreSQL runs as ${describeSystemUser(user)}, which can no longer pass through the folders above ${inPlace}. ` +
-      `Allow it to (chmod o+x), or move that folder to ${SYSTEM_FOLDER}/NAME and write this path into ${pointer}.`,
+      `Allow it to (chmod o+x), or move that folder to ${systemFolder}/NAME and write this path into ${pointer}.`,
   );
 }
 
@@ -48,7 +48,7 @@ export function createEphemeralHome(): Home {
   const base = [tmpdir(), '/tmp', '/var/tmp'].find((folder) => canEnter(folder, user));
   if (!base) throw new EmbeddedPostgresError(`${describeSystemUser(user)} can enter no temporary folder.`);
   const path = mkdtempSync(join(base, 'switchboard-postgres-'));
-  if (isRoot()) chmodSync(path, OTHERS_MAY_PASS);
+  if (isRoot()) chmodSync(path, othersMayPass);
   return { path, user };
 }
 
@@ -68,7 +68,7 @@ function pointedHome(pointer: string): Home {
 
 /** The name is random and not made from DATA_DIR's path: who removes DATA_DIR wants to begin with an empty database. */
 function relocatedHome(dataDir: string, pointer: string, user: SystemUser): Home {
-  const path = join(SYSTEM_FOLDER, systemRandom.uuid());
+  const path = join(systemFolder, systemRandom.uuid());
   try {
     mkdirSync(path, { recursive: true, mode: 0o755 });
   } catch (error) {
@@ -77,7 +77,7 @@ function relocatedHome(dataDir: string, pointer: string, user: SystemUser): Home
         `(${(error as Error).message}). Choose a DATA_DIR that every account may pass through, or set DATABASE_URL.`,
     );
   }
-  chmodSync(path, OTHERS_MAY_PASS);
+  chmodSync(path, othersMayPass);
   if (!isUsable(path, user)) {
     throw new EmbeddedPostgresError(`${describeSystemUser(user)}, which runs PostgreSQL, cannot enter ${path}.`);
   }

@@ -6,16 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** How a server ends: `fast` closes connections and writes everything down; `immediate` is a crash it recovers from. */
 export type StopMode = 'fast' | 'immediate';
 
-const SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
-const POLL_MS = 20;
-const PATIENCE_MS = 15_000;
+const stopSignals = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
+const pollMs = 20;
+const patienceMs = 15_000;
 
 /** Ends a server, less and less gently, and resolves once it is gone. */
 export async function endServer(pid: number, mode: StopMode): Promise<void> {
-  const steps = [SIGNALS[mode], 'SIGQUIT', 'SIGKILL'] as const;
+  const steps = [stopSignals[mode], 'SIGQUIT', 'SIGKILL'] as const;
   for (const signal of steps) {
     if (!send(pid, signal)) return;
-    if (await isGoneWithin(pid, PATIENCE_MS)) return;
+    if (await isGoneWithin(pid, patienceMs)) return;
   }
 }
 
@@ -74,9 +74,9 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 async function isGoneWithin(pid: number, milliseconds: number): Promise<boolean> {
-  for (let waited = 0; waited < milliseconds; waited += POLL_MS) {
+  for (let waited = 0; waited < milliseconds; waited += pollMs) {
     if (!send(pid, 0) || isZombie(pid)) return true;
-    await sleep(POLL_MS);
+    await sleep(pollMs);
   }
   return false;
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { tryLock } from './file-lock.ts';
-import { SERVICE_NAME } from './cluster.ts';
+import { serviceName } from './cluster.ts';
 import { clusterFolder } from './home.ts';
 
 // Of PostgreSQL's own file: process id, folder, start time, port, …
@@ -33,5 +33,5 @@ export function runningPostgresUrl(dataDir: string): string | null {
   if (!existsSync(processFile) || !existsSync(passwordFile)) return null;
   const port = readFileSync(processFile, 'utf8').split('\n')[portLine]?.trim();
   const password = readFileSync(passwordFile, 'utf8').trim();
-  return port ? `postgresql://${SERVICE_NAME}:${password}@127.0.0.1:${port}/${SERVICE_NAME}` : null;
+  return port ? `postgresql://${serviceName}:${password}@127.0.0.1:${port}/${serviceName}` : null;
 }

@@ -34,10 +34,10 @@ export interface Server {
 
 type ServerProcess = ChildProcessByStdio<null, null, Readable>;
 
-const RETRY_MS = 200;
-const REMEMBERED_LINES = 10;
+const retryMs = 200;
+const rememberedLines = 10;
 // Another program took the port, or processes of a server that was killed are about to notice.
-const PASSING =
+const passingFailure =
   /could not bind|could not create any TCP\/IP sockets|pre-existing shared memory|lock file .* already exists/;
 
 const baseSettings = {
@@ -59,12 +59,12 @@ const carelessSettings = { fsync: 'off', synchronous_commit: 'off', full_page_wr
 
 /** Starts the server, on the port or a free one, and tries again while what hinders it will pass. */
 export async function launchServer(options: ServerOptions, port: number | null): Promise<Server> {
-  for (let waited = 0; ; waited += RETRY_MS) {
+  for (let waited = 0; ; waited += retryMs) {
     try {
       return await launchOnce(options, port ?? (await findFreePort()));
     } catch (error) {
-      if (!PASSING.test((error as Error).message) || waited >= options.timeoutMs) throw error;
-      await sleep(RETRY_MS);
+      if (!passingFailure.test((error as Error).message) || waited >= options.timeoutMs) throw error;
+      await sleep(retryMs);
     }
   }
 }
@@ -108,7 +108,7 @@ async function whenReady(child: ServerProcess, { log, timeoutMs }: ServerOptions
       createInterface(child.stderr).on('line', (line) => {
         report(line, log);
         lines.push(line);
-        if (lines.length > REMEMBERED_LINES) lines.shift();
+        if (lines.length > rememberedLines) lines.shift();
         if (line.includes('database system is ready to accept connections')) resolve();
       });
       child.once('error', reject).once('close', (code, signal) => {

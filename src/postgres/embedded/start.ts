@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { prepareBinaries } from './binaries.ts';
-import { changePassword, createCluster, hasCluster, SERVICE_NAME } from './cluster.ts';
+import { changePassword, createCluster, hasCluster, serviceName } from './cluster.ts';
 import { EmbeddedPostgresError } from './error.ts';
 import { clusterFolder, createEphemeralHome, findHome, type Home } from './home.ts';
 import { endLeftover, type StopMode } from './process.ts';
@@ -40,10 +40,10 @@ export interface EmbeddedPostgres {
   restart(mode?: StopMode, downtimeMs?: number): Promise<void>;
 }
 
-const START_TIMEOUT_MS = 60_000;
+const startTimeoutMs = 60_000;
 // A service that was told to stop, or was just killed, gets this long to let go before its successor gives up.
-const LOCK_ATTEMPTS = 30;
-const LOCK_RETRY_MS = 100;
+const lockAttempts = 30;
+const lockRetryMs = 100;
 
 /**
  * Starts PostgreSQL from the installed package; the first start in a DATA_DIR makes the database. A server that an
@@ -97,10 +97,10 @@ async function lastingPlace(dataDir: string): Promise<Place> {
 }
 
 async function lock(file: string, folder: string): Promise<() => void> {
-  for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < lockAttempts; attempt++) {
     const release = tryLock(file);
     if (release) return release;
-    await sleep(LOCK_RETRY_MS);
+    await sleep(lockRetryMs);
   }
   throw new EmbeddedPostgresError(
     `The database in ${folder} is in use by another running service. Stop that one, choose another DATA_DIR, or set ` +
@@ -110,7 +110,7 @@ async function lock(file: string, folder: string): Promise<() => void> {
 
 async function startIn(place: Place, ephemeral: boolean, options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { home, password } = place;
-  const { log, timeoutMs = START_TIMEOUT_MS, nativeFolder } = options;
+  const { log, timeoutMs = startTimeoutMs, nativeFolder } = options;
   const binaries = prepareBinaries(home.user, join(home.path, 'binaries'), nativeFolder);
   const clusterOptions = { home, binaries, password, ephemeral, timeoutMs };
   if (!hasCluster(home, binaries)) {
@@ -123,7 +123,7 @@ async function startIn(place: Place, ephemeral: boolean, options: EmbeddedPostgr
   const supervisor = new Supervisor(await launchServer(serverOptions, options.port ?? null), serverOptions);
   let stopping: Promise<void> | null = null;
   return {
-    url: `postgresql://${SERVICE_NAME}:${password}@127.0.0.1:${supervisor.server.port}/${SERVICE_NAME}`,
+    url: `postgresql://${serviceName}:${password}@127.0.0.1:${supervisor.server.port}/${serviceName}`,
     pid: () => supervisor.server.pid,
     stop: () => (stopping ??= supervisor.stop().finally(place.leave)),
     restart: (mode = 'fast', downtimeMs = 0) => supervisor.restart(mode, downtimeMs),

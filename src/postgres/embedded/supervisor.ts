@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StopMode } from './process.ts';
 import { launchServer, type Server, type ServerOptions } from './server.ts';
 
-const RELAUNCH_DELAY_MS = 1000;
+const relaunchDelayMs = 1000;
 
 /** Keeps a server running on its port: starts it again when it ends without being told to. */
 export class Supervisor {
@@ -56,7 +56,7 @@ export class Supervisor {
     await this.server.ended;
     if (this.#endIsIntended) return;
     log.warn('the embedded PostgreSQL ended by itself and is started again');
-    await sleep(RELAUNCH_DELAY_MS);
+    await sleep(relaunchDelayMs);
     try {
       await this.#launch();
     } catch (error) {

@@ -5,7 +5,7 @@ import { EmbeddedPostgresError } from './error.ts';
 /** The account that Postgres runs as, in the form `spawn` takes; empty = the account of this process. */
 export type SystemUser = Record<string, never> | { uid: number; gid: number };
 
-const PROBE_TIMEOUT_MS = 10_000;
+const probeTimeoutMs = 10_000;
 
 /** True when this process is root, as which Postgres refuses to run. */
 export function isRoot(): boolean {
@@ -19,19 +19,19 @@ export function isRoot(): boolean {
 export function chooseSystemUser(clusterFolder: string): SystemUser {
   if (!isRoot()) return {};
   const user = ownerOf(clusterFolder) ?? findSystemUser('postgres') ?? findSystemUser('nobody');
-  if (!user) throw new EmbeddedPostgresError(`${REFUSAL} this system has neither. ${WAY_OUT}`);
-  if (spawnSync('/bin/sh', ['-c', ':'], { ...user, cwd: '/', timeout: PROBE_TIMEOUT_MS }).error) {
-    throw new EmbeddedPostgresError(`${REFUSAL} this root has no right to act as another account. ${WAY_OUT}`);
+  if (!user) throw new EmbeddedPostgresError(`${refusal} this system has neither. ${remedy}`);
+  if (spawnSync('/bin/sh', ['-c', ':'], { ...user, cwd: '/', timeout: probeTimeoutMs }).error) {
+    throw new EmbeddedPostgresError(`${refusal} this root has no right to act as another account. ${remedy}`);
   }
   return user;
 }
 
-const REFUSAL = 'PostgreSQL refuses to run as root and needs the account "postgres" or "nobody", but';
-const WAY_OUT = 'Start the service as an ordinary user, or set DATABASE_URL.';
+const refusal = 'PostgreSQL refuses to run as root and needs the account "postgres" or "nobody", but';
+const remedy = 'Start the service as an ordinary user, or set DATABASE_URL.';
 
 /** Whether the account can pass through the folder and all folders above it. */
 export function canEnter(folder: string, user: SystemUser): boolean {
-  const options = { ...user, cwd: '/', timeout: PROBE_TIMEOUT_MS };
+  const options = { ...user, cwd: '/', timeout: probeTimeoutMs };
   return spawnSync('/bin/sh', ['-c', 'cd "$0"', folder], options).status === 0;
 }
 
