@@ -9,6 +9,48 @@ const lanes = 500;
 const rounds = 3;
 const patienceMs = 60_000;
 
+// As transactions leave them: events of many conversations, a delivery and a due lane for each.
+const fill = `
+  WITH event AS (
+    INSERT INTO events (account_id, name, conversation_id, inbox_id, sequence, account_payload)
+    SELECT 1, 'message_created', c.id, c.inbox_id, $1 + n, json_build_object('event', 'message_created', 'content', repeat('x', 400))
+    FROM generate_series(1, $2 / ${lanes}) n, (SELECT id, inbox_id FROM conversations ORDER BY id LIMIT ${lanes}) c
+    RETURNING id, conversation_id
+  ), lane AS (
+    INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
+    SELECT DISTINCT 1, 'webhook', $3::bigint, 'conversation', conversation_id, now() FROM event
+    ON CONFLICT (account_id, subject_kind, subject_id, endpoint_kind, endpoint_id) DO UPDATE SET due_at = now()
+    RETURNING id, subject_id
+  )
+  INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id)
+  SELECT 1, event.id, lane.id, 'webhook', $3 FROM event JOIN lane ON lane.subject_id = event.conversation_id`;
+
+/** Signed, recorded deliveries to one receiver, in turns with a bare loop that signs and posts the same bytes. */
+export async function benchDeliveries(databaseUrl: string): Promise<void> {
+  console.log(`Deliveries: ${show(perRound)} in ${lanes} lanes to one receiver, ${rounds} rounds in turns`);
+  const counter = new Counter();
+  const receiver = await counter.listen();
+  // Beside the 64 posts under way, as the bare loop has them, others are being claimed and written.
+  const env = serviceEnv(databaseUrl, { ENDPOINT_IN_FLIGHT: '256' });
+  const service = await startProcess('bin/switchboard.js', ['start'], env);
+  const database = new Client({ connectionString: databaseUrl });
+  await database.connect();
+  try {
+    await compare({ service, database, counter, receiver });
+  } finally {
+    await service.stop();
+    await database.end();
+    counter.close();
+  }
+}
+
+interface Setting {
+  service: Measured;
+  database: Client;
+  counter: Counter;
+  receiver: string;
+}
+
 /** Counts posts and notes when the first and the last of a round came. */
 class Counter {
   count = 0;
@@ -50,58 +92,6 @@ class Counter {
   }
 }
 
-// As transactions leave them: events of many conversations, a delivery and a due lane for each.
-const fill = `
-  WITH event AS (
-    INSERT INTO events (account_id, name, conversation_id, inbox_id, sequence, account_payload)
-    SELECT 1, 'message_created', c.id, c.inbox_id, $1 + n, json_build_object('event', 'message_created', 'content', repeat('x', 400))
-    FROM generate_series(1, $2 / ${lanes}) n, (SELECT id, inbox_id FROM conversations ORDER BY id LIMIT ${lanes}) c
-    RETURNING id, conversation_id
-  ), lane AS (
-    INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
-    SELECT DISTINCT 1, 'webhook', $3::bigint, 'conversation', conversation_id, now() FROM event
-    ON CONFLICT (account_id, subject_kind, subject_id, endpoint_kind, endpoint_id) DO UPDATE SET due_at = now()
-    RETURNING id, subject_id
-  )
-  INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id)
-  SELECT 1, event.id, lane.id, 'webhook', $3 FROM event JOIN lane ON lane.subject_id = event.conversation_id`;
-
-async function prepare(database: Client, url: string): Promise<void> {
-  const { payload } = await call<{ payload: { id: number }[] }>(url, 'GET', 'inboxes');
-  const contact = await call<{ id: number }>(url, 'POST', 'contacts', { name: 'Load' });
-  await database.query(
-    `INSERT INTO conversations (account_id, inbox_id, contact_id, status)
-     SELECT 1, $1, $2, 'open' FROM generate_series(1, ${lanes})`,
-    [payload[0]?.id, contact.id],
-  );
-}
-
-/** Signed, recorded deliveries to one receiver, in turns with a bare loop that signs and posts the same bytes. */
-export async function benchDeliveries(databaseUrl: string): Promise<void> {
-  console.log(`Deliveries: ${show(perRound)} in ${lanes} lanes to one receiver, ${rounds} rounds in turns`);
-  const counter = new Counter();
-  const receiver = await counter.listen();
-  // Beside the 64 posts under way, as the bare loop has them, others are being claimed and written.
-  const env = serviceEnv(databaseUrl, { ENDPOINT_IN_FLIGHT: '256' });
-  const service = await startProcess('bin/switchboard.js', ['start'], env);
-  const database = new Client({ connectionString: databaseUrl });
-  await database.connect();
-  try {
-    await compare({ service, database, counter, receiver });
-  } finally {
-    await service.stop();
-    await database.end();
-    counter.close();
-  }
-}
-
-interface Setting {
-  service: Measured;
-  database: Client;
-  counter: Counter;
-  receiver: string;
-}
-
 async function compare({ service, database, counter, receiver }: Setting): Promise<void> {
   await prepare(database, service.url);
   const subscriptions = ['message_created'];
@@ -120,5 +110,15 @@ async function compare({ service, database, counter, receiver }: Setting): Promi
   const [ours, bare] = [median(results.ours), median(results.bare)];
   console.log(
     `  Switchboard: ${show(ours)} deliveries/s; bare signed undici loop: ${show(bare)} posts/s; ratio ${show(ours / bare, 2)}`,
+  );
+}
+
+async function prepare(database: Client, url: string): Promise<void> {
+  const { payload } = await call<{ payload: { id: number }[] }>(url, 'GET', 'inboxes');
+  const contact = await call<{ id: number }>(url, 'POST', 'contacts', { name: 'Load' });
+  await database.query(
+    `INSERT INTO conversations (account_id, inbox_id, contact_id, status)
+     SELECT 1, $1, $2, 'open' FROM generate_series(1, ${lanes})`,
+    [payload[0]?.id, contact.id],
   );
 }

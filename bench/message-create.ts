@@ -13,6 +13,25 @@ interface Round {
   latenciesMs: number[];
 }
 
+/** Message create over HTTP, in turns with a bare Koa handler that issues the same statements. */
+export async function benchMessageCreate(databaseUrl: string): Promise<void> {
+  console.log(
+    `Message create: ${connections} connections, ${rounds} rounds of ${roundMs / 1000} s in turns, the first discarded`,
+  );
+  const ours = await startProcess('bin/switchboard.js', ['start'], serviceEnv(databaseUrl, { ROLE: 'web' }));
+  try {
+    const ids = await prepare(ours.url);
+    const bare = await startProcess('bench/bare-koa.ts', [String(ids.at(-1))], serviceEnv(databaseUrl));
+    try {
+      await compare({ ours, bare }, ids);
+    } finally {
+      await bare.stop();
+    }
+  } finally {
+    await ours.stop();
+  }
+}
+
 async function prepare(url: string): Promise<number[]> {
   const { payload } = await call<{ payload: { id: number }[] }>(url, 'GET', 'inboxes');
   const ids: number[] = [];
@@ -23,6 +42,18 @@ async function prepare(url: string): Promise<number[]> {
     ids.push((await call<{ id: number }>(url, 'POST', 'conversations', body)).id);
   }
   return ids;
+}
+
+async function compare({ ours, bare }: { ours: Measured; bare: Measured }, ids: readonly number[]): Promise<void> {
+  const results: { ours: Round[]; bare: Round[] } = { ours: [], bare: [] };
+  for (let round = 0; round <= rounds; round++) {
+    const pair = { ours: await load(ours, ids), bare: await load(bare, ids) };
+    if (round === 0) continue;
+    results.ours.push(pair.ours);
+    results.bare.push(pair.bare);
+  }
+  const ratio = report('Switchboard', results.ours) / report('bare Koa, same SQL', results.bare);
+  console.log(`  ratio ${show(ratio, 2)}`);
 }
 
 async function load(target: Measured, ids: readonly number[]): Promise<Round> {
@@ -56,35 +87,4 @@ function report(name: string, results: readonly Round[]): number {
   const [p50, p99] = [percentile(all, 0.5), percentile(all, 0.99)];
   console.log(`  ${name}: ${show(perSecond)} requests/s, p50 ${show(p50, 1)} ms, p99 ${show(p99, 1)} ms`);
   return perSecond;
-}
-
-/** Message create over HTTP, in turns with a bare Koa handler that issues the same statements. */
-export async function benchMessageCreate(databaseUrl: string): Promise<void> {
-  console.log(
-    `Message create: ${connections} connections, ${rounds} rounds of ${roundMs / 1000} s in turns, the first discarded`,
-  );
-  const ours = await startProcess('bin/switchboard.js', ['start'], serviceEnv(databaseUrl, { ROLE: 'web' }));
-  try {
-    const ids = await prepare(ours.url);
-    const bare = await startProcess('bench/bare-koa.ts', [String(ids.at(-1))], serviceEnv(databaseUrl));
-    try {
-      await compare({ ours, bare }, ids);
-    } finally {
-      await bare.stop();
-    }
-  } finally {
-    await ours.stop();
-  }
-}
-
-async function compare({ ours, bare }: { ours: Measured; bare: Measured }, ids: readonly number[]): Promise<void> {
-  const results: { ours: Round[]; bare: Round[] } = { ours: [], bare: [] };
-  for (let round = 0; round <= rounds; round++) {
-    const pair = { ours: await load(ours, ids), bare: await load(bare, ids) };
-    if (round === 0) continue;
-    results.ours.push(pair.ours);
-    results.bare.push(pair.bare);
-  }
-  const ratio = report('Switchboard', results.ours) / report('bare Koa, same SQL', results.bare);
-  console.log(`  ratio ${show(ratio, 2)}`);
 }

@@ -12,9 +12,27 @@ import { readRegistry } from './packages/registry.ts';
 import type { Seeded } from './app/seed.ts';
 import { farewell, serviceUrl, welcome } from './app/welcome.ts';
 
-async function leaveDemoPass(config: Config, url: string, seeded: Seeded | null): Promise<void> {
-  const token = seeded?.demoToken ?? readDemoPass(config.dataDir)?.token;
-  if (config.demo && token) await writeDemoPass(config.dataDir, { url, token });
+/** Starts the service as the environment configures it, and ends it in order when told to. */
+export async function start(): Promise<void> {
+  const config = loadConfig();
+  const log = createLog(config.logLevel);
+  const { dataDir, databaseStartTimeoutMs: timeoutMs } = config;
+  // Neither the packages nor the database waits for the other.
+  const reading = readRegistry(projectRoot);
+  const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir, timeoutMs, log }) : null;
+  const registry = await reading;
+  const app = await App.create({ config, databaseUrl: config.databaseUrl ?? embedded?.url ?? '', log, registry });
+  const isStopping = endInOrder(app, { embedded, config, log });
+  const url = serviceUrl(await app.listen());
+  const seeded = await app.start().catch((error: unknown) => {
+    if (!isStopping()) throw error;
+    return null;
+  });
+  // A start that was cut short by the end has nothing more to tell.
+  if (isStopping()) return;
+  logStart(log, config, app);
+  await leaveDemoPass(config, url, seeded).catch((error: unknown) => log.warn({ err: error }, 'no demo pass left'));
+  process.stdout.write(welcome({ config, url, seeded }));
 }
 
 /** Ends the service in order at the first signal, and at once at the second; answers whether it has begun to end. */
@@ -51,25 +69,7 @@ function logStart(log: Logger, config: Config, app: App): void {
   log.info({ version: packageJson.version, role: config.role, database, plugins }, 'started');
 }
 
-/** Starts the service as the environment configures it, and ends it in order when told to. */
-export async function start(): Promise<void> {
-  const config = loadConfig();
-  const log = createLog(config.logLevel);
-  const { dataDir, databaseStartTimeoutMs: timeoutMs } = config;
-  // Neither the packages nor the database waits for the other.
-  const reading = readRegistry(projectRoot);
-  const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir, timeoutMs, log }) : null;
-  const registry = await reading;
-  const app = await App.create({ config, databaseUrl: config.databaseUrl ?? embedded?.url ?? '', log, registry });
-  const isStopping = endInOrder(app, { embedded, config, log });
-  const url = serviceUrl(await app.listen());
-  const seeded = await app.start().catch((error: unknown) => {
-    if (!isStopping()) throw error;
-    return null;
-  });
-  // A start that was cut short by the end has nothing more to tell.
-  if (isStopping()) return;
-  logStart(log, config, app);
-  await leaveDemoPass(config, url, seeded).catch((error: unknown) => log.warn({ err: error }, 'no demo pass left'));
-  process.stdout.write(welcome({ config, url, seeded }));
+async function leaveDemoPass(config: Config, url: string, seeded: Seeded | null): Promise<void> {
+  const token = seeded?.demoToken ?? readDemoPass(config.dataDir)?.token;
+  if (config.demo && token) await writeDemoPass(config.dataDir, { url, token });
 }

@@ -25,53 +25,6 @@ interface Subject {
   config: Record<string, unknown>;
 }
 
-function requestFor({ manifest, bundle, config }: Subject, handler: string): RunRequest {
-  const event = sampleEvents[handler as BotEventName] ?? {};
-  const { limits, permissions } = manifest;
-  return { owner: nobody, bundle, event, handler, config, seed: sampleSeed, now: sampleNow, limits, permissions };
-}
-
-function compareHandlers(manifest: Manifest, handlers: readonly string[]): string[] {
-  const events: readonly string[] = manifest.events;
-  const unheard = handlers.filter((name) => !events.includes(name));
-  const unanswered = events.filter((name) => !handlers.includes(name));
-  return [
-    `handlers: ${handlers.join(', ') || 'none'}`,
-    ...unheard.map((name) => `warning: the handler ${name} is never called: plugin.json does not list the event`),
-    ...unanswered.map((name) => `warning: plugin.json lists ${name}, but there is no handler for it`),
-  ];
-}
-
-function describe({ outcome, actions, error }: RunResult): string {
-  if (outcome !== 'ok') return `${outcome}${error === undefined ? '' : `: ${error}`}`;
-  return `ok, ${actions.map(({ type }) => type).join(', ') || 'no action'}`;
-}
-
-/** Runs a handler twice on the sample event: everything must come out the same. */
-async function tryHandler(sandbox: Sandbox, subject: Subject, handler: string): Promise<CheckReport> {
-  const first = await sandbox.run(requestFor(subject, handler));
-  const second = await sandbox.run(requestFor(subject, handler));
-  const report = [`${handler} on a sample event: ${describe(first)}`];
-  const isSame = first.outcome === second.outcome && JSON.stringify(first.actions) === JSON.stringify(second.actions);
-  if (!isSame) report.push(`error: ${handler} gave something else when it was run again: ${describe(second)}`);
-  return { ok: first.outcome === 'ok' && isSame, report };
-}
-
-async function tryBot(sandbox: Sandbox, subject: Subject): Promise<CheckReport> {
-  const loaded = await sandbox.run(requestFor(subject, noEvent));
-  if (loaded.outcome !== 'no_handler') return { ok: false, report: [`error: loading: ${describe(loaded)}`] };
-  const handlers = loaded.handlers ?? [];
-  const report = compareHandlers(subject.manifest, handlers);
-  const tried = handlers.filter((name) => subject.manifest.events.some((event) => event === name));
-  let ok = tried.length > 0;
-  for (const handler of tried) {
-    const result = await tryHandler(sandbox, subject, handler);
-    ok &&= result.ok;
-    report.push(...result.report);
-  }
-  return { ok, report };
-}
-
 /**
  * Checks a package directory without a service: manifest, bundle, loading in the sandbox, and each handler twice on a sample
  * event with the default settings. Never rejects for a fault of the package.
@@ -99,4 +52,51 @@ export async function tryPackage(directory: string): Promise<CheckReport> {
   } finally {
     await sandbox.close();
   }
+}
+
+async function tryBot(sandbox: Sandbox, subject: Subject): Promise<CheckReport> {
+  const loaded = await sandbox.run(requestFor(subject, noEvent));
+  if (loaded.outcome !== 'no_handler') return { ok: false, report: [`error: loading: ${describe(loaded)}`] };
+  const handlers = loaded.handlers ?? [];
+  const report = compareHandlers(subject.manifest, handlers);
+  const tried = handlers.filter((name) => subject.manifest.events.some((event) => event === name));
+  let ok = tried.length > 0;
+  for (const handler of tried) {
+    const result = await tryHandler(sandbox, subject, handler);
+    ok &&= result.ok;
+    report.push(...result.report);
+  }
+  return { ok, report };
+}
+
+function requestFor({ manifest, bundle, config }: Subject, handler: string): RunRequest {
+  const event = sampleEvents[handler as BotEventName] ?? {};
+  const { limits, permissions } = manifest;
+  return { owner: nobody, bundle, event, handler, config, seed: sampleSeed, now: sampleNow, limits, permissions };
+}
+
+function describe({ outcome, actions, error }: RunResult): string {
+  if (outcome !== 'ok') return `${outcome}${error === undefined ? '' : `: ${error}`}`;
+  return `ok, ${actions.map(({ type }) => type).join(', ') || 'no action'}`;
+}
+
+function compareHandlers(manifest: Manifest, handlers: readonly string[]): string[] {
+  const events: readonly string[] = manifest.events;
+  const unheard = handlers.filter((name) => !events.includes(name));
+  const unanswered = events.filter((name) => !handlers.includes(name));
+  return [
+    `handlers: ${handlers.join(', ') || 'none'}`,
+    ...unheard.map((name) => `warning: the handler ${name} is never called: plugin.json does not list the event`),
+    ...unanswered.map((name) => `warning: plugin.json lists ${name}, but there is no handler for it`),
+  ];
+}
+
+/** Runs a handler twice on the sample event: everything must come out the same. */
+async function tryHandler(sandbox: Sandbox, subject: Subject, handler: string): Promise<CheckReport> {
+  const first = await sandbox.run(requestFor(subject, handler));
+  const second = await sandbox.run(requestFor(subject, handler));
+  const report = [`${handler} on a sample event: ${describe(first)}`];
+  const isSame = first.outcome === second.outcome && JSON.stringify(first.actions) === JSON.stringify(second.actions);
+  if (!isSame) report.push(`error: ${handler} gave something else when it was run again: ${describe(second)}`);
+  return { ok: first.outcome === 'ok' && isSame, report };
 }

@@ -30,43 +30,24 @@ interface Post {
 const snoozeSeconds = 2;
 const patienceMs = 20_000;
 
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-function createCall({ url, token }: DemoPass): Call {
-  return async <Reply>(method: string, path: string, body?: Json): Promise<Reply> => {
-    const response = await fetch(`${url}/api/v1${path}`, {
-      method,
-      headers: { api_access_token: token, 'content-type': 'application/json' },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    }).catch(() => {
-      throw new OperatorError(
-        `No service answers at ${url}: start it with npm start. One that keeps its data elsewhere wants its DATA_DIR here too.`,
-      );
-    });
-    if (response.status === 401) {
-      throw new OperatorError(
-        `The service at ${url} does not know this token: it keeps its data elsewhere. Call the demo as the service said when it started, with its DATA_DIR, or give --token.`,
-      );
-    }
-    const reply = (await response.json()) as Reply & { error?: string };
-    if (!response.ok) throw new OperatorError(`${method} ${path} was answered ${response.status}: ${reply.error}`);
-    return reply;
-  };
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
-}
-
-function isSigned(secret: string, request: IncomingMessage, body: string): boolean {
-  const header = (name: string) => String(request.headers[name]);
-  const timestamp = new Date(Number(header('webhook-timestamp')) * 1000);
-  const expected = signatureHeaders({ id: header('webhook-id'), timestamp, body, secrets: [secret] });
-  return expected['webhook-signature'] === header('webhook-signature');
+/** Plays a customer's story against the running service, with a receiver of its own, and tells it line by line. */
+export async function demo(options: { url?: string; token?: string } = {}): Promise<void> {
+  const { dataDir } = loadConfig();
+  const pass = readDemoPass(dataDir);
+  const [url, token] = [options.url ?? pass?.url, options.token ?? pass?.token];
+  if (!url || !token) {
+    throw new OperatorError(
+      `There is no demo pass in ${dataDir}: start the service with DEMO=true first, name its DATA_DIR here too, or give --url and --token.`,
+    );
+  }
+  const receiver = new DemoReceiver();
+  try {
+    await play(createCall({ url: url.replace(/\/$/, ''), token }), receiver);
+  } finally {
+    receiver.close();
+  }
+  const valid = receiver.posts.filter(({ signed }) => signed).length;
+  say(`\nDone: ${receiver.posts.length} posts received, ${valid} of them with a valid signature.`);
 }
 
 /** Receives the webhooks, fails the first on purpose, and keeps them all. */
@@ -124,39 +105,28 @@ class DemoReceiver {
   }
 }
 
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+function isSigned(secret: string, request: IncomingMessage, body: string): boolean {
+  const header = (name: string) => String(request.headers[name]);
+  const timestamp = new Date(Number(header('webhook-timestamp')) * 1000);
+  const expected = signatureHeaders({ id: header('webhook-id'), timestamp, body, secrets: [secret] });
+  return expected['webhook-signature'] === header('webhook-signature');
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
 async function until(what: string, done: () => boolean | Promise<boolean>): Promise<void> {
   for (let waited = 0; !(await done()); waited += 50) {
     if (waited > patienceMs) throw new OperatorError(`The demo waited for ${what} in vain.`);
     await wait(50);
   }
-}
-
-async function playMessage(call: Call, receiver: DemoReceiver, conversation: string): Promise<void> {
-  const question = 'What are your opening hours?';
-  say(`\n3. The customer writes: "${question}"`);
-  await call('POST', `${conversation}/messages`, { content: question, message_type: 'incoming' });
-  let messages: Shape<'resources/message'>[] = [];
-  await until("the bot's answer", async () => {
-    ({ payload: messages } = await call<Shape<'resources/message-list'>>('GET', `${conversation}/messages`));
-    return messages.some(({ sender }) => sender?.type === 'AgentBot');
-  });
-  const answer = messages.find(({ sender }) => sender?.type === 'AgentBot');
-  say(`   bot       → "${answer?.content}" (${answer?.sender?.name}, in its sandbox)`);
-  say('   The post that failed comes again after 5 s, and only then the next of this conversation:');
-  await receiver.posted(3);
-}
-
-async function playSnooze(call: Call, receiver: DemoReceiver, conversation: string): Promise<void> {
-  say(`\n4. An agent snoozes the conversation for ${snoozeSeconds} s`);
-  const { updated_at: now } = await call<Shape<'resources/conversation'>>('GET', conversation);
-  const snoozedUntil = Math.max(now, unixSeconds(systemClock.now())) + snoozeSeconds;
-  await call('POST', `${conversation}/toggle_status`, { status: 'snoozed', snoozed_until: snoozedUntil });
-  await until('the end of the snooze', async () => {
-    const { status } = await call<Shape<'resources/conversation'>>('GET', conversation);
-    return status === 'open';
-  });
-  await receiver.posted(5);
-  say('   The conversation is open again.');
 }
 
 async function play(call: Call, receiver: DemoReceiver): Promise<void> {
@@ -189,22 +159,52 @@ async function play(call: Call, receiver: DemoReceiver): Promise<void> {
   }
 }
 
-/** Plays a customer's story against the running service, with a receiver of its own, and tells it line by line. */
-export async function demo(options: { url?: string; token?: string } = {}): Promise<void> {
-  const { dataDir } = loadConfig();
-  const pass = readDemoPass(dataDir);
-  const [url, token] = [options.url ?? pass?.url, options.token ?? pass?.token];
-  if (!url || !token) {
-    throw new OperatorError(
-      `There is no demo pass in ${dataDir}: start the service with DEMO=true first, name its DATA_DIR here too, or give --url and --token.`,
-    );
-  }
-  const receiver = new DemoReceiver();
-  try {
-    await play(createCall({ url: url.replace(/\/$/, ''), token }), receiver);
-  } finally {
-    receiver.close();
-  }
-  const valid = receiver.posts.filter(({ signed }) => signed).length;
-  say(`\nDone: ${receiver.posts.length} posts received, ${valid} of them with a valid signature.`);
+async function playMessage(call: Call, receiver: DemoReceiver, conversation: string): Promise<void> {
+  const question = 'What are your opening hours?';
+  say(`\n3. The customer writes: "${question}"`);
+  await call('POST', `${conversation}/messages`, { content: question, message_type: 'incoming' });
+  let messages: Shape<'resources/message'>[] = [];
+  await until("the bot's answer", async () => {
+    ({ payload: messages } = await call<Shape<'resources/message-list'>>('GET', `${conversation}/messages`));
+    return messages.some(({ sender }) => sender?.type === 'AgentBot');
+  });
+  const answer = messages.find(({ sender }) => sender?.type === 'AgentBot');
+  say(`   bot       → "${answer?.content}" (${answer?.sender?.name}, in its sandbox)`);
+  say('   The post that failed comes again after 5 s, and only then the next of this conversation:');
+  await receiver.posted(3);
+}
+
+async function playSnooze(call: Call, receiver: DemoReceiver, conversation: string): Promise<void> {
+  say(`\n4. An agent snoozes the conversation for ${snoozeSeconds} s`);
+  const { updated_at: now } = await call<Shape<'resources/conversation'>>('GET', conversation);
+  const snoozedUntil = Math.max(now, unixSeconds(systemClock.now())) + snoozeSeconds;
+  await call('POST', `${conversation}/toggle_status`, { status: 'snoozed', snoozed_until: snoozedUntil });
+  await until('the end of the snooze', async () => {
+    const { status } = await call<Shape<'resources/conversation'>>('GET', conversation);
+    return status === 'open';
+  });
+  await receiver.posted(5);
+  say('   The conversation is open again.');
+}
+
+function createCall({ url, token }: DemoPass): Call {
+  return async <Reply>(method: string, path: string, body?: Json): Promise<Reply> => {
+    const response = await fetch(`${url}/api/v1${path}`, {
+      method,
+      headers: { api_access_token: token, 'content-type': 'application/json' },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    }).catch(() => {
+      throw new OperatorError(
+        `No service answers at ${url}: start it with npm start. One that keeps its data elsewhere wants its DATA_DIR here too.`,
+      );
+    });
+    if (response.status === 401) {
+      throw new OperatorError(
+        `The service at ${url} does not know this token: it keeps its data elsewhere. Call the demo as the service said when it started, with its DATA_DIR, or give --token.`,
+      );
+    }
+    const reply = (await response.json()) as Reply & { error?: string };
+    if (!response.ok) throw new OperatorError(`${method} ${path} was answered ${response.status}: ${reply.error}`);
+    return reply;
+  };
 }

@@ -29,26 +29,6 @@ const poolMax = 4;
 // Moments for which an alarm stands already; more of them than fit are left to the recurring look.
 const maxMoments = 10_000;
 
-// Agenda connects in its constructor and lets a refusal go unhandled, which would end the process.
-class PatientBackend extends PostgresBackend {
-  readonly #given: AbortSignal;
-
-  constructor(pool: Pool, given: AbortSignal) {
-    super({ pool, ensureSchema: false, disableNotifications: true });
-    this.#given = given;
-  }
-
-  override async connect(): Promise<void> {
-    while (!this.#given.aborted) {
-      try {
-        return await super.connect();
-      } catch {
-        await wait(connectRetryMs);
-      }
-    }
-  }
-}
-
 /**
  * Rings at set times, by Agenda. It carries no truth: who lost all its rows has lost nothing, for each ring only says
  * "look now", and the recurring ones come back by themselves.
@@ -119,6 +99,26 @@ export class AlarmClock {
     const present = new Set(rows.map(({ name }) => name));
     for (const { name, everyMs } of this.#options.alarms) {
       if (!present.has(name)) await this.#agenda.every(everyMs, name);
+    }
+  }
+}
+
+// Agenda connects in its constructor and lets a refusal go unhandled, which would end the process.
+class PatientBackend extends PostgresBackend {
+  readonly #given: AbortSignal;
+
+  constructor(pool: Pool, given: AbortSignal) {
+    super({ pool, ensureSchema: false, disableNotifications: true });
+    this.#given = given;
+  }
+
+  override async connect(): Promise<void> {
+    while (!this.#given.aborted) {
+      try {
+        return await super.connect();
+      } catch {
+        await wait(connectRetryMs);
+      }
     }
   }
 }

@@ -14,18 +14,6 @@ export const answerBounds = { problems: 20, problemChars: 1000 } as const;
 export const maxAnswerBytes =
   6 * (packageBounds.manifestBytes + runBounds.bundleChars + answerBounds.problems * answerBounds.problemChars) + 1024;
 
-function isTextOrNull(value: unknown, maxChars: number): boolean {
-  return value === null || (typeof value === 'string' && value.length <= maxChars);
-}
-
-function isProblems(value: unknown): boolean {
-  return (
-    Array.isArray(value) &&
-    value.length <= answerBounds.problems &&
-    value.every((item) => typeof item === 'string' && item.length <= answerBounds.problemChars)
-  );
-}
-
 /** Reads a line of the process; null when it is anything but an answer as it should be. */
 export function readPackageAnswer(line: string): PackageAnswer | null {
   let answer: Partial<Record<string, unknown>> | null;
@@ -41,4 +29,16 @@ export function readPackageAnswer(line: string): PackageAnswer | null {
     isTextOrNull(answer.code, runBounds.bundleChars) &&
     isProblems(answer.problems);
   return isGood ? (answer as PackageAnswer) : null;
+}
+
+function isTextOrNull(value: unknown, maxChars: number): boolean {
+  return value === null || (typeof value === 'string' && value.length <= maxChars);
+}
+
+function isProblems(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.length <= answerBounds.problems &&
+    value.every((item) => typeof item === 'string' && item.length <= answerBounds.problemChars)
+  );
 }

@@ -18,14 +18,6 @@ export const sources = ['plugins', 'bots'] as const;
 /** How many packages one folder may hold; further ones are left out. */
 export const maxPackages = 500;
 
-async function isPackage(path: string): Promise<boolean> {
-  // Of whatever kind it is: one that cannot be read is a package that is broken.
-  return lstat(join(path, 'plugin.json')).then(
-    () => true,
-    () => false,
-  );
-}
-
 /** The folders with a plugin.json in one source, in order of their names. */
 export async function findPackageFolders(root: string, source: Source): Promise<PackageFolder[]> {
   const names = await readdir(join(root, source)).catch(() => []);
@@ -44,4 +36,12 @@ export async function findNamesakes(path: string, id: string): Promise<string[]>
   const others = sources.map((other) => `${other}/${id}`).filter((other) => join(root, other) !== full);
   const found = await Promise.all(others.map((other) => isPackage(join(root, other))));
   return others.filter((_, index) => found[index]);
+}
+
+async function isPackage(path: string): Promise<boolean> {
+  // Of whatever kind it is: one that cannot be read is a package that is broken.
+  return lstat(join(path, 'plugin.json')).then(
+    () => true,
+    () => false,
+  );
 }

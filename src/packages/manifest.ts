@@ -36,41 +36,9 @@ const noSettings: ConfigSchema = { type: 'object', properties: {}, additionalPro
 const formatNames = ['email', 'uri', 'date', 'time', 'date-time'] as const;
 const configValidators = new WeakMap<ConfigSchema, ValidateFunction>();
 
-function compileConfig(schema: ConfigSchema): ValidateFunction {
-  const known = configValidators.get(schema);
-  if (known) return known;
-  const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, verbose: true, useDefaults: true });
-  // The full patterns of some formats take long for hostile texts.
-  formats.default(ajv, { mode: 'fast', formats: [...formatNames] });
-  const validate = ajv.compile(schema);
-  configValidators.set(schema, validate);
-  return validate;
-}
-
 interface Setting {
   properties?: Record<string, Setting>;
   items?: Setting;
-}
-
-/** How many settings there are in all, those inside of settings included; infinite when they are nested too deeply. */
-function countSettings({ properties = {}, items }: Setting, depth = 0): number {
-  if (depth > maxSettingDepth) return Infinity;
-  const inner = [...Object.values(properties), ...(items ? [items] : [])];
-  return inner.reduce((sum, setting) => sum + 1 + countSettings(setting, depth + 1), 0);
-}
-
-function findConfigSchemaProblem(schema: ConfigSchema): string[] {
-  if (countSettings(schema) > maxSettings) {
-    return [
-      `/config: there are more than ${maxSettings} settings, or they are nested more than ${maxSettingDepth} deep`,
-    ];
-  }
-  try {
-    compileConfig(schema);
-    return [];
-  } catch (error) {
-    return [`/config: ${error instanceof Error ? error.message : String(error)}`];
-  }
 }
 
 /** The manifest in a parsed plugin.json. Throws a PluginError that names every problem. */
@@ -127,4 +95,36 @@ export function validateConfig(
     problems.push({ path: '', rule: 'maxLength', message });
   }
   return { config, problems };
+}
+
+function findConfigSchemaProblem(schema: ConfigSchema): string[] {
+  if (countSettings(schema) > maxSettings) {
+    return [
+      `/config: there are more than ${maxSettings} settings, or they are nested more than ${maxSettingDepth} deep`,
+    ];
+  }
+  try {
+    compileConfig(schema);
+    return [];
+  } catch (error) {
+    return [`/config: ${error instanceof Error ? error.message : String(error)}`];
+  }
+}
+
+/** How many settings there are in all, those inside of settings included; infinite when they are nested too deeply. */
+function countSettings({ properties = {}, items }: Setting, depth = 0): number {
+  if (depth > maxSettingDepth) return Infinity;
+  const inner = [...Object.values(properties), ...(items ? [items] : [])];
+  return inner.reduce((sum, setting) => sum + 1 + countSettings(setting, depth + 1), 0);
+}
+
+function compileConfig(schema: ConfigSchema): ValidateFunction {
+  const known = configValidators.get(schema);
+  if (known) return known;
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, verbose: true, useDefaults: true });
+  // The full patterns of some formats take long for hostile texts.
+  formats.default(ajv, { mode: 'fast', formats: [...formatNames] });
+  const validate = ajv.compile(schema);
+  configValidators.set(schema, validate);
+  return validate;
 }

@@ -40,25 +40,15 @@ const codeFiles = ['reader-process.ts', 'answer.ts', 'files.ts', 'bundle.ts', '.
 
 type ReadingProcess = ChildProcessByStdio<Writable, Readable, null>;
 
-/** Starts a process that can read the package's folder and its own code, starts no other, and opens no debugger. */
-function startProcess(directory: string): ReadingProcess {
-  const own = [...codeFiles.map((file) => join(folder, file)), join(folder, '..', '..', 'package.json')];
-  const readable = [...own, ...packagePaths('esbuild-wasm', folder), descriptors, directory];
-  const flags = [
-    '--permission',
-    ...readable.map((path) => `--allow-fs-read=${path}`),
-    '--disable-sigusr1',
-    // The guard pages of WebAssembly would not fit into the limit on addresses.
-    '--disable-wasm-trap-handler',
-    // esbuild runs for an instant: optimizing it takes ten times as long.
-    '--liftoff-only',
-    `--wasm-max-mem-pages=${bundlerPages}`,
-    `--max-old-space-size=${heapMb}`,
-    '--no-warnings',
-  ];
-  const command = [process.execPath, ...flags, join(folder, 'reader-process.ts'), directory];
-  const [program, args] = limitedCommand(command, maxRssMb, cpuSeconds);
-  return spawn(program, args, { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+/**
+ * Reads and bundles a package in a process of its own, which is killed then: whatever the package holds, this ends within
+ * the bounds, and nobody else notices. Throws a PluginError that says why nothing came of it.
+ */
+export async function readInProcess(directory: string, bounds: ReadingBounds = readingBounds): Promise<PackageReading> {
+  const real = await realpath(directory).catch(() => null);
+  if (real === null) throw new PluginError(['There is no such folder']);
+  const { manifest, code, problems } = await awaitAnswer(startProcess(real), bounds);
+  return { manifest, code, problems: problems.map(printable) };
 }
 
 /** Waits for the answer of the process, within the bounds, and kills it. Rejects with a PluginError. */
@@ -96,13 +86,23 @@ function awaitAnswer(child: ReadingProcess, bounds: ReadingBounds): Promise<Pack
   });
 }
 
-/**
- * Reads and bundles a package in a process of its own, which is killed then: whatever the package holds, this ends within
- * the bounds, and nobody else notices. Throws a PluginError that says why nothing came of it.
- */
-export async function readInProcess(directory: string, bounds: ReadingBounds = readingBounds): Promise<PackageReading> {
-  const real = await realpath(directory).catch(() => null);
-  if (real === null) throw new PluginError(['There is no such folder']);
-  const { manifest, code, problems } = await awaitAnswer(startProcess(real), bounds);
-  return { manifest, code, problems: problems.map(printable) };
+/** Starts a process that can read the package's folder and its own code, starts no other, and opens no debugger. */
+function startProcess(directory: string): ReadingProcess {
+  const own = [...codeFiles.map((file) => join(folder, file)), join(folder, '..', '..', 'package.json')];
+  const readable = [...own, ...packagePaths('esbuild-wasm', folder), descriptors, directory];
+  const flags = [
+    '--permission',
+    ...readable.map((path) => `--allow-fs-read=${path}`),
+    '--disable-sigusr1',
+    // The guard pages of WebAssembly would not fit into the limit on addresses.
+    '--disable-wasm-trap-handler',
+    // esbuild runs for an instant: optimizing it takes ten times as long.
+    '--liftoff-only',
+    `--wasm-max-mem-pages=${bundlerPages}`,
+    `--max-old-space-size=${heapMb}`,
+    '--no-warnings',
+  ];
+  const command = [process.execPath, ...flags, join(folder, 'reader-process.ts'), directory];
+  const [program, args] = limitedCommand(command, maxRssMb, cpuSeconds);
+  return spawn(program, args, { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
 }

@@ -15,23 +15,6 @@ export interface ReadPackage {
   bundle: Bundle;
 }
 
-function readManifest(text: string): Manifest | readonly string[] {
-  try {
-    return parseManifestText(text);
-  } catch (error) {
-    if (error instanceof PluginError) return error.problems.map(printable);
-    throw error;
-  }
-}
-
-async function findIdProblems(path: string, id: string): Promise<string[]> {
-  const name = basename(resolve(path));
-  if (id === name) return [];
-  const [namesake] = await findNamesakes(path, id);
-  const taken = namesake === undefined ? '' : `; \`${namesake}\` has that id`;
-  return [`plugin.json: the id \`${id}\` must be the name of the folder, \`${printable(name)}\`${taken}`];
-}
-
 /**
  * Reads one package directory, in a process of its own: the one door for the service and `plugin check`. Throws a
  * PluginError that names every problem.
@@ -57,4 +40,21 @@ export async function findRivalry(path: string, id: string): Promise<string[]> {
   const full = resolve(path);
   const rivals = await findNamesakes(path, id);
   return rivals.map((rival) => rivalryOf(id, relative(resolve(full, '../..'), full), rival));
+}
+
+function readManifest(text: string): Manifest | readonly string[] {
+  try {
+    return parseManifestText(text);
+  } catch (error) {
+    if (error instanceof PluginError) return error.problems.map(printable);
+    throw error;
+  }
+}
+
+async function findIdProblems(path: string, id: string): Promise<string[]> {
+  const name = basename(resolve(path));
+  if (id === name) return [];
+  const [namesake] = await findNamesakes(path, id);
+  const taken = namesake === undefined ? '' : `; \`${namesake}\` has that id`;
+  return [`plugin.json: the id \`${id}\` must be the name of the folder, \`${printable(name)}\`${taken}`];
 }

@@ -47,23 +47,16 @@ type Reading = PackageFolder & (ReadPackage | { problems: readonly string[] });
 
 const readersAtOnce = Math.min(4, availableParallelism());
 
-async function read(root: string, folder: PackageFolder, bounds: ReadingBounds): Promise<Reading> {
-  try {
-    return { ...folder, ...(await readPackage(join(root, folder.directory), bounds)) };
-  } catch (error) {
-    return { ...folder, problems: error instanceof PluginError ? error.problems : [String(error)] };
-  }
-}
-
-/** Reads all folders, a few at once; the answer is in the order given. */
-async function readAll(root: string, folders: readonly PackageFolder[], bounds: ReadingBounds): Promise<Reading[]> {
-  const readings: Reading[] = [];
-  const waiting = folders.entries();
-  const readSome = async (): Promise<void> => {
-    for (const [index, folder] of waiting) readings[index] = await read(root, folder, bounds);
-  };
-  await Promise.all(Array.from({ length: readersAtOnce }, readSome));
-  return readings;
+/**
+ * Reads `plugins/<id>/plugin.json` and `bots/<id>/plugin.json` below `root`, each in a process of its own. A broken package
+ * is listed under `broken` and never stops the others.
+ */
+export async function readRegistry(root: string, bounds: ReadingBounds = readingBounds): Promise<Registry> {
+  const found = await Promise.all(sources.map((source) => findPackageFolders(root, source)));
+  const folders = found.flatMap((all) => all.slice(0, maxPackages));
+  const problems = [`There are more than ${maxPackages} packages in this folder; this one was left out`];
+  const leftOut = found.flatMap((all) => all.slice(maxPackages)).map(({ directory }) => ({ directory, problems }));
+  return new InstalledPackages(await readAll(root, folders, bounds), leftOut);
 }
 
 class InstalledPackages implements Registry {
@@ -118,14 +111,21 @@ class InstalledPackages implements Registry {
   }
 }
 
-/**
- * Reads `plugins/<id>/plugin.json` and `bots/<id>/plugin.json` below `root`, each in a process of its own. A broken package
- * is listed under `broken` and never stops the others.
- */
-export async function readRegistry(root: string, bounds: ReadingBounds = readingBounds): Promise<Registry> {
-  const found = await Promise.all(sources.map((source) => findPackageFolders(root, source)));
-  const folders = found.flatMap((all) => all.slice(0, maxPackages));
-  const problems = [`There are more than ${maxPackages} packages in this folder; this one was left out`];
-  const leftOut = found.flatMap((all) => all.slice(maxPackages)).map(({ directory }) => ({ directory, problems }));
-  return new InstalledPackages(await readAll(root, folders, bounds), leftOut);
+/** Reads all folders, a few at once; the answer is in the order given. */
+async function readAll(root: string, folders: readonly PackageFolder[], bounds: ReadingBounds): Promise<Reading[]> {
+  const readings: Reading[] = [];
+  const waiting = folders.entries();
+  const readSome = async (): Promise<void> => {
+    for (const [index, folder] of waiting) readings[index] = await read(root, folder, bounds);
+  };
+  await Promise.all(Array.from({ length: readersAtOnce }, readSome));
+  return readings;
+}
+
+async function read(root: string, folder: PackageFolder, bounds: ReadingBounds): Promise<Reading> {
+  try {
+    return { ...folder, ...(await readPackage(join(root, folder.directory), bounds)) };
+  } catch (error) {
+    return { ...folder, problems: error instanceof PluginError ? error.problems : [String(error)] };
+  }
 }

@@ -13,18 +13,6 @@ const networkFailures = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDO
 const lostConnection =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable/;
 
-/** The SQLSTATE or system error code behind an error, however often it was wrapped. */
-function codeOf(error: unknown): string | null {
-  for (
-    let current = error as DatabaseError | undefined;
-    current;
-    current = current.cause as DatabaseError | undefined
-  ) {
-    if (typeof current.code === 'string') return current.code;
-  }
-  return null;
-}
-
 /** Whether the same transaction may well succeed when run again. */
 export function isRetryable(error: unknown): boolean {
   return serializationFailures.has(codeOf(error) ?? '');
@@ -68,4 +56,16 @@ export function isOutage(error: unknown): boolean {
 /** Whether another try may well get over it: an outage, a deadlock, or a row that was locked for too long. */
 export function isPassing(error: unknown): boolean {
   return isOutage(error) || isRetryable(error) || isLockTimeout(error);
+}
+
+/** The SQLSTATE or system error code behind an error, however often it was wrapped. */
+function codeOf(error: unknown): string | null {
+  for (
+    let current = error as DatabaseError | undefined;
+    current;
+    current = current.cause as DatabaseError | undefined
+  ) {
+    if (typeof current.code === 'string') return current.code;
+  }
+  return null;
 }

@@ -12,18 +12,6 @@ const processesOfSharedAccount = 8192;
 // V8 and the C library reserve addresses that they never use: about 11 GiB on two processors, more with each further thread.
 const reservedMb = 16_384 + 256 * availableParallelism();
 
-function idsOf(file: string): Set<number> {
-  try {
-    return new Set(
-      readFileSync(file, 'utf8')
-        .split('\n')
-        .map((line) => Number(line.split(':')[2])),
-    );
-  } catch {
-    return new Set();
-  }
-}
-
 /**
  * A number that is nobody's user id and nobody's group id, to run one child as: it owns no file and no other process,
  * PostgreSQL's included. Only root can become it.
@@ -55,4 +43,16 @@ export function limitedCommand(
   const processes = process.getuid?.() === 0 ? processesOfOwnAccount : processesOfSharedAccount;
   const addressKb = (reservedMb + maxRssMb) * 1024;
   return ['/bin/sh', ['-c', script, 'sandbox', String(addressKb), String(processes), String(cpuSeconds), ...command]];
+}
+
+function idsOf(file: string): Set<number> {
+  try {
+    return new Set(
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .map((line) => Number(line.split(':')[2])),
+    );
+  } catch {
+    return new Set();
+  }
 }

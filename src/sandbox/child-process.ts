@@ -27,31 +27,12 @@ const codeFiles = [
 const alpineMark = '/etc/alpine-release';
 const childHeapMb = 64;
 
-function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-}
-
-function packageFolder(name: string, from: string): string {
-  for (let at = from; at !== dirname(at); at = dirname(at)) {
-    const candidate = join(at, 'node_modules', name);
-    if (lstatSync(candidate, { throwIfNoEntry: false })) return candidate;
-  }
-  throw new Error(`${name} is not installed`);
-}
-
 /** Every path that reading this package takes: its folder as found, as it really is, and links on the way. */
 export function packagePaths(name: string, from: string): string[] {
   const found = packageFolder(name, from);
   const modules = dirname(found);
   // Node forgets a path that it is given after a longer one which begins with it.
   return [...(isLink(modules) ? [modules] : []), found, realpathSync(found)];
-}
-
-function findReadablePaths(): string[] {
-  const addon = packagePaths('isolated-vm', folder);
-  const loader = packagePaths('node-gyp-build', addon.at(-1) ?? folder);
-  const own = [...codeFiles.map((file) => join(folder, file)), join(projectRoot, 'package.json')];
-  return [...new Set([...own, ...addon, ...loader, alpineMark])];
 }
 
 let readablePaths: readonly string[] | undefined;
@@ -99,4 +80,23 @@ const rootPath = fileURLToPath(new URL('../..', import.meta.url));
 export function hidePaths(text: string, maxChars: number): string {
   const hidden = text.replaceAll(`${projectRoot}/`, '').replaceAll(rootPath, '');
   return hidden.slice(0, maxChars).toWellFormed();
+}
+
+function packageFolder(name: string, from: string): string {
+  for (let at = from; at !== dirname(at); at = dirname(at)) {
+    const candidate = join(at, 'node_modules', name);
+    if (lstatSync(candidate, { throwIfNoEntry: false })) return candidate;
+  }
+  throw new Error(`${name} is not installed`);
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+}
+
+function findReadablePaths(): string[] {
+  const addon = packagePaths('isolated-vm', folder);
+  const loader = packagePaths('node-gyp-build', addon.at(-1) ?? folder);
+  const own = [...codeFiles.map((file) => join(folder, file)), join(projectRoot, 'package.json')];
+  return [...new Set([...own, ...addon, ...loader, alpineMark])];
 }

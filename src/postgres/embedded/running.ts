@@ -7,13 +7,6 @@ import { clusterFolder } from './home.ts';
 // Of PostgreSQL's own file: process id, folder, start time, port, …
 const portLine = 3;
 
-function isHeld(file: string): boolean {
-  if (!existsSync(file)) return false;
-  const release = tryLock(file);
-  release?.();
-  return release === null;
-}
-
 /** Whether a database was ever made on a DATA_DIR. */
 export function hasDatabase(dataDir: string): boolean {
   return existsSync(join(dataDir, 'postgres-home')) || existsSync(clusterFolder(join(dataDir, 'postgres')));
@@ -34,4 +27,11 @@ export function runningPostgresUrl(dataDir: string): string | null {
   const port = readFileSync(processFile, 'utf8').split('\n')[portLine]?.trim();
   const password = readFileSync(passwordFile, 'utf8').trim();
   return port ? `postgresql://${serviceName}:${password}@127.0.0.1:${port}/${serviceName}` : null;
+}
+
+function isHeld(file: string): boolean {
+  if (!existsSync(file)) return false;
+  const release = tryLock(file);
+  release?.();
+  return release === null;
 }

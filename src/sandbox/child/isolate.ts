@@ -31,32 +31,6 @@ export interface SandboxRun {
 
 type SliceFunction = ivm.Reference<(...texts: string[]) => void>;
 
-function msIn(isolate: ivm.Isolate): number {
-  return Number(isolate.wallTime) / 1e6;
-}
-
-/**
- * Why a slice did not end by itself, told by the isolate's state alone: the error's text may be the bot's own, since
- * isolated-vm rejects a call with whatever promise was left rejected and unhandled during it. `ranMs` is how long the
- * slice ran of the `allowedMs` after which isolated-vm ends it.
- */
-function describeStop(
-  isolate: ivm.Isolate,
-  { ranMs, allowedMs }: { ranMs: number; allowedMs: number },
-  error: unknown,
-): StoppedSlice {
-  if (isolate.isDisposed) return { outcome: 'memory', error: 'The memory limit was reached' };
-  if (ranMs >= allowedMs) return { outcome: 'timeout', error: 'The time for computing is over' };
-  const message = error instanceof Error ? error.message : String(error);
-  return { outcome: 'threw', error: `A rejected promise was not handled: ${message}` };
-}
-
-function compileOwn(isolate: ivm.Isolate, name: string): ivm.Module {
-  const code = isolateCode.get(name);
-  if (code === undefined) throw new Error(`${name} is not part of the bootstrap`);
-  return isolate.compileModuleSync(code, { filename: `switchboard:${name.slice(2)}` });
-}
-
 /**
  * Prepares an isolate. `onCatastrophe` is told, with V8's reason, when V8 itself gave up: the isolate's thread never ends
  * then and the process has to be killed.
@@ -92,4 +66,30 @@ export function openSandbox(limits: RunLimits, onCatastrophe: (reason: string) =
       if (!isolate.isDisposed) isolate.dispose();
     },
   };
+}
+
+function compileOwn(isolate: ivm.Isolate, name: string): ivm.Module {
+  const code = isolateCode.get(name);
+  if (code === undefined) throw new Error(`${name} is not part of the bootstrap`);
+  return isolate.compileModuleSync(code, { filename: `switchboard:${name.slice(2)}` });
+}
+
+function msIn(isolate: ivm.Isolate): number {
+  return Number(isolate.wallTime) / 1e6;
+}
+
+/**
+ * Why a slice did not end by itself, told by the isolate's state alone: the error's text may be the bot's own, since
+ * isolated-vm rejects a call with whatever promise was left rejected and unhandled during it. `ranMs` is how long the
+ * slice ran of the `allowedMs` after which isolated-vm ends it.
+ */
+function describeStop(
+  isolate: ivm.Isolate,
+  { ranMs, allowedMs }: { ranMs: number; allowedMs: number },
+  error: unknown,
+): StoppedSlice {
+  if (isolate.isDisposed) return { outcome: 'memory', error: 'The memory limit was reached' };
+  if (ranMs >= allowedMs) return { outcome: 'timeout', error: 'The time for computing is over' };
+  const message = error instanceof Error ? error.message : String(error);
+  return { outcome: 'threw', error: `A rejected promise was not handled: ${message}` };
 }

@@ -68,172 +68,12 @@ const calls = { text: '', count: 0, open: 0 };
 const waiting = create(null) as Record<number, Waiting>;
 let bounds: Bounds;
 
-function cut(text: string, length: number): string {
-  return apply(textToWellFormed, apply(textSlice, text, [0, length]), []);
-}
-
-/** Text for whatever was thrown. May run the bot's getters, so it must be called where a time limit holds. */
-function describe(thrown: unknown): string {
-  try {
-    if (typeof thrown === 'symbol') return cut(apply(symbolToString, thrown, []), bounds.errorChars);
-    if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null) {
-      return cut(SafeString(thrown), bounds.errorChars);
-    }
-    const { stack, message } = thrown as Fields;
-    if (typeof stack === 'string' && stack !== '') return cut(stack, bounds.errorChars);
-    if (typeof message === 'string' && message !== '') return cut(message, bounds.errorChars);
-    return cut(stringify(thrown) ?? 'a function', bounds.errorChars);
-  } catch {
-    return 'something that cannot be described';
-  }
-}
-
-function finish(outcome: RunOutcome, error: string): void {
-  if (progress.isDone) return;
-  progress.isDone = true;
-  progress.outcome = outcome;
-  progress.error = error;
-}
-
-/** Ends the run for good: the bot may catch the error, but not change the outcome. */
-function refuse(outcome: RunOutcome, message: string): never {
-  finish(outcome, message);
-  throw new SafeError(message);
-}
-
-function queueAction(type: string, fields: object): void {
-  if (progress.isDone) throw new SafeError('This run is over');
-  const text = stringify({ ...fields, type });
-  if (text === undefined) throw new SafeTypeError(`ctx.${type}: this value has no JSON form`);
-  actions.count += 1;
-  if (type === 'reply') actions.replies += 1;
-  if (actions.count > bounds.actions) refuse('too_many_actions', `A run may return ${bounds.actions} actions`);
-  if (actions.replies > bounds.replies) refuse('too_many_actions', `A run may reply ${bounds.replies} times`);
-  if (actions.text.length + text.length > bounds.outputChars) {
-    refuse('output_too_large', `The actions of a run may have ${bounds.outputChars} characters in all`);
-  }
-  actions.text += actions.text === '' ? text : `,${text}`;
-}
-
-function fieldsOf(value: unknown, textField: string, member: string): object {
-  if (typeof value === 'string') return { [textField]: value };
-  if (typeof value === 'object' && value !== null && !isArray(value)) return value;
-  throw new SafeTypeError(`${member} takes a text or an object, not ${value === null ? 'null' : typeof value}`);
-}
-
-function writeLog(level: string, message: unknown, fields: unknown): void {
-  if (progress.isDone || logs.count > bounds.logLines) return;
-  const extra = fields === undefined ? '' : ` ${stringify(fields)}`;
-  const line = cut(typeof message === 'string' ? message + extra : describe(message) + extra, bounds.logLineChars);
-  logs.count += 1;
-  logs.chars += line.length;
-  const isFull = logs.count > bounds.logLines || logs.chars > bounds.logChars;
-  if (isFull) logs.count = bounds.logLines + 1;
-  const text = isFull
-    ? '{"level":"warn","message":"… the rest of the log is left out"}'
-    : `{"level":"${level}","message":${stringify(line)}}`;
-  logs.text += logs.text === '' ? text : `,${text}`;
-}
-
-function callHost(name: unknown, input: unknown): Promise<unknown> {
-  if (typeof name !== 'string') throw new SafeTypeError('ctx.call: the name is a text');
-  const inputText = stringify(input) ?? 'null';
-  if (name.length + inputText.length > bounds.callInputChars) {
-    throw new SafeError(`ctx.call: the input may have ${bounds.callInputChars} characters as JSON`);
-  }
-  calls.count += 1;
-  if (calls.count > bounds.calls) finish('too_many_calls', `A run may call the service ${bounds.calls} times`);
-  // Not an error, which a loop could catch for ever: waiting in vain lets the run end.
-  if (progress.isDone) return new SafePromise(() => undefined);
-  const id = calls.count;
-  const text = `{"id":${id},"name":${stringify(name)},"input":${inputText}}`;
-  calls.text += calls.text === '' ? text : `,${text}`;
-  calls.open += 1;
-  return new SafePromise((resolve, reject) => {
-    waiting[id] = { resolve, reject };
-  });
-}
-
-function createContext(request: Start): Fields {
-  const label = {
-    add: (...titles: unknown[]) => queueAction('label', { add: titles }),
-    remove: (...titles: unknown[]) => queueAction('label', { remove: titles }),
-  };
-  const log = {
-    info: (message: unknown, fields?: unknown) => writeLog('info', message, fields),
-    warn: (message: unknown, fields?: unknown) => writeLog('warn', message, fields),
-    error: (message: unknown, fields?: unknown) => writeLog('error', message, fields),
-  };
-  return freeze({
-    ...deepFreeze(viewOf(request.event, request.handler)),
-    config: deepFreeze(request.config),
-    now: freeze(new SafeDate(request.now)),
-    run: freeze({ id: request.run, seed: request.seed }),
-    reply: (value: unknown) => queueAction('reply', fieldsOf(value, 'content', 'ctx.reply')),
-    note: (value: unknown) => queueAction('note', fieldsOf(value, 'content', 'ctx.note')),
-    handoff: (value: unknown) => queueAction('handoff', fieldsOf(value, 'reason', 'ctx.handoff')),
-    label: freeze(label),
-    log: freeze(log),
-    call: callHost,
-  });
-}
-
-/** The bot's handlers by event name; null after a run that ended because there are none to be had. */
-function loadHandlers(code: string): Fields | null {
-  try {
-    const bot = (evaluateScript(`"use strict";${code}\n//# sourceURL=bot.js`) as Fields | undefined)?.default;
-    const on = (bot as Fields | undefined)?.on;
-    if (typeof on === 'object' && on !== null) return on as Fields;
-    finish('load_failed', 'The main file has no `export default defineBot({ on: { … } })`');
-  } catch (error) {
-    const isSyntax = error instanceof SafeSyntaxError;
-    finish('load_failed', `${isSyntax ? 'The code is not valid: ' : 'Loading the bot threw: '}${describe(error)}`);
-  }
-  return null;
-}
-
-function listHandlers(on: Fields): string {
-  const names = keys(on);
-  let text = '';
-  for (let index = 0; index < names.length && index < bounds.handlers; index += 1) {
-    const name = names[index];
-    if (name !== undefined && typeof on[name] === 'function')
-      text += `${text === '' ? '' : ','}${stringify(cut(name, 255))}`;
-  }
-  return text;
-}
-
-async function runHandler(request: Start, code: string): Promise<void> {
-  const ctx = createContext(request);
-  const on = loadHandlers(code);
-  if (on === null) return;
-  try {
-    const handler = hasOwn(on, request.handler) ? on[request.handler] : undefined;
-    if (typeof handler !== 'function') {
-      progress.handlers = listHandlers(on);
-      finish('no_handler', `The bot has no handler for ${request.handler}`);
-      return;
-    }
-    await apply(handler as (ctx: unknown) => unknown, on, [ctx]);
-    finish('ok', '');
-  } catch (error) {
-    finish('threw', describe(error));
-  }
-}
-
 /** Loads the bot and calls its handler; `input` is the JSON of a Start. What came of it is for `collect` to say. */
 export function start(code: string, input: string): void {
   const request = parse(input) as Start;
   ({ bounds } = request);
   harden(request.now, request.seed);
   void runHandler(request, code);
-}
-
-function errorWithCode({ code, message }: { code: string; message: string }): Error {
-  const descriptor = create(null) as PropertyDescriptor;
-  descriptor.value = code;
-  descriptor.enumerable = true;
-  return defineProperty(new SafeError(message), 'code', descriptor);
 }
 
 /** Settles the calls that are waiting; `answersText` is the JSON of a list of answers. */
@@ -263,4 +103,164 @@ export function collect(): string {
   const error = progress.error === '' ? '' : `,"error":${stringify(cut(progress.error, bounds.errorChars))}`;
   const handlers = progress.outcome === 'no_handler' ? `,"handlers":[${progress.handlers}]` : '';
   return `{"state":"done","outcome":"${progress.outcome}","actions":[${kept}],"logs":[${logs.text}]${error}${handlers}}`;
+}
+
+async function runHandler(request: Start, code: string): Promise<void> {
+  const ctx = createContext(request);
+  const on = loadHandlers(code);
+  if (on === null) return;
+  try {
+    const handler = hasOwn(on, request.handler) ? on[request.handler] : undefined;
+    if (typeof handler !== 'function') {
+      progress.handlers = listHandlers(on);
+      finish('no_handler', `The bot has no handler for ${request.handler}`);
+      return;
+    }
+    await apply(handler as (ctx: unknown) => unknown, on, [ctx]);
+    finish('ok', '');
+  } catch (error) {
+    finish('threw', describe(error));
+  }
+}
+
+function createContext(request: Start): Fields {
+  const label = {
+    add: (...titles: unknown[]) => queueAction('label', { add: titles }),
+    remove: (...titles: unknown[]) => queueAction('label', { remove: titles }),
+  };
+  const log = {
+    info: (message: unknown, fields?: unknown) => writeLog('info', message, fields),
+    warn: (message: unknown, fields?: unknown) => writeLog('warn', message, fields),
+    error: (message: unknown, fields?: unknown) => writeLog('error', message, fields),
+  };
+  return freeze({
+    ...deepFreeze(viewOf(request.event, request.handler)),
+    config: deepFreeze(request.config),
+    now: freeze(new SafeDate(request.now)),
+    run: freeze({ id: request.run, seed: request.seed }),
+    reply: (value: unknown) => queueAction('reply', fieldsOf(value, 'content', 'ctx.reply')),
+    note: (value: unknown) => queueAction('note', fieldsOf(value, 'content', 'ctx.note')),
+    handoff: (value: unknown) => queueAction('handoff', fieldsOf(value, 'reason', 'ctx.handoff')),
+    label: freeze(label),
+    log: freeze(log),
+    call: callHost,
+  });
+}
+
+function queueAction(type: string, fields: object): void {
+  if (progress.isDone) throw new SafeError('This run is over');
+  const text = stringify({ ...fields, type });
+  if (text === undefined) throw new SafeTypeError(`ctx.${type}: this value has no JSON form`);
+  actions.count += 1;
+  if (type === 'reply') actions.replies += 1;
+  if (actions.count > bounds.actions) refuse('too_many_actions', `A run may return ${bounds.actions} actions`);
+  if (actions.replies > bounds.replies) refuse('too_many_actions', `A run may reply ${bounds.replies} times`);
+  if (actions.text.length + text.length > bounds.outputChars) {
+    refuse('output_too_large', `The actions of a run may have ${bounds.outputChars} characters in all`);
+  }
+  actions.text += actions.text === '' ? text : `,${text}`;
+}
+
+/** Ends the run for good: the bot may catch the error, but not change the outcome. */
+function refuse(outcome: RunOutcome, message: string): never {
+  finish(outcome, message);
+  throw new SafeError(message);
+}
+
+function finish(outcome: RunOutcome, error: string): void {
+  if (progress.isDone) return;
+  progress.isDone = true;
+  progress.outcome = outcome;
+  progress.error = error;
+}
+
+function writeLog(level: string, message: unknown, fields: unknown): void {
+  if (progress.isDone || logs.count > bounds.logLines) return;
+  const extra = fields === undefined ? '' : ` ${stringify(fields)}`;
+  const line = cut(typeof message === 'string' ? message + extra : describe(message) + extra, bounds.logLineChars);
+  logs.count += 1;
+  logs.chars += line.length;
+  const isFull = logs.count > bounds.logLines || logs.chars > bounds.logChars;
+  if (isFull) logs.count = bounds.logLines + 1;
+  const text = isFull
+    ? '{"level":"warn","message":"… the rest of the log is left out"}'
+    : `{"level":"${level}","message":${stringify(line)}}`;
+  logs.text += logs.text === '' ? text : `,${text}`;
+}
+
+function cut(text: string, length: number): string {
+  return apply(textToWellFormed, apply(textSlice, text, [0, length]), []);
+}
+
+/** Text for whatever was thrown. May run the bot's getters, so it must be called where a time limit holds. */
+function describe(thrown: unknown): string {
+  try {
+    if (typeof thrown === 'symbol') return cut(apply(symbolToString, thrown, []), bounds.errorChars);
+    if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null) {
+      return cut(SafeString(thrown), bounds.errorChars);
+    }
+    const { stack, message } = thrown as Fields;
+    if (typeof stack === 'string' && stack !== '') return cut(stack, bounds.errorChars);
+    if (typeof message === 'string' && message !== '') return cut(message, bounds.errorChars);
+    return cut(stringify(thrown) ?? 'a function', bounds.errorChars);
+  } catch {
+    return 'something that cannot be described';
+  }
+}
+
+function fieldsOf(value: unknown, textField: string, member: string): object {
+  if (typeof value === 'string') return { [textField]: value };
+  if (typeof value === 'object' && value !== null && !isArray(value)) return value;
+  throw new SafeTypeError(`${member} takes a text or an object, not ${value === null ? 'null' : typeof value}`);
+}
+
+function callHost(name: unknown, input: unknown): Promise<unknown> {
+  if (typeof name !== 'string') throw new SafeTypeError('ctx.call: the name is a text');
+  const inputText = stringify(input) ?? 'null';
+  if (name.length + inputText.length > bounds.callInputChars) {
+    throw new SafeError(`ctx.call: the input may have ${bounds.callInputChars} characters as JSON`);
+  }
+  calls.count += 1;
+  if (calls.count > bounds.calls) finish('too_many_calls', `A run may call the service ${bounds.calls} times`);
+  // Not an error, which a loop could catch for ever: waiting in vain lets the run end.
+  if (progress.isDone) return new SafePromise(() => undefined);
+  const id = calls.count;
+  const text = `{"id":${id},"name":${stringify(name)},"input":${inputText}}`;
+  calls.text += calls.text === '' ? text : `,${text}`;
+  calls.open += 1;
+  return new SafePromise((resolve, reject) => {
+    waiting[id] = { resolve, reject };
+  });
+}
+
+/** The bot's handlers by event name; null after a run that ended because there are none to be had. */
+function loadHandlers(code: string): Fields | null {
+  try {
+    const bot = (evaluateScript(`"use strict";${code}\n//# sourceURL=bot.js`) as Fields | undefined)?.default;
+    const on = (bot as Fields | undefined)?.on;
+    if (typeof on === 'object' && on !== null) return on as Fields;
+    finish('load_failed', 'The main file has no `export default defineBot({ on: { … } })`');
+  } catch (error) {
+    const isSyntax = error instanceof SafeSyntaxError;
+    finish('load_failed', `${isSyntax ? 'The code is not valid: ' : 'Loading the bot threw: '}${describe(error)}`);
+  }
+  return null;
+}
+
+function listHandlers(on: Fields): string {
+  const names = keys(on);
+  let text = '';
+  for (let index = 0; index < names.length && index < bounds.handlers; index += 1) {
+    const name = names[index];
+    if (name !== undefined && typeof on[name] === 'function')
+      text += `${text === '' ? '' : ','}${stringify(cut(name, 255))}`;
+  }
+  return text;
+}
+
+function errorWithCode({ code, message }: { code: string; message: string }): Error {
+  const descriptor = create(null) as PropertyDescriptor;
+  descriptor.value = code;
+  descriptor.enumerable = true;
+  return defineProperty(new SafeError(message), 'code', descriptor);
 }

@@ -8,9 +8,16 @@ const RealDate = Date;
 const RealProxy = Proxy;
 const dateToString = Date.prototype.toString;
 
-/** Puts a value where the bot can neither replace nor remove it. */
-function fix(target: object, name: string, value: unknown): void {
-  defineProperty(target, name, { value, writable: false, enumerable: false, configurable: false });
+/**
+ * Takes away what no limit holds for and what differs from run to run: clocks stand at `now` (milliseconds), chance
+ * follows `seed`.
+ */
+export function harden(now: number, seed: number): void {
+  removeGlobals();
+  forbidResizableBuffers();
+  stopClock(now);
+  seedRandom(seed);
+  fix(Error, 'prepareStackTrace', undefined);
 }
 
 function removeGlobals(): void {
@@ -27,6 +34,11 @@ function forbidResizableBuffers(): void {
   });
   fix(ArrayBuffer.prototype, 'constructor', FixedBuffer);
   fix(globalThis, 'ArrayBuffer', FixedBuffer);
+}
+
+/** Puts a value where the bot can neither replace nor remove it. */
+function fix(target: object, name: string, value: unknown): void {
+  defineProperty(target, name, { value, writable: false, enumerable: false, configurable: false });
 }
 
 function stopClock(now: number): void {
@@ -63,16 +75,4 @@ function seedRandom(seed: number): void {
     mixed ^= mixed + imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   });
-}
-
-/**
- * Takes away what no limit holds for and what differs from run to run: clocks stand at `now` (milliseconds), chance
- * follows `seed`.
- */
-export function harden(now: number, seed: number): void {
-  removeGlobals();
-  forbidResizableBuffers();
-  stopClock(now);
-  seedRandom(seed);
-  fix(Error, 'prepareStackTrace', undefined);
 }

@@ -13,27 +13,6 @@ const actionSchemas = {
   label: 'runtime/action.label',
 } as const satisfies Record<ActionType, string>;
 
-function typeOf(action: unknown): unknown {
-  return typeof action === 'object' && action !== null && 'type' in action ? action.type : undefined;
-}
-
-function isActionType(type: unknown): type is ActionType {
-  return typeof type === 'string' && Object.hasOwn(actionSchemas, type);
-}
-
-function describe(type: unknown): string {
-  return typeof type === 'string' ? JSON.stringify(type.slice(0, 100)) : 'that is no text';
-}
-
-function findFault(action: unknown): string | null {
-  const type = typeOf(action);
-  if (!isActionType(type)) return `unknown type ${describe(type)}`;
-  const unsafe = findUnsafeValue(action);
-  if (unsafe) return unsafe.message;
-  const [problem] = findProblems(actionSchemas[type], action);
-  return problem ? `${type}: ${problem.message}` : null;
-}
-
 /**
  * Decides on what a run returned: every action must have its shape (schemas/runtime/actions.json), be storable text, and
  * be granted; one that does not takes the whole batch with it.
@@ -56,4 +35,25 @@ export function judgeActions(batch: readonly unknown[], permissions: Permissions
     };
   }
   return { actions };
+}
+
+function typeOf(action: unknown): unknown {
+  return typeof action === 'object' && action !== null && 'type' in action ? action.type : undefined;
+}
+
+function findFault(action: unknown): string | null {
+  const type = typeOf(action);
+  if (!isActionType(type)) return `unknown type ${describe(type)}`;
+  const unsafe = findUnsafeValue(action);
+  if (unsafe) return unsafe.message;
+  const [problem] = findProblems(actionSchemas[type], action);
+  return problem ? `${type}: ${problem.message}` : null;
+}
+
+function isActionType(type: unknown): type is ActionType {
+  return typeof type === 'string' && Object.hasOwn(actionSchemas, type);
+}
+
+function describe(type: unknown): string {
+  return typeof type === 'string' ? JSON.stringify(type.slice(0, 100)) : 'that is no text';
 }

@@ -5,20 +5,6 @@ type Fields = Record<string, unknown>;
 // Says which contact, and nothing about them.
 const alwaysVisible = new Set(['id', 'type']);
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function stripContact(contact: unknown, permissions: Permissions): unknown {
-  if (!isFields(contact)) return contact;
-  const visible = new Set<string>(permissions.contact);
-  return Object.fromEntries(Object.entries(contact).filter(([key]) => alwaysVisible.has(key) || visible.has(key)));
-}
-
-function stripMeta(meta: unknown, permissions: Permissions): unknown {
-  return isFields(meta) && 'sender' in meta ? { ...meta, sender: stripContact(meta.sender, permissions) } : meta;
-}
-
 /**
  * The event as a bot with these permissions may see it: wherever a contact stands (`contact`, a `sender` of type contact,
  * `meta.sender`, also within `conversation` and `current_conversation`), the fields that were not granted are gone.
@@ -36,4 +22,18 @@ export function viewEvent(event: unknown, permissions: Permissions): unknown {
     }
   }
   return view;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function stripContact(contact: unknown, permissions: Permissions): unknown {
+  if (!isFields(contact)) return contact;
+  const visible = new Set<string>(permissions.contact);
+  return Object.fromEntries(Object.entries(contact).filter(([key]) => alwaysVisible.has(key) || visible.has(key)));
+}
+
+function stripMeta(meta: unknown, permissions: Permissions): unknown {
+  return isFields(meta) && 'sender' in meta ? { ...meta, sender: stripContact(meta.sender, permissions) } : meta;
 }

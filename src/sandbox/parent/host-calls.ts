@@ -12,14 +12,16 @@ export interface CallService {
   signal: AbortSignal;
 }
 
-function refuse(id: number, code: string, message: string): string {
-  const error = { code: code.slice(0, maxNameChars), message: message.slice(0, maxMessageChars) };
-  return JSON.stringify({ id, error } satisfies CallAnswer);
-}
-
-function refuseFor(id: number, error: unknown): string {
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'call_failed';
-  return refuse(id, code, error instanceof Error ? error.message : String(error));
+/**
+ * Performs one round of a bot's calls side by side and gives the JSON text of their CallAnswers. All are answered
+ * together and in order, which makes a run repeatable from its recorded answers. Never rejects.
+ */
+export async function answerCalls(requests: readonly CallRequest[], service: CallService): Promise<string> {
+  const answers = await Promise.all(requests.map((request) => answerCall(request, service)));
+  const chars = answers.reduce((sum, { length }) => sum + length, 0);
+  if (chars <= runBounds.callOutputChars) return `[${answers.join()}]`;
+  const message = `The answers are longer than ${runBounds.callOutputChars} characters as JSON`;
+  return `[${requests.map(({ id }) => refuse(id, 'answer_too_large', message)).join()}]`;
 }
 
 async function answerCall({ id, name, input }: CallRequest, service: CallService): Promise<string> {
@@ -33,14 +35,12 @@ async function answerCall({ id, name, input }: CallRequest, service: CallService
   }
 }
 
-/**
- * Performs one round of a bot's calls side by side and gives the JSON text of their CallAnswers. All are answered
- * together and in order, which makes a run repeatable from its recorded answers. Never rejects.
- */
-export async function answerCalls(requests: readonly CallRequest[], service: CallService): Promise<string> {
-  const answers = await Promise.all(requests.map((request) => answerCall(request, service)));
-  const chars = answers.reduce((sum, { length }) => sum + length, 0);
-  if (chars <= runBounds.callOutputChars) return `[${answers.join()}]`;
-  const message = `The answers are longer than ${runBounds.callOutputChars} characters as JSON`;
-  return `[${requests.map(({ id }) => refuse(id, 'answer_too_large', message)).join()}]`;
+function refuse(id: number, code: string, message: string): string {
+  const error = { code: code.slice(0, maxNameChars), message: message.slice(0, maxMessageChars) };
+  return JSON.stringify({ id, error } satisfies CallAnswer);
+}
+
+function refuseFor(id: number, error: unknown): string {
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'call_failed';
+  return refuse(id, code, error instanceof Error ? error.message : String(error));
 }

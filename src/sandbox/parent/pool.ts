@@ -44,28 +44,9 @@ const lastRestartMs = 5_000;
 /** So many failed starts in a row, and runs no longer wait for the next. */
 const patientStarts = 3;
 
-function refused(outcome: RunOutcome, error: string): RawResult {
-  return { outcome, actions: [], logs: [], error, wallMs: 0 };
-}
-
-/** The JSON that the isolate's `start` reads. */
-function inputOf(request: RunRequest): string {
-  const { bundle, event, handler, config, seed, now, permissions } = request;
-  const run = `${bundle.hash.slice(0, 12)}-${seed}`;
-  return JSON.stringify({ event: viewEvent(event, permissions), handler, config, seed, now, run, bounds: runBounds });
-}
-
-function toResult(raw: RawResult, request: RunRequest): RunResult {
-  const verdict = raw.outcome === 'ok' ? judgeActions(raw.actions, request.permissions) : raw;
-  const { outcome, error } = 'outcome' in verdict ? verdict : { outcome: 'ok' as const, error: undefined };
-  return {
-    outcome,
-    actions: 'outcome' in verdict ? [] : verdict.actions,
-    logs: raw.logs,
-    wallMs: raw.wallMs,
-    ...(error === undefined ? {} : { error: hidePaths(error, runBounds.errorChars) }),
-    ...(raw.handlers ? { handlers: raw.handlers } : {}),
-  };
+/** Starts a sandbox and its children. A child that dies is replaced; one that keeps failing to start is tried less and less often. */
+export function createSandbox(options: SandboxOptions): Sandbox {
+  return new ProcessPool(options);
 }
 
 class ProcessPool implements Sandbox {
@@ -201,7 +182,26 @@ class ProcessPool implements Sandbox {
   }
 }
 
-/** Starts a sandbox and its children. A child that dies is replaced; one that keeps failing to start is tried less and less often. */
-export function createSandbox(options: SandboxOptions): Sandbox {
-  return new ProcessPool(options);
+function toResult(raw: RawResult, request: RunRequest): RunResult {
+  const verdict = raw.outcome === 'ok' ? judgeActions(raw.actions, request.permissions) : raw;
+  const { outcome, error } = 'outcome' in verdict ? verdict : { outcome: 'ok' as const, error: undefined };
+  return {
+    outcome,
+    actions: 'outcome' in verdict ? [] : verdict.actions,
+    logs: raw.logs,
+    wallMs: raw.wallMs,
+    ...(error === undefined ? {} : { error: hidePaths(error, runBounds.errorChars) }),
+    ...(raw.handlers ? { handlers: raw.handlers } : {}),
+  };
+}
+
+function refused(outcome: RunOutcome, error: string): RawResult {
+  return { outcome, actions: [], logs: [], error, wallMs: 0 };
+}
+
+/** The JSON that the isolate's `start` reads. */
+function inputOf(request: RunRequest): string {
+  const { bundle, event, handler, config, seed, now, permissions } = request;
+  const run = `${bundle.hash.slice(0, 12)}-${seed}`;
+  return JSON.stringify({ event: viewEvent(event, permissions), handler, config, seed, now, run, bounds: runBounds });
 }

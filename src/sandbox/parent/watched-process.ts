@@ -52,12 +52,6 @@ const readyWithinMs = 10_000;
 /** A child that keeps more than this part of its memory allowance between runs is replaced. */
 const keptMemoryPart = 0.6;
 
-function describeExit(code: number | null, signal: string | null): string {
-  if (code === cannotGiveUpRoot)
-    return 'This root may not become another account, and no bot runs as root: start the service as an ordinary user';
-  return `The sandbox process died (${signal ?? code})`;
-}
-
 /** One child process and the run it is busy with, watched: what does not answer in time, or grows too large, is killed. */
 export class WatchedProcess {
   readonly #child: SandboxProcess;
@@ -229,4 +223,10 @@ export class WatchedProcess {
     this.#finish({ outcome: 'crashed', actions: [], logs: [], error });
     this.#owner.onExit(this, this.#isReady, error);
   }
+}
+
+function describeExit(code: number | null, signal: string | null): string {
+  if (code === cannotGiveUpRoot)
+    return 'This root may not become another account, and no bot runs as root: start the service as an ordinary user';
+  return `The sandbox process died (${signal ?? code})`;
 }
