@@ -196,7 +196,7 @@ sla_policy: Named
 /**
  * A widget session started.
  */
-export type WebwidgetTriggered = (WidgetSessionShape & {
+export type WebwidgetTriggered = (SessionEventShape & {
 event: "webwidget_triggered"
 contact: ContactShape
 /**
@@ -269,7 +269,7 @@ changed_attributes: ChangedAttributes
 /**
  * A widget session started in an inbox that the bot serves.
  */
-export type BotWebwidgetTriggered = (WidgetSessionShape & {
+export type BotWebwidgetTriggered = (SessionEventShape & {
 event: "webwidget_triggered"
 contact: (BotContactShape & {
 custom_attributes: Attributes
@@ -785,17 +785,17 @@ export interface Schemas {
 "shapes/conversation-event": ConversationEventShape
 "shapes/conversation": ConversationShape
 "shapes/inbox": InboxShape
+"shapes/internal-message": InternalMessageShape
 "shapes/message-content": MessageContentShape
-"shapes/message-note": InternalMessageShape
 "shapes/message-record": MessageRecordShape
 "shapes/message": MessageShape
 "shapes/person": PersonShape
 "shapes/platform-user": PlatformUserShape
 "shapes/profile": ProfileShape
 "shapes/record": RecordShape
+"shapes/session-event": SessionEventShape
 "shapes/user": UserShape
 "shapes/webhook": WebhookShape
-"shapes/widget-session": WidgetSessionShape
 "shapes/working-day": WorkingDayShape
 }
 /**
@@ -871,9 +871,9 @@ content_type: ("text" | "input_select" | "input_email")
 content_attributes: Attributes
 }
 /**
- * A session that started in a widget.
+ * What every event of a widget session carries.
  */
-export interface WidgetSessionShape {
+export interface SessionEventShape {
 inbox: InboxBrief
 account: Named
 /**

@@ -69,4 +69,12 @@ export const lib: readonly Mutant[] = [
     test: 'test/outbound/host-resolver.test.ts',
     harm: 'A receiver that moves to another address is never found again.',
   },
+  {
+    file: 'src/lib/composition.ts',
+    text: 'unevaluatedProperties === false ? { additionalProperties: false } : {}',
+    replacement: '{}',
+    test: 'test/lib/composition.test.ts',
+    only: 'is closed where the composition is',
+    harm: 'Answers and events may hold what no schema names, and nobody notices.',
+  },
 ];
