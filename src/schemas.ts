@@ -6,7 +6,7 @@ import formats from 'ajv-formats';
 import type { Schemas } from '../schemas/types.ts';
 import type { ErrorDetail } from './errors.ts';
 import { explainFaults } from './fault-sentences.ts';
-import { writeOut, type Schema, type SchemaDocuments } from './lib/composition.ts';
+import { follow, writeOut, type Schema, type SchemaDocuments } from './lib/composition.ts';
 
 /** The name of a schema: its path below schemas/, without `.json`. */
 export type SchemaName = keyof Schemas;
@@ -128,6 +128,14 @@ export function findQueryProblems(name: SchemaName, query: Record<string, unknow
     ...found,
     ...endless.map((key) => ({ path: `/${key}`, rule: 'type', message: `\`${key}\` must be a whole number` })),
   ];
+}
+
+/** The JSON types that a property of the named schema may have; empty where the schema says nothing of it. */
+export function propertyTypes(name: SchemaName, property: string): readonly string[] {
+  const { properties = {} } = (documents.get(name) ?? {}) as { properties?: Record<string, Schema> };
+  const { $ref, type = [] } = (Object.hasOwn(properties, property) && properties[property]) || {};
+  if (typeof $ref !== 'string') return [type].flat() as string[];
+  return [follow(documents, $ref, name).schema['type'] ?? []].flat() as string[];
 }
 
 /** Throws a defect when a value of our own making breaks its schema. */

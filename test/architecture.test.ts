@@ -60,6 +60,7 @@ const fences: readonly Fence[] = [
   { what: 'outbound HTTP', only: 'src/outbound/connections.ts', modules: /^undici$/ },
   // The demo is a client of the running service, not a part of it.
   { what: 'fetch', only: 'src/demo/play.ts', code: /(?<![.\w])fetch\s*\(/ },
+  { what: 'the parser of forms', only: 'src/http/route/form-parts.ts', modules: /^koa-body$|^formidable$|^co-body$/ },
   { what: 'mail', only: 'src/lib/mail.ts', modules: /^nodemailer(\/|$)/ },
   {
     what: 'the clock',

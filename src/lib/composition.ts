@@ -55,11 +55,12 @@ export function targetOf(reference: string, from: string): { document: string; p
   return { document, pointer };
 }
 
-function follow(documents: SchemaDocuments, reference: string, from: string): { schema: Schema; document: string } {
-  const { document, pointer } = targetOf(reference, from);
+/** The schema that a reference in the document `from` means, and its document. Throws where there is none. */
+export function follow(documents: SchemaDocuments, ref: string, from: string): { schema: Schema; document: string } {
+  const { document, pointer } = targetOf(ref, from);
   const steps = pointer.split('/').slice(1);
   const schema = steps.reduce<Schema | undefined>((at, step) => at?.[step] as Schema, documents.get(document));
-  if (!schema) throw new Error(`No schema ${reference || document} for ${from}`);
+  if (!schema) throw new Error(`No schema ${ref || document} for ${from}`);
   return { schema, document };
 }
 

@@ -4,6 +4,7 @@ import { nameOperation } from './names.ts';
 import type { ComponentSchemas, Json } from './schemas.ts';
 import { isIdParameter, parameterNames } from '../http/route/record-route.ts';
 import { factsOf } from '../http/route/roles.ts';
+import { bodyTypes } from '../http/route/read-body.ts';
 import type { Contract, Route } from '../http/route/route.ts';
 import { traitsOf, type Traits } from '../http/route/traits.ts';
 
@@ -69,6 +70,13 @@ function success(contract: Contract, traits: Traits, schemas: ComponentSchemas):
   };
 }
 
+function requestBody(contract: Contract, schemas: ComponentSchemas): Json {
+  const { body } = contract;
+  if (!body) return {};
+  const content = bodyTypes(contract).map((type) => [type, { schema: schemas.refer(body) }] as const);
+  return { requestBody: { required: true, content: Object.fromEntries(content) } };
+}
+
 function responses(contract: Contract, traits: Traits, schemas: ComponentSchemas): Json {
   const refused = traits.errors.map((status) => {
     const refusal = refusals[status];
@@ -101,9 +109,7 @@ export function describeOperation(
     summary: contract.summary,
     description: description.join('\n\n'),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(contract.body
-      ? { requestBody: { required: true, content: { 'application/json': { schema: schemas.refer(contract.body) } } } }
-      : {}),
+    ...requestBody(contract, schemas),
     responses: responses(contract, traits, schemas),
     security,
   };

@@ -2,6 +2,57 @@ import type { Mutant } from './mutant.ts';
 
 export const http: readonly Mutant[] = [
   {
+    file: 'src/http/route/form-body.ts',
+    text: `  if (!isUtf8(bytes)) throw badRequest('invalid_form', 'The body is not valid UTF-8.');
+`,
+    replacement: '',
+    test: 'test/http/multipart.test.ts',
+    only: 'invalid UTF-8',
+    harm: 'A message in another encoding is kept with its letters replaced.',
+  },
+  {
+    file: 'src/http/route/form-body.ts',
+    text: "const isFile = parameters.has('filename') || parameters.has('filename*');",
+    replacement: 'const isFile = false;',
+    test: 'test/http/multipart.test.ts',
+    only: 'a file',
+    harm: 'A file that was to be sent becomes the text of the message.',
+  },
+  {
+    file: 'src/http/route/form-body.ts',
+    text: '(reviver) => valuesOf(texts, schema, reviver)',
+    replacement: '() => valuesOf(texts, schema)',
+    test: 'test/http/multipart.test.ts',
+    only: 'cannot keep',
+    harm: "Another system's long number in a form is kept with other digits.",
+  },
+  {
+    file: 'src/http/route/form-parts.ts',
+    text: `  if (parts.length !== count) throw malformed('its parts are not divided as its boundary says');
+`,
+    replacement: '',
+    test: 'test/http/multipart.test.ts',
+    only: 'in the headers of another',
+    harm: 'What a proxy took for a header becomes a field.',
+  },
+  {
+    file: 'src/http/route/form-parts.ts',
+    text: `  checkCarriageReturns(bytes);
+`,
+    replacement: '',
+    test: 'test/http/multipart.test.ts',
+    only: 'of line breaks',
+    harm: 'One form of line breaks holds up everybody for more than a second.',
+  },
+  {
+    file: 'src/http/route/form-parts.ts',
+    text: 'bytes.subarray(at, at + maxPartHeaderBytes)',
+    replacement: 'bytes.subarray(at)',
+    test: 'test/http/multipart.test.ts',
+    only: 'of file names',
+    harm: 'One form with a long header holds up everybody for minutes.',
+  },
+  {
     file: 'src/http/route/authenticate.ts',
     text: '(\\S+)$/i.exec',
     replacement: '(\\S+)$/.exec',

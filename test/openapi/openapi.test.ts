@@ -100,6 +100,13 @@ describe('the published contract', () => {
     }
   });
 
+  it('names multipart forms beside JSON where they are read', () => {
+    const { content } = operationOf(routes.find(({ contract }) => contract.multipart)!).requestBody;
+    expect(content['multipart/form-data']).to.deep.equal(content['application/json']);
+    for (const one of routes.filter(({ contract }) => contract.body && !contract.multipart))
+      expect(operationOf(one).requestBody.content).to.have.all.keys('application/json');
+  });
+
   it('tells the refusals of every route, each as an error', () => {
     for (const one of routes) {
       const operation = operationOf(one);

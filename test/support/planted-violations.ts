@@ -46,6 +46,7 @@ export const planted: readonly [string, string, string][] = [
   ['src/jobs/planted.ts', `import { PostgresBackend } from '@agendajs/postgres-backend';`, 'uses Agenda'],
   ['src/api/planted.ts', `import { request } from 'undici';`, 'uses outbound HTTP'],
   ['src/api/planted.ts', `await fetch(url);`, 'uses fetch'],
+  ['src/http/planted.ts', `import { koaBody } from 'koa-body';`, 'uses the parser of forms'],
   ['src/domain/people/planted.ts', `const { createTransport } = await import('nodemailer');`, 'uses mail'],
   ['src/domain/people/planted.ts', `const now = Date.now();`, 'uses the clock'],
   ['src/domain/people/planted.ts', `const now = new Date();`, 'uses the clock'],

@@ -29,7 +29,14 @@ export const messageRoutes = [
   ),
   doors.account(
     ['POST', base, 'Send a message, or write a private note'],
-    { body: 'requests/message.create', largeBody: true, reply: 'resources/message', role: 'bot', status: 201 },
+    {
+      body: 'requests/message.create',
+      largeBody: true,
+      multipart: true,
+      reply: 'resources/message',
+      role: 'bot',
+      status: 201,
+    },
     {
       handle: async ({ params, body, transact }) => {
         const { message, conversation } = await transact((tx) =>

@@ -24,18 +24,23 @@ export function parseJsonBody(bytes: Buffer): ParsedBody {
   if (text.trim() === '') return { problem: 'The body is empty; JSON was expected.' };
   try {
     const value: unknown = JSON.parse(text);
-    const unsafe = findUnsafeValue(value) ?? findInexactNumber(text);
+    const unsafe = findUnsafe(text, (reviver) => (reviver ? JSON.parse(text, reviver) : value));
     return unsafe ? { unsafe } : { value };
   } catch (error) {
     return { problem: syntaxProblem(error) };
   }
 }
 
-// Called for documents within the limits only: the parser's second pass takes time for each value.
-function findInexactNumber(text: string): UnsafeValue | null {
-  if (!MAYBE_INEXACT.test(text)) return null;
-  const marked: unknown = JSON.parse(text, markInexact);
-  return findUnsafeValue(marked);
+/** What JSON.parse lets look at each value and its text. */
+export type Reviver = typeof markInexact;
+
+/**
+ * The first value that is refused in what `parse` makes of the text: by findUnsafeValue, or as a whole number that would
+ * be written back with other digits. `parse` is called with a reviver for documents within the limits only, since the
+ * second pass takes time for each value.
+ */
+export function findUnsafe(text: string, parse: (reviver?: Reviver) => unknown): UnsafeValue | null {
+  return findUnsafeValue(parse()) ?? (MAYBE_INEXACT.test(text) ? findUnsafeValue(parse(markInexact)) : null);
 }
 
 function markInexact(_key: string, value: unknown, context?: { source?: string }): unknown {

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import rawBody from 'raw-body';
 import { ApiError, badRequest } from '../../errors.ts';
 import { parseJsonBody } from './json-text.ts';
+import type { Contract } from './route.ts';
 
 interface BodyError {
   type?: string;
@@ -25,14 +26,30 @@ function explain(error: unknown, limitBytes: number): unknown {
   return error;
 }
 
+const jsonType = 'application/json';
+const formType = 'multipart/form-data';
+
 const charsets = new Set(['', 'utf-8', 'utf8']);
 const encodings = new Set(['', 'identity']);
 
-function checkMediaType(ctx: Context): void {
-  const type = ctx.request.type.trim().toLowerCase();
-  const readable = type === 'application/json' && charsets.has(ctx.request.charset.toLowerCase());
+/** The media types that the contract's body may come in. */
+export function bodyTypes({ multipart }: Contract): string[] {
+  return multipart ? [jsonType, formType] : [jsonType];
+}
+
+function mediaTypeOf(ctx: Context): string {
+  return ctx.request.type.trim().toLowerCase();
+}
+
+/** Whether the body is a multipart form. */
+export function isForm(ctx: Context): boolean {
+  return mediaTypeOf(ctx) === formType;
+}
+
+function checkMediaType(ctx: Context, types: readonly string[]): void {
+  const readable = types.includes(mediaTypeOf(ctx)) && charsets.has(ctx.request.charset.toLowerCase());
   if (readable && encodings.has(ctx.get('content-encoding').toLowerCase())) return;
-  throw new ApiError(415, 'unsupported_media_type', 'The body must be sent as application/json in UTF-8');
+  throw new ApiError(415, 'unsupported_media_type', `The body must be sent as ${types.join(' or ')} in UTF-8`);
 }
 
 /** The value of a body's bytes. Errors: 400 for text that is not JSON, 422 for values that are refused everywhere. */
@@ -44,9 +61,12 @@ export function decodeBody(bytes: Buffer): unknown {
   throw new ApiError(422, 'validation_failed', unsafe.message, { details: [unsafe] });
 }
 
-/** The bytes of a request's JSON body. Errors: 415, 413, 400 when they do not all come. */
-export async function readBody(ctx: Context, limitBytes: number): Promise<Buffer> {
-  checkMediaType(ctx);
+/** The bytes of a request's body in one of the media types. Errors: 415, 413, 400 when they do not all come. */
+export async function readBody(
+  ctx: Context,
+  { limitBytes, types }: { limitBytes: number; types: readonly string[] },
+): Promise<Buffer> {
+  checkMediaType(ctx, types);
   return rawBody(ctx.req, { limit: limitBytes, length: ctx.get('content-length') || null }).catch((error: unknown) => {
     throw explain(error, limitBytes);
   });

@@ -1,7 +1,8 @@
 import type { Context } from 'koa';
 import { ApiError, badRequest, notFound, type ErrorDetail } from '../../errors.ts';
 import { findProblems, findQueryProblems, type SchemaName } from '../../schemas.ts';
-import { decodeBody, readBody } from './read-body.ts';
+import { decodeForm } from './form-body.ts';
+import { bodyTypes, decodeBody, isForm, readBody } from './read-body.ts';
 import type { Parameters } from './call.ts';
 import { isIdParameter } from './record-route.ts';
 import type { Contract } from './route.ts';
@@ -68,9 +69,12 @@ export function bodyLimitOf({ largeBody }: Contract, maxBytes: number): number {
   return largeBody ? maxBytes : Math.min(maxBytes, usualBodyBytes);
 }
 
-/** The body in these bytes, by its schema. Errors: 400, 422. */
+/** The JSON body in these bytes, by its schema. Errors: 400, 422. */
 export function checkBody(bytes: Buffer, schema: SchemaName): unknown {
-  const body = decodeBody(bytes);
+  return checkValue(decodeBody(bytes), schema);
+}
+
+function checkValue(body: unknown, schema: SchemaName): unknown {
   refuse(findProblems(schema, body), 422, 'validation_failed');
   return body;
 }
@@ -80,6 +84,8 @@ export function checkBody(bytes: Buffer, schema: SchemaName): unknown {
  * whatever was sent. Errors: 400, 413, 415, 422.
  */
 export async function readCheckedBody(ctx: Context, contract: Contract, maxBytes: number): Promise<unknown> {
-  if (!contract.body) return undefined;
-  return checkBody(await readBody(ctx, bodyLimitOf(contract, maxBytes)), contract.body);
+  const { body: schema } = contract;
+  if (!schema) return undefined;
+  const bytes = await readBody(ctx, { limitBytes: bodyLimitOf(contract, maxBytes), types: bodyTypes(contract) });
+  return isForm(ctx) ? checkValue(await decodeForm(ctx, bytes, schema), schema) : checkBody(bytes, schema);
 }

@@ -24,6 +24,8 @@ export interface Contract {
    * message's text or with attributes.
    */
   largeBody?: true;
+  /** The body may also come as a multipart form without files: text fields as they are, all others as JSON text. */
+  multipart?: true;
   /**
    * The handler works in batches, each in a `transact` of its own, since one transaction for all could become too large:
    * an `If-Match` is checked in the first of them instead of holding all together.

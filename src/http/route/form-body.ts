@@ -1,0 +1,74 @@
+import { isUtf8 } from 'node:buffer';
+import type { Context } from 'koa';
+import { ApiError, badRequest, invalid } from '../../errors.ts';
+import { fieldName, pointerToken } from '../../lib/field-name.ts';
+import { propertyTypes, type SchemaName } from '../../schemas.ts';
+import { malformed, readParts, type Part } from './form-parts.ts';
+import { findUnsafe, type Reviver } from './json-text.ts';
+
+const parameter = /\s*;\s*([\w*-]+)=(?:"([^"]*)"|([^\s";]+))/g;
+const dispositionForm = /^form-data(?:\s*;\s*[\w*-]+=(?:"[^"]*"|[^\s";]+))*\s*;?\s*$/i;
+const fieldType = /^(?:text\/plain|application\/json)(?:\s*;\s*charset="?(?:utf-8|utf8|us-ascii)"?)?\s*$/i;
+
+/**
+ * The value that a multipart form stands for by a schema: text fields as they are, all others as JSON text. Files are
+ * refused. Errors: 400 for what is no form in UTF-8, 422 for a field that is given twice, a file, text that is not JSON,
+ * and values that are refused everywhere.
+ */
+export async function decodeForm(ctx: Context, bytes: Buffer, schema: SchemaName): Promise<unknown> {
+  const texts = new Map<string, string>();
+  const parts = (await readParts(ctx, bytes)).map((part) => ({ ...part, name: nameOf(part) }));
+  if (!isUtf8(bytes)) throw badRequest('invalid_form', 'The body is not valid UTF-8.');
+  for (const { name, bytes: text } of parts) {
+    const pointer = `/${pointerToken(name)}`;
+    if (texts.has(name)) throw invalid(pointer, 'duplicate', `${fieldName(pointer)} is given more than once`);
+    texts.set(name, text.toString());
+  }
+  const unsafe = findUnsafe(bytes.toString('latin1'), (reviver) => valuesOf(texts, schema, reviver));
+  if (unsafe) throw new ApiError(422, 'validation_failed', unsafe.message, { details: [unsafe] });
+  return valuesOf(texts, schema);
+}
+
+function nameOf({ headers }: Part): string {
+  const parameters = dispositionOf(headers);
+  const name = parameters.get('name') ?? '';
+  if (name === '') throw malformed('a part has no name');
+  const isFile = parameters.has('filename') || parameters.has('filename*');
+  if (isFile || !fieldType.test(headers['content-type'] ?? 'text/plain')) {
+    const pointer = `/${pointerToken(name)}`;
+    throw invalid(pointer, 'file', `${fieldName(pointer)} is a file: only fields of text in UTF-8 are accepted here`);
+  }
+  if (headers['content-transfer-encoding']?.toLowerCase() === 'base64') throw malformed('a part is encoded as base64');
+  return name;
+}
+
+function dispositionOf({ 'content-disposition': disposition = '' }: Part['headers']): ReadonlyMap<string, string> {
+  if (!dispositionForm.test(disposition)) throw malformed('a part does not say `form-data` and its name');
+  const found = Array.from(disposition.matchAll(parameter), ([, name = '', quoted, token]) => {
+    return [name.toLowerCase(), quoted ?? token ?? ''] as const;
+  });
+  return new Map(found);
+}
+
+function valuesOf(
+  texts: ReadonlyMap<string, string>,
+  schema: SchemaName,
+  reviver?: Reviver,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Array.from(texts, ([name, text]) => [name, valueOf(name, text, { schema, reviver })]));
+}
+
+function valueOf(
+  name: string,
+  text: string,
+  { schema, reviver }: { schema: SchemaName; reviver: Reviver | undefined },
+): unknown {
+  const types = propertyTypes(schema, name);
+  if (types.length === 0 || types.includes('string')) return text;
+  try {
+    return JSON.parse(text, reviver) as unknown;
+  } catch {
+    const pointer = `/${pointerToken(name)}`;
+    throw invalid(pointer, 'json', `${fieldName(pointer)} must be JSON text`);
+  }
+}

@@ -1,0 +1,125 @@
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Context } from 'koa';
+import { badRequest, invalid, type ApiError } from '../../errors.ts';
+
+/** A part of a multipart form: its headers by lower-case name, and what it holds. */
+export interface Part {
+  headers: Readonly<Record<string, string>>;
+  bytes: Buffer;
+}
+
+/** The most parts of a form: more than any operation has fields. */
+export const maxParts = 32;
+/** The most bytes that the headers of one part may have. The parser looks for names in them in the square of their length. */
+export const maxPartHeaderBytes = 1024;
+/** The most carriage returns in a form. At each of them the parser makes two events, since a delimiter could begin there. */
+export const maxCarriageReturns = 20_000;
+
+const boundaryParameter = /;\s*boundary=(?:"([^"]*)"|([^\s;"]*))\s*(?:;|$)/i;
+// RFC 2046; without the space, which it allows inside.
+const boundaryForm = /^[\w'()+,./:=?-]{1,70}$/;
+const sliceBytes = 16 * 1024;
+const carriageReturn = 0x0d;
+
+/**
+ * The parts of a form whose bytes have all come. koa-body parses them; what it would spend too much on, or let pass, is
+ * refused before: it is handed nothing to decode, and no file to write. Errors: 400 for what is no form, 422 for too many
+ * parts or line breaks.
+ */
+export async function readParts(ctx: Context, bytes: Buffer): Promise<Part[]> {
+  const boundary = boundaryOf(ctx);
+  const count = countParts(bytes, boundary);
+  checkCarriageReturns(bytes);
+  const parts = await parse(ctx, bytes, boundary);
+  if (parts.length !== count) throw malformed('its parts are not divided as its boundary says');
+  return parts;
+}
+
+/** 400: the body is no form. The problem is a phrase that never repeats what the body holds. */
+export function malformed(problem: string): ApiError {
+  return badRequest('invalid_form', `The body is not a valid form: ${problem}`);
+}
+
+function boundaryOf(ctx: Context): string {
+  const found = boundaryParameter.exec(ctx.get('content-type'));
+  const boundary = found?.[1] ?? found?.[2] ?? '';
+  if (!boundaryForm.test(boundary)) throw malformed('the content type names no boundary of 1 to 70 characters');
+  return boundary;
+}
+
+// A number of parts beyond the bound, and headers without end, are seen before the parser makes objects of them.
+function countParts(bytes: Buffer, boundary: string): number {
+  const opening = `--${boundary}\r\n`;
+  const delimiter = Buffer.from(`\r\n--${boundary}`);
+  if (bytes.toString('latin1', 0, opening.length) !== opening) throw malformed('it does not begin with its boundary');
+  let count = 0;
+  let at = opening.length - '\r\n'.length;
+  while (bytes.toString('latin1', at, at + 2) === '\r\n') {
+    count += 1;
+    if (count > maxParts) throw invalid('', 'maxProperties', `The form has more than ${maxParts} fields`);
+    const headersEnd = bytes.subarray(at, at + maxPartHeaderBytes).indexOf('\r\n\r\n');
+    if (headersEnd === -1) throw malformed(`a part has more than ${maxPartHeaderBytes} bytes of headers, or none`);
+    const next = bytes.indexOf(delimiter, at + headersEnd + '\r\n\r\n'.length);
+    if (next === -1) throw malformed('it ends without its closing boundary');
+    at = next + delimiter.length;
+  }
+  const end = bytes.toString('latin1', at);
+  if (end !== '--' && end !== '--\r\n') throw malformed('it does not end with its closing boundary');
+  return count;
+}
+
+function checkCarriageReturns(bytes: Buffer): void {
+  let left = maxCarriageReturns;
+  for (const byte of bytes) if (byte === carriageReturn) left -= 1;
+  if (left < 0) throw invalid('', 'maxLength', `The form has more than ${maxCarriageReturns} line breaks`);
+}
+
+// In slices, so that other requests have their turn between two of them.
+async function* slices(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += sliceBytes) {
+    if (at > 0) await nextTurn();
+    yield bytes.subarray(at, at + sliceBytes);
+  }
+}
+
+// Loaded with the first form: it takes longer to load than the rest of the service takes to start listening.
+async function parse(ctx: Context, bytes: Buffer, boundary: string): Promise<Part[]> {
+  const { koaBody } = await import('koa-body');
+  const parts: Part[] = [];
+  const room = Buffer.allocUnsafe(bytes.length);
+  let used = 0;
+  const middleware = koaBody({
+    multipart: true,
+    json: false,
+    urlencoded: false,
+    text: false,
+    patchNode: false,
+    patchKoa: false,
+    // Each part ends here: handed back, it would be decoded with replacements, or written to a file.
+    formidable: {
+      maxFiles: 0,
+      onPart: (part) => {
+        const from = used;
+        const { headers } = part as unknown as Pick<Part, 'headers'>;
+        part.on('data', (data: Buffer) => {
+          used += data.copy(room, used);
+        });
+        part.on('end', () => parts.push({ headers, bytes: room.subarray(from, used) }));
+      },
+    },
+  });
+  const headers = {
+    'content-type': `multipart/form-data; boundary="${boundary}"`,
+    'content-length': String(bytes.length),
+  };
+  const request = Object.assign(Readable.from(slices(bytes), { objectMode: false }), { headers });
+  try {
+    await middleware(Object.create(ctx, { req: { value: request } }) as Context, () => Promise.resolve());
+  } catch (error) {
+    // Formidable's errors carry a status; its messages speak of its inside.
+    if ((error as { httpCode?: number }).httpCode === undefined) throw error;
+    throw malformed('its parts cannot be read');
+  }
+  return parts;
+}
