@@ -1,5 +1,5 @@
-// The baseline of message create: Koa, pg, and the very statements that the service issues for one message, taken down
-// from it while it sends one. Nothing is validated, presented or checked.
+// The baseline of message create: a Koa handler that runs, with pg, the same statements as the service for one message.
+// It records them from the service first. It validates, checks and presents nothing.
 import Koa from 'koa';
 import { Client, Pool, type PoolClient } from 'pg';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { loadConfig } from '../src/config.ts';
 import { call } from './service.ts';
 
 interface Statement {
-  /** Set for a statement that connections prepare. */
+  /** The name of a prepared statement. */
   name?: string;
   text: string;
   values: unknown[];
@@ -18,10 +18,10 @@ interface Statement {
 type Query = (this: unknown, statement: string | Statement, values?: unknown[], done?: unknown) => unknown;
 
 const databaseUrl = process.env.DATABASE_URL ?? '';
-// Wherever the statements name it, the conversation at hand takes its place; its contact has the same number.
+// The conversation of the recorded statements, to be replaced by that of each request; its contact has the same id.
 const conversationId = Number(process.argv[2]);
 
-// Every statement goes through here, whoever issues it; connections take hold of it when they are made.
+// Records all statements of this process. To be patched before any connection is created.
 const taken: Statement[] = [];
 let taking = false;
 const prototype = Client.prototype as unknown as { query: Query };

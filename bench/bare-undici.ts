@@ -1,4 +1,4 @@
-// The baseline of deliveries: a loop that signs and posts, and keeps no record of anything.
+// The baseline of deliveries: a loop that signs and posts requests without recording anything.
 import { Pool } from 'undici';
 import { signatureHeaders } from '../src/deliveries/core/sign.ts';
 

@@ -9,7 +9,7 @@ interface Delay {
   ms: number;
 }
 
-/** From the commit of a customer's message to that of the sandboxed bot's answer, one at a time. */
+/** Measures the time from the commit of a customer's message to the commit of the bot's answer, one at a time. */
 export async function benchBotReply(databaseUrl: string): Promise<void> {
   const service = await startProcess('bin/switchboard.js', ['start'], serviceEnv(databaseUrl));
   const database = new Client({ connectionString: databaseUrl });

@@ -9,7 +9,7 @@ const lanes = 500;
 const rounds = 3;
 const patienceMs = 60_000;
 
-// As transactions leave them: events of many conversations, a delivery and a due lane for each.
+// Inserts rows as the outbox does: events of many conversations, with a delivery and a due lane for each.
 const fill = `
   WITH event AS (
     INSERT INTO events (account_id, name, conversation_id, inbox_id, sequence, account_payload)
@@ -25,12 +25,12 @@ const fill = `
   INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id)
   SELECT 1, event.id, lane.id, 'webhook', $3 FROM event JOIN lane ON lane.subject_id = event.conversation_id`;
 
-/** Signed, recorded deliveries to one receiver, in turns with a bare loop that signs and posts the same bytes. */
+/** Measures deliveries to one receiver, alternating with a bare loop that signs and posts the same bytes. */
 export async function benchDeliveries(databaseUrl: string): Promise<void> {
   console.log(`Deliveries: ${show(perRound)} in ${lanes} lanes to one receiver, ${rounds} rounds in turns`);
   const counter = new Counter();
   const receiver = await counter.listen();
-  // Beside the 64 posts under way, as the bare loop has them, others are being claimed and written.
+  // More than the 64 concurrent posts of the bare loop: the engine claims and records others meanwhile.
   const env = serviceEnv(databaseUrl, { ENDPOINT_IN_FLIGHT: '256' });
   const service = await startProcess('bin/switchboard.js', ['start'], env);
   const database = new Client({ connectionString: databaseUrl });
@@ -51,7 +51,7 @@ interface Setting {
   receiver: string;
 }
 
-/** Counts posts and notes when the first and the last of a round came. */
+/** A receiver that counts posts and measures the time between the first and the last of a round. */
 class Counter {
   count = 0;
   #first = 0;
@@ -74,7 +74,7 @@ class Counter {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
   }
 
-  /** Waits for a whole round and answers its posts per second. */
+  /** Waits for the end of a round and returns its posts per second. */
   async round(): Promise<number> {
     const until = performance.now() + patienceMs;
     while (this.count < perRound) {

@@ -3,7 +3,7 @@ import { median, percentile, show } from './figures.ts';
 import { call, serviceEnv, startProcess, token, type Measured } from './service.ts';
 
 const connections = 16;
-// More than connections, so that what is measured is not one conversation's lock.
+// More conversations than connections, so that requests do not wait for one conversation's lock.
 const conversations = 200;
 const rounds = 5;
 const roundMs = 3_000;
@@ -13,7 +13,7 @@ interface Round {
   latenciesMs: number[];
 }
 
-/** Message create over HTTP, in turns with a bare Koa handler that issues the same statements. */
+/** Measures message create over HTTP, alternating with a bare Koa handler that runs the same statements. */
 export async function benchMessageCreate(databaseUrl: string): Promise<void> {
   console.log(
     `Message create: ${connections} connections, ${rounds} rounds of ${roundMs / 1000} s in turns, the first discarded`,
@@ -37,7 +37,7 @@ async function prepare(url: string): Promise<number[]> {
   const ids: number[] = [];
   for (let count = 0; count < conversations; count++) {
     const contact = await call<{ id: number }>(url, 'POST', 'contacts', { name: 'Load' });
-    // A person who writes first silences the bot: what is measured is the message, not an answer to it.
+    // The first message is an agent's, which silences the bot: the benchmark measures messages, not answers.
     const body = { inbox_id: payload[0]?.id, contact_id: contact.id, message: { content: 'Hello' } };
     ids.push((await call<{ id: number }>(url, 'POST', 'conversations', body)).id);
   }

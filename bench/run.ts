@@ -1,4 +1,4 @@
-// Every figure stands beside a baseline of the same run: on a shared machine only ratios mean anything.
+// Every figure has a baseline in the same run: on a shared machine only the ratio is meaningful.
 import { startEmbeddedPostgres } from '../src/postgres/embedded/start.ts';
 import { benchBotReply } from './bot-reply.ts';
 import { benchDeliveries } from './deliveries.ts';

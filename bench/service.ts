@@ -7,15 +7,15 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const flags = ['--no-node-snapshot', '--disable-warning=ExperimentalWarning'];
 const startTimeoutMs = 60_000;
 
-/** A process under measurement: the service itself, or a baseline. */
+/** A process to measure: the service, or a baseline. */
 export interface Measured {
   url: string;
-  /** From the spawn to the line that says where it listens, in milliseconds. */
+  /** The time from the spawn to the line with the process's URL, in milliseconds. */
   startMs: number;
   stop(): Promise<void>;
 }
 
-/** Starts a script of this repository and waits until it says where it listens. */
+/** Starts a script of this repository and waits until it prints its URL. */
 export async function startProcess(script: string, args: string[], env: Record<string, string>): Promise<Measured> {
   const begun = performance.now();
   const child = spawn(process.execPath, [...flags, `${root}${script}`, ...args], {
@@ -46,7 +46,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** Settings of a service under load: nothing throttled, nothing logged. */
+/** The environment of a measured service: no rate limits, no log. */
 export function serviceEnv(databaseUrl: string, extra: Record<string, string> = {}): Record<string, string> {
   return {
     DATABASE_URL: databaseUrl,
@@ -62,7 +62,7 @@ export function serviceEnv(databaseUrl: string, extra: Record<string, string> = 
   };
 }
 
-/** The administrator's token of every service under measurement. */
+/** The administrator's token of every measured service. */
 export const token = 'administrator-of-the-benchmarks';
 
 /** Calls an operation of account 1. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { show } from './figures.ts';
 import { startProcess } from './service.ts';
 
-/** From the command to the line that says where the service listens: on an empty folder, and again. */
+/** Measures the time from the command to the line with the service's URL: a first start, and a second one. */
 export async function benchStart(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'switchboard-start-'));
   const start = async (): Promise<number> => {

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that any Node can run it: it finds a Node that can run the service, and hands over to it.
+// The launcher: finds a Node that is new enough for the service and runs it. Plain JavaScript, so that an old Node can
+// run the launcher.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -8,9 +9,10 @@ import { fileURLToPath } from 'node:url';
 const requiredMajor = 24;
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
 const bundledNode = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
-// SIGUSR1 would open Node's debugger to every process of this account. isolated-vm cannot work from a start-up snapshot.
+// Without --disable-sigusr1, any process of the same system user could open Node's debugger. isolated-vm does not work
+// with Node's start-up snapshot.
 const flags = ['--disable-sigusr1', '--no-node-snapshot', '--disable-warning=ExperimentalWarning'];
-// This process may be a Node that does not know that flag: a listener keeps its debugger closed as well.
+// An older Node does not know --disable-sigusr1; a listener keeps the debugger closed too.
 process.on('SIGUSR1', () => undefined);
 const node = findNode();
 if (node === null) {
@@ -19,16 +21,18 @@ if (node === null) {
   );
   process.exit(1);
 }
-// Taking this process's place leaves nobody in between who could miss a signal.
+// Replaces this process, so that signals reach the service directly.
 if (process.execve) process.execve(node, [node, ...argumentsFor(process.env.npm_command && process.ppid)], process.env);
 runAsChild(node);
 
-/** npm, and this process as a parent, may be killed without passing it on: the service then looks for their end itself. */
+/**
+ * npm and this launcher do not forward SIGKILL to the service, so it gets their process id and watches for their end.
+ */
 function argumentsFor(parent) {
   return [...flags, main, ...(parent ? [`--parent=${parent}`] : []), ...process.argv.slice(2)];
 }
 
-/** Path of a Node that is new enough, or null. */
+/** The path of a Node that is new enough; null if there is none. */
 function findNode() {
   if (major(process.versions.node) >= requiredMajor) return process.execPath;
   if (!existsSync(bundledNode)) return null;
@@ -40,9 +44,9 @@ function major(version) {
   return Number.parseInt(version, 10);
 }
 
-/** Runs the service as a child that gets every signal this process gets, and ends as the child ends. */
+/** Runs the service as a child, forwards signals to it, and exits with its exit code. */
 function runAsChild(program) {
-  // A group of its own: Ctrl-C in a terminal would otherwise reach it twice, and twice means at once.
+  // A process group of its own: Ctrl-C would otherwise reach the service twice, and a second signal ends it at once.
   const child = spawn(program, argumentsFor(process.pid), { stdio: 'inherit', detached: true });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2']) {
     process.on(signal, () => child.kill(signal));

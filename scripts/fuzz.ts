@@ -1,4 +1,4 @@
-// `npm run fuzz -- --requests N [--seed S]`: the suite's fuzzer for as long as wanted. Ends with 1 after a violation.
+// `npm run fuzz -- --requests N [--seed S]`: runs the fuzzer of the test suite. The exit code is 1 after a violation.
 import { parseArgs } from 'node:util';
 import { TestApp } from '../test/support/app.ts';
 import { Fuzzer } from '../test/support/fuzz/fuzz.ts';

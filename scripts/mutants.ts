@@ -1,8 +1,8 @@
-// Plants mistakes, one at a time, in a copy of the project, and runs the test that must see each. Prints which were seen, and
-// fails when fewer than nine in ten were, or a mistake cannot be judged. Not part of the suite: it takes about a quarter of
-// an hour.
+// Mutation testing: plants mistakes (test/mutants), one at a time, in a copy of the project and runs the test that must
+// fail. Prints which mistakes were seen; fails if fewer than nine in ten were, or if one cannot be planted or tested.
+// Not part of the suite, because it takes about a quarter of an hour.
 //   npm run mutants                  all
-//   npm run mutants -- deliveries/ 34    those whose file contains the word, or with the number
+//   npm run mutants -- deliveries/ 34    those whose file name contains the word, and the one with the number
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,11 +39,11 @@ interface Judged extends Numbered {
   verdict: Verdict;
 }
 
-/** A copy of the project to plant mistakes in; its packages are the project's own. */
+/** Copies the project, to plant mistakes in the copy; its packages are hard links to the project's. */
 function copyProject(): string {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-mutants-'));
   for (const name of [...copied, ...alsoRead]) cpSync(join(root, name), join(folder, name), { recursive: true });
-  // Not a symbolic link: the sandbox's permissions follow real paths. Hard links to its files cost nothing.
+  // Hard links, not a symbolic one: the sandbox's file permissions are about real paths.
   const modules = [join(root, 'node_modules'), join(folder, 'node_modules')] as const;
   if (spawnSync('cp', ['-al', ...modules]).status !== 0)
     cpSync(...modules, { recursive: true, verbatimSymlinks: true });
@@ -54,7 +54,9 @@ function pattern(titles: readonly string[]): string {
   return titles.map((title) => title.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|');
 }
 
-/** The titles of the tests that passed; null when one failed, or it took too long. `only`: of those with such titles. */
+/**
+ * Runs a test file; returns the titles of the passed tests, or null after a failure or timeout. `only` filters titles.
+ */
 async function run(folder: string, test: string, only: readonly string[]): Promise<string[] | null> {
   const { promise, resolve } = Promise.withResolvers<number | null>();
   const report = join(folder, 'report.json');
@@ -84,7 +86,7 @@ async function judge(folder: string, mutant: Mutant): Promise<Verdict> {
   return passed === null ? 'seen' : 'survived';
 }
 
-/** Judges the mistakes that one test file must see; first shows that it passes without any. */
+/** Tests the mistakes that one test file must see, after a run without any mistake has passed. */
 async function judgeGroup(folder: string, group: readonly Numbered[]): Promise<Judged[]> {
   const [{ test }] = group as [Numbered];
   const only = new Set(group.map((mutant) => mutant.only ?? ''));
@@ -92,7 +94,7 @@ async function judgeGroup(folder: string, group: readonly Numbered[]): Promise<J
   const judged: Judged[] = [];
   for (const mutant of group) {
     const begun = performance.now();
-    // A title that no test has would be taken for a test that fails.
+    // Mocha fails if no title matches `only`, which would look like a mistake that was seen.
     const isFit = passed.some((title) => title.includes(mutant.only ?? ''));
     const verdict = isFit ? await judge(folder, mutant) : 'test fails anyway';
     const seconds = `${Math.round((performance.now() - begun) / 1000)} s`;
@@ -122,7 +124,7 @@ const chosen = mutants
   .filter(
     ({ file, number }) => words.length === 0 || words.some((word) => file.includes(word) || String(number) === word),
   );
-// One clean run serves all the mistakes of a test file; the longest work first.
+// The mistakes of one test file share its run without mistakes; the longest work comes first.
 const groups = [...Map.groupBy(chosen, ({ test }) => test).values()].sort((one, other) => other.length - one.length);
 const judged = (await Promise.all(Array.from({ length: workers }, () => work(groups)))).flat();
 

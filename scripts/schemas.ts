@@ -1,6 +1,5 @@
-// Generates what is stated elsewhere: schemas/types.ts and the README's configuration table from the JSON Schemas, and the
-// drawing of the floors in ARCHITECTURE.md from the list of the architecture test.
-// `--check` writes nothing and fails when either is stale.
+// Generates schemas/types.ts and the README's configuration table from the JSON Schemas, and the drawing of the floors
+// in ARCHITECTURE.md from test/support/floors.ts. `--check` writes nothing and fails if one of them is stale.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
@@ -10,8 +9,8 @@ import { drawFloors } from '../test/support/floors.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const schemas = `${root}schemas/`;
 
-// What the generator would misread: it knows an object as closed by `additionalProperties` alone, and copies what a
-// reference with a description refers to.
+// Works around two limits of the generator: it ignores `unevaluatedProperties`, and it copies the type of a `$ref` that
+// has a description instead of naming it.
 function forTypes(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if ('$ref' in value && 'description' in value)
@@ -50,7 +49,7 @@ interface Setting {
   defaultText?: string;
 }
 
-/** The README's table of environment variables, a row per property of schemas/config.json. */
+/** Writes the README's table of environment variables, a row per property of schemas/config.json. */
 function renderReadme(readme: string): string {
   const { properties } = JSON.parse(readFileSync(`${schemas}config.json`, 'utf8')) as {
     properties: Record<string, Setting>;
@@ -65,7 +64,7 @@ function renderReadme(readme: string): string {
   );
 }
 
-/** The drawing of the floors, from the list that the architecture test goes by. */
+/** Writes the drawing of the floors, from the list that the architecture test checks. */
 function renderArchitecture(architecture: string): string {
   const parts = /(<!-- floors:start -->\n)[\s\S]*?(\n<!-- floors:end -->)/;
   return architecture.replace(parts, (_, start: string, end: string) => `${start}${drawFloors()}${end}`);

@@ -1,13 +1,13 @@
-// `npm test`: the whole suite as two mocha processes side by side, each with a PostgreSQL of its own. Much of the suite waits,
-// for retries, restarts and processes, so the second core and the waiting of the other half are there to be used. What is
-// given behind `--` goes to both. The last line is the sum.
+// `npm test`: runs the suite in two mocha processes at once, each with a PostgreSQL of its own, because many tests only
+// wait, for retries, restarts and processes. Passes arguments after `--` to both. The last line is the sum of the
+// results.
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const mocha = fileURLToPath(new URL('../node_modules/mocha/bin/mocha.js', import.meta.url));
-/** Where tests start, kill and stall processes, and wait for them. */
+/** Tests that start, kill and pause processes, and mostly wait. */
 const patient = /^test\/(?:faults|boot)\//;
 const result = /^(\d+) passed, (\d+) failed$/m;
 
@@ -18,7 +18,7 @@ interface Outcome {
   output: string;
 }
 
-/** Runs test files in one process; shows what it prints as it comes, or keeps it. */
+/** Runs test files in one process; `show` prints its output at once. */
 function run(files: readonly string[], { show }: { show: boolean }): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
@@ -39,7 +39,7 @@ function run(files: readonly string[], { show }: { show: boolean }): Promise<Out
 
 const files = globSync('test/**/*.test.ts', { cwd: root }).sort();
 const halves = [files.filter((file) => patient.test(file)), files.filter((file) => !patient.test(file))] as const;
-// Where nothing lands without this run, its halves take turns: a busy machine must not fail what waits for seconds.
+// In CI the halves run one after the other: on a busy machine, tests with timeouts of seconds could fail.
 const begun = run(halves[0], { show: true });
 if (process.env['CI'] === 'true') await begun;
 const [first, second] = await Promise.all([begun, run(halves[1], { show: false })]);

@@ -7,15 +7,15 @@ import { parseCidr } from './outbound/addresses.ts';
 import { OperatorError } from './lib/operator-error.ts';
 import { readOrCreateSecretFile, readSecretFile } from './lib/secret-file.ts';
 
-/** The settings of the service, read once from the environment and frozen. schemas/config.json describes each. */
+/** The settings of the service, read once from the environment and frozen; schemas/config.json describes them. */
 export interface Config {
   readonly port: number;
   readonly host: string;
-  /** Null = the embedded database. Holds a password. */
+  /** Null = the embedded database. Contains a password. */
   readonly databaseUrl: string | null;
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDir: string;
-  /** Null = to be generated. */
+  /** Null = a token is generated. */
   readonly bootstrapAdminToken: string | null;
   readonly demo: boolean;
   readonly role: 'all' | 'web' | 'engine';
@@ -47,14 +47,14 @@ export interface Config {
   readonly sandboxMaxRssMb: number;
   readonly shutdownTimeoutMs: number;
   readonly retentionDays: number;
-  /** Null = mail is not sent. Holds a password. */
+  /** Null = mail is not sent. Contains a password. */
   readonly smtpUrl: string | null;
   readonly mailFrom: string | null;
-  /** Without a slash at the end; null = the address it listens on. */
+  /** Without a slash at the end; null = the address that the service listens on. */
   readonly publicUrl: string | null;
 }
 
-/** Settings that the service refuses to start with. The message lists every problem, and never a secret value. */
+/** Thrown for invalid settings. The message lists every problem and contains no secret value. */
 export class ConfigError extends OperatorError {
   override name = 'ConfigError';
   readonly problems: readonly string[];
@@ -68,7 +68,7 @@ export class ConfigError extends OperatorError {
 type Environment = Readonly<Record<string, string | undefined>>;
 type Values = Record<string, unknown>;
 
-/** One property of schemas/config.json, as far as reading it is concerned. */
+/** The keywords of a property of schemas/config.json that reading its value needs. */
 interface Setting {
   type?: string;
   default?: unknown;
@@ -80,13 +80,13 @@ const settings: Readonly<Record<string, Setting>> = schema.properties;
 const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true });
 const validate = ajv.compile<Values>(schema);
 const projectFolder = fileURLToPath(new URL('..', import.meta.url));
-/** Where data are kept unless DATA_DIR says otherwise. */
+/** The default of DATA_DIR. */
 export const defaultDataDir = resolve(projectFolder, schema.properties.DATA_DIR.default);
 const minKeyLength = schema.properties.SECRET_KEY.minLength;
 
 /**
- * Reads the settings; on the embedded database the first call makes the secret key in DATA_DIR. Throws ConfigError with
- * all problems at once.
+ * Reads and validates the settings. With the embedded database, the first call creates the secret key in DATA_DIR.
+ * Throws ConfigError with all problems.
  */
 export function loadConfig(env: Environment = process.env): Config {
   const problems: string[] = [];
@@ -100,7 +100,7 @@ export function loadConfig(env: Environment = process.env): Config {
   return Object.freeze(Object.fromEntries(entries) as Config);
 }
 
-/** The values that are set, as the types the schema wants wherever their text allows. */
+/** The values of the variables that are set, converted to the types of the schema; unconvertible texts stay texts. */
 function readGiven(env: Environment, problems: string[]): Values {
   const given: Values = {};
   for (const [name, setting] of Object.entries(settings)) {
@@ -141,13 +141,13 @@ function withDefaults(given: Values): Values {
   const values: Values = {};
   for (const [name, setting] of Object.entries(settings)) values[name] = given[name] ?? setting.default;
   values['DEMO'] ??= given['DATABASE_URL'] === undefined;
-  // A path that was given counts from where the command is called, the default from where the project lies.
+  // A given path is relative to the working directory, the default to the project's folder.
   values['DATA_DIR'] = resolve(given['DATA_DIR'] ? '' : projectFolder, String(values['DATA_DIR']));
   Object.freeze(values['OUTBOUND_ALLOW_CIDRS']);
   return values;
 }
 
-/** What the schema cannot say. */
+/** Checks that a JSON Schema cannot express. */
 function findContradictions(values: Values, given: Values): string[] {
   const ranges = Array.isArray(given['OUTBOUND_ALLOW_CIDRS']) ? (given['OUTBOUND_ALLOW_CIDRS'] as string[]) : [];
   const problems = ranges

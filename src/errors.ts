@@ -1,4 +1,4 @@
-/** One fault in a request: JSON pointer to the value, the rule it breaks, and a sentence. */
+/** A problem of a request: the JSON pointer to the value, the broken rule, and a sentence. */
 export interface ErrorDetail {
   path: string;
   rule: string;
@@ -6,8 +6,8 @@ export interface ErrorDetail {
 }
 
 /**
- * A fault of the caller: it is answered with its status and message. Whatever else is thrown is a defect of ours or of
- * the surroundings and never tells the caller more than that.
+ * An error caused by the caller, who gets its status, code and message. Every other error is an internal one, answered
+ * with 500 or 503 and without details.
  */
 export class ApiError extends Error {
   readonly status: number;
@@ -29,34 +29,34 @@ export class ApiError extends Error {
   }
 }
 
-/** 400: the request cannot be understood. */
+/** 400: the request is malformed. */
 export function badRequest(code: string, message: string, details: ErrorDetail[] = []): ApiError {
   return new ApiError(400, code, message, { details });
 }
 
-/** 401: no token, or one that is not valid. */
+/** 401: the token is missing or not valid. */
 export function unauthenticated(): ApiError {
   return new ApiError(401, 'unauthenticated', 'The API access token is missing or not valid', {
     headers: { 'www-authenticate': 'Bearer' },
   });
 }
 
-/** 403: the token is valid but may not do this. */
+/** 403: the token's holder may not do this. */
 export function forbidden(message: string, code = 'forbidden'): ApiError {
   return new ApiError(403, code, message);
 }
 
-/** 404: nothing there, or nothing that this account may know of. */
+/** 404: the record does not exist, or the caller may not see it. */
 export function notFound(what: string): ApiError {
   return new ApiError(404, 'not_found', `${what} not found`);
 }
 
-/** 422: understood, but a rule forbids it. `path` is the JSON pointer of the offending value. */
+/** 422: a value breaks a rule. `path` is the JSON pointer to the value. */
 export function invalid(path: string, rule: string, message: string): ApiError {
   return new ApiError(422, 'validation_failed', message, { details: [{ path, rule, message }] });
 }
 
-/** 503: others are at work on the same records, or too many at once; the same request may well succeed in a moment. */
+/** 503: a record is locked, or there are too many requests; the caller may try again soon. */
 export function busy(): ApiError {
   return new ApiError(503, 'busy', 'The service is busy with other requests: try again in a moment', {
     headers: { 'retry-after': '1' },

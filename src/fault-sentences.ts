@@ -2,9 +2,9 @@ import type { ErrorObject } from 'ajv';
 import type { ErrorDetail } from './errors.ts';
 import { fieldName, pointerToken } from './lib/field-name.ts';
 
-/** What a schema says beside its rules. */
+/** Keywords of a schema that help to explain its errors. */
 interface Explained {
-  /** In place of a pattern or a format, which people cannot read: what goes after the field's name, "must …". */
+  /** The end of the sentence about a broken `pattern` or `format`, after the field's name: "must …". */
   'x-explained'?: string;
   properties?: Record<string, unknown>;
 }
@@ -22,15 +22,15 @@ const typeNames: Readonly<Record<string, string>> = {
   null: 'null',
 };
 const publicRules: Readonly<Record<string, string>> = { 'x-max-bytes': 'maxBytes' };
-// They only say that another rule was broken, which says so itself.
+// Ajv reports these in addition to the error of the subschema, which says more.
 const echoes: ReadonlySet<string> = new Set(['if', 'propertyNames']);
 
-// More would only lengthen the answer to a broken request.
+// Further details would make the answer longer, but not more helpful.
 const maxDetails = 20;
 
 /**
- * Faults that Ajv found (with `verbose`), each as a sentence that names the field and what it must be; at most 20 of
- * them. `whole` is how the value itself is called. Neither patterns nor the value are ever repeated.
+ * Translates errors of Ajv (with the option `verbose`) to sentences that name the field and say what it must be; at
+ * most 20. `whole` names the value itself. The sentences contain neither patterns nor values.
  */
 export function explainFaults(faults: readonly ErrorObject[] | null | undefined, whole = 'The body'): ErrorDetail[] {
   return (faults ?? [])
@@ -46,7 +46,7 @@ function explain(fault: ErrorObject, whole: string): ErrorDetail {
   return { path, rule: publicRules[fault.keyword] ?? fault.keyword, message: sentence(fault, holder) };
 }
 
-// A missing or unknown property is reported at its own place, not at the object's.
+// Ajv reports a missing or unknown property at its object; the answer names the property itself.
 function placeOf({ params }: ErrorObject): string {
   const { missingProperty, additionalProperty, unevaluatedProperty } = params as Record<string, string | undefined>;
   const property = missingProperty ?? additionalProperty ?? unevaluatedProperty;
@@ -63,7 +63,7 @@ const inWords: Sentence = ({ keyword, schema, parentSchema }, name) => {
   const usual = keyword === 'format' ? formats[String(schema)] : undefined;
   return `${name} ${words ?? usual ?? 'does not have the right form'}`;
 };
-// Of the settings that plugins declare.
+// The formats that settings of plugins may declare.
 const formats: Readonly<Record<string, string>> = {
   email: 'must be an e-mail address such as ada@example.com',
   uri: 'must be a URL such as https://www.example.com/',
@@ -121,7 +121,7 @@ function typeName(type: string): string {
   return typeNames[type] ?? type;
 }
 
-/** `one of urgent, high, medium, low, or null`; a single value stands by itself. */
+/** The allowed values: `one of urgent, high, medium, low, or null`, or a single value. */
 function choice(values: readonly unknown[]): string {
   const texts = values.filter((value) => value !== null).map(String);
   const nullable = texts.length < values.length;
@@ -129,7 +129,7 @@ function choice(values: readonly unknown[]): string {
   return `one of ${[...texts, ...(nullable ? ['or null'] : [])].join(', ')}`;
 }
 
-/** The name that was probably meant: the nearest one, by at most a third of its letters; null when none is near. */
+/** The known name most similar to the given one, if at most a third of its letters differ; else null. */
 function closest(given: string, known: readonly string[]): string | null {
   const near = known
     .map((name) => ({ name, distance: distance(given.slice(0, 64).toLowerCase(), name.toLowerCase()) }))
@@ -138,7 +138,7 @@ function closest(given: string, known: readonly string[]): string | null {
   return near[0]?.name ?? null;
 }
 
-/** How many letters must be added, taken away or exchanged to make one text of the other (Levenshtein). */
+/** The Levenshtein distance of two texts. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let index = 0; index < one.length; index++) {

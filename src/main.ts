@@ -12,12 +12,12 @@ import { readRegistry } from './packages/registry.ts';
 import type { Seeded } from './app/seed.ts';
 import { farewell, serviceUrl, welcome } from './app/welcome.ts';
 
-/** Starts the service as the environment configures it, and ends it in order when told to. */
+/** Starts the service with the settings of the environment; shuts it down on a signal. */
 export async function start(): Promise<void> {
   const config = loadConfig();
   const log = createLog(config.logLevel);
   const { dataDir, databaseStartTimeoutMs: timeoutMs } = config;
-  // Neither the packages nor the database waits for the other.
+  // Reads the packages and starts the database concurrently.
   const reading = readRegistry(projectRoot);
   const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir, timeoutMs, log }) : null;
   const registry = await reading;
@@ -28,14 +28,16 @@ export async function start(): Promise<void> {
     if (!isStopping()) throw error;
     return null;
   });
-  // A start that was cut short by the end has nothing more to tell.
+  // A signal during the start has already begun the shutdown.
   if (isStopping()) return;
   logStart(log, config, app);
   await leaveDemoPass(config, url, seeded).catch((error: unknown) => log.warn({ err: error }, 'no demo pass left'));
   process.stdout.write(welcome({ config, url, seeded }));
 }
 
-/** Ends the service in order at the first signal, and at once at the second; answers whether it has begun to end. */
+/**
+ * Shuts the service down at the first signal, and ends it at once at the second. The result tells if it is stopping.
+ */
 function endInOrder(
   app: App,
   { embedded, config, log }: { embedded: EmbeddedPostgres | null; config: Config; log: Logger },

@@ -10,30 +10,33 @@ import { follow, writeOut, type Schema, type SchemaDocuments } from './lib/compo
 
 /** The name of a schema: its path below schemas/, without `.json`. */
 export type SchemaName = keyof Schemas;
-/** What a value of the named schema looks like. */
+/** The type of a value that matches the named schema. */
 export type Shape<Name extends SchemaName> = Schemas[Name];
 
 const folder = fileURLToPath(new URL('../schemas/', import.meta.url));
 const names = globSync('**/*.json', { cwd: folder }).map((file) => file.slice(0, -'.json'.length));
 /**
- * Values and characters up to which all faults of a value are looked for. Of a larger one the first fault is told:
- * looking for all would take as long as its sender likes, whatever the schema says about sizes.
+ * The size, in values and characters, up to which all problems of a value are reported; of a larger value only the
+ * first one: to find all, Ajv goes on after a broken limit such as maxItems, so that a sender could make it work for
+ * long.
  */
 const maxWhollyChecked = 4096;
 
-// As they stand in schemas/: composed of shapes.
+// The documents as they are in schemas/, with references to shapes.
 const composed: SchemaDocuments = new Map(
   names.map((name) => [name, JSON.parse(readFileSync(`${folder}${name}.json`, 'utf8')) as Schema]),
 );
 /**
- * Every schema document by name, its compositions written out. Values are checked by these: a flat schema tells a missing
- * or an unknown field before it looks at any other, a composed one looks at all that its parts know first.
+ * All schema documents by name, without compositions; values are validated against these. A flat schema reports a
+ * missing or unknown field before it checks other fields, a composed schema only after it has checked those of its
+ * parts.
  */
 export const documents: SchemaDocuments = new Map(names.map((name) => [name, writeOut(composed, name)]));
 
 /**
- * The named document for those who generate code from it: composed, unless a composition requires what only its parts
- * define. Generators lose such a `required`, so then the document is written out. Null when there is no such document.
+ * The named document for code generators: with its compositions, unless one of them requires a property that only its
+ * parts define. Generators lose such a `required`, so that this document is returned without compositions. Null if
+ * there is none.
  */
 export function readableDocument(name: string): Schema | null {
   const document = composed.get(name) ?? null;
@@ -65,7 +68,7 @@ function createValidator(options: ValidatorOptions): Ajv2020 {
   ajv.addKeyword('x-secret');
   ajv.addKeyword('x-explained');
   ajv.addKeyword('defaultText');
-  // A bound for objects that may hold anything: bytes of their JSON text.
+  // Limits an object of any contents by the bytes of its JSON text.
   ajv.addKeyword({
     keyword: 'x-max-bytes',
     schemaType: 'number',
@@ -81,10 +84,10 @@ function isWithinBytes(maxBytes: number, value: unknown): boolean {
   return Buffer.byteLength(JSON.stringify(value)) <= maxBytes;
 }
 
-// Ends at the first fault, so that a bound is not passed by: what stands behind it may take long.
+// Stops at the first problem, so that a limit such as maxItems protects from the work behind it.
 const quick = createValidator({ allErrors: false });
 const thorough = createValidator({ allErrors: true });
-// Query strings are all text, and repeatable; the HTTP server bounds their size.
+// Parameters of query strings are texts and may be repeated; the HTTP server limits their size.
 const coercing = createValidator({ allErrors: true, coerceTypes: 'array', useDefaults: true });
 
 function compiled(ajv: Ajv2020, name: string): ValidateFunction {
@@ -97,7 +100,7 @@ function faults(validate: ValidateFunction, value: unknown, whole?: string): Err
   return validate(value) ? [] : explainFaults(validate.errors, whole);
 }
 
-// What is left of the budget, values and characters counted; negative when it was not enough.
+// The rest of the budget after subtracting the values and characters of `value`; negative if the budget is exceeded.
 function spend(value: unknown, budget: number): number {
   if (typeof value === 'string') return budget - 1 - value.length;
   let left = budget - 1;
@@ -110,8 +113,8 @@ function spend(value: unknown, budget: number): number {
 }
 
 /**
- * What is wrong with a JSON value by the named schema; empty when nothing is. Of a large value, the first fault alone.
- * `whole` is how the sentences call the value itself: "The body" unless said otherwise.
+ * Validates a JSON value against the named schema and returns the problems; of a large value only the first one.
+ * `whole` names the value itself in messages, by default "The body".
  */
 export function findProblems(name: SchemaName, value: unknown, whole?: string): ErrorDetail[] {
   const first = faults(compiled(quick, name), value, whole);
@@ -119,10 +122,10 @@ export function findProblems(name: SchemaName, value: unknown, whole?: string): 
   return isSmall ? faults(compiled(thorough, name), value, whole) : first;
 }
 
-/** Like findProblems for query strings: turns text into numbers and booleans and fills in defaults, in place. */
+/** Like findProblems, for query strings: converts texts to numbers and booleans and sets defaults, in place. */
 export function findQueryProblems(name: SchemaName, query: Record<string, unknown>): ErrorDetail[] {
   const found = faults(compiled(coercing, name), query);
-  // Ajv looks at the bounds of a number before it turns the text into one, and `1e400` becomes Infinity.
+  // Ajv checks `maximum` before it converts the text, and `1e400` becomes Infinity.
   const endless = Object.keys(query).filter((key) => query[key] === Infinity || query[key] === -Infinity);
   return [
     ...found,
@@ -130,7 +133,7 @@ export function findQueryProblems(name: SchemaName, query: Record<string, unknow
   ];
 }
 
-/** The JSON types that a property of the named schema may have; empty where the schema says nothing of it. */
+/** The JSON types that a property of the named schema may have; empty if the schema does not define it. */
 export function propertyTypes(name: SchemaName, property: string): readonly string[] {
   const { properties = {} } = (documents.get(name) ?? {}) as { properties?: Record<string, Schema> };
   const { $ref, type = [] } = (Object.hasOwn(properties, property) && properties[property]) || {};
@@ -138,7 +141,7 @@ export function propertyTypes(name: SchemaName, property: string): readonly stri
   return [follow(documents, $ref, name).schema['type'] ?? []].flat() as string[];
 }
 
-/** Throws a defect when a value of our own making breaks its schema. */
+/** Throws an internal error if a value that the service itself made does not match its schema. */
 export function assertShape(name: SchemaName, value: unknown): void {
   const [first] = findProblems(name, value);
   if (first) throw new Error(`${name}: ${first.message} (${first.rule} at ${first.path})`);

@@ -5,7 +5,7 @@ import { OperatorError } from '../lib/operator-error.ts';
 
 const parentPollMs = 100;
 
-/** The command line. Each command is loaded when it is called, so that none pays for the others. */
+/** The command line. Imports a command's module only when the command is called, to start quickly. */
 function createProgram(): Command {
   const program = new Command('switchboard')
     .description('A customer-conversation service that people extend with bots.')
@@ -47,7 +47,9 @@ function createProgram(): Command {
   return program;
 }
 
-/** Ends this process in order once its parent has gone: whoever kills npm, or the launcher, means the service. */
+/**
+ * Sends this process SIGTERM when its parent has ended: a user who kills npm or the launcher wants to end the service.
+ */
 function endWithParent(parent: number): void {
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
@@ -58,11 +60,11 @@ function endWithParent(parent: number): void {
 }
 
 try {
-  // What the environment sets already stays.
+  // Variables that are already set keep their values.
   if (existsSync('.env')) process.loadEnvFile('.env');
   await createProgram().parseAsync();
 } catch (error) {
   console.error(error instanceof OperatorError ? error.message : error);
-  // What already runs, such as the embedded database, would keep the process alive.
+  // Parts that already run, such as the embedded database, would keep the process alive.
   process.exit(1);
 }

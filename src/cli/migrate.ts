@@ -1,7 +1,7 @@
 import { migrate } from '../postgres/migrate.ts';
 import { withDatabase } from './with-database.ts';
 
-/** Brings the configured database up to date and says what was applied. */
+/** The command `migrate`: applies the missing migrations and prints their names. */
 export async function migrateDatabase(): Promise<void> {
   await withDatabase(async ({ databaseUrl }) => {
     const applied = await migrate(databaseUrl);

@@ -69,7 +69,7 @@ const triggered: Shape<'events/bot/webwidget_triggered'> = {
   sequence: 2,
 };
 
-/** An event of each kind as a bot may get it, for trying a bot without a service. */
+/** A sample of each event, to try a bot without a service. */
 export const sampleEvents: Readonly<Record<BotEventName, Record<string, unknown>>> = {
   message_created: { ...messageCreated },
   message_updated: { ...messageUpdated },

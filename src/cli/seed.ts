@@ -7,7 +7,7 @@ import { openDatabase, withDatabase } from './with-database.ts';
 
 const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Migrates and seeds the configured database; prints the administrator's token when it was generated. */
+/** The command `seed`: migrates and seeds the database; prints the administrator's token if it was generated. */
 export async function seedDatabase(): Promise<void> {
   await withDatabase(async (context) => {
     await migrate(context.databaseUrl);

@@ -5,7 +5,7 @@ import { newToken } from '../lib/tokens.ts';
 import { isMigrated } from '../postgres/migrations/index.ts';
 import { openDatabase, withDatabase } from './with-database.ts';
 
-/** Makes an access token for somebody who lost it, and prints it this once; also while the service is running. */
+/** The command `token`: prints a new access token for a person who lost theirs; works while the service is running. */
 export async function printToken({ email, revoke = false }: { email?: string; revoke?: boolean }): Promise<void> {
   const work = (context: Parameters<typeof openDatabase>[0]) =>
     openDatabase(context, async (database) => {

@@ -6,7 +6,7 @@ import { createSandbox } from '../sandbox/parent/pool.ts';
 import type { BotEventName, Bundle, RunRequest, RunResult, Sandbox } from '../sandbox/run.ts';
 import { sampleEvents } from './sample-events.ts';
 
-/** What was found, line by line; `ok` = the package can be used. Lines that begin with `warning:` do not count against it. */
+/** The report, line by line; `ok` = the package can be used, although lines may begin with `warning:`. */
 export interface CheckReport {
   ok: boolean;
   report: string[];
@@ -16,7 +16,7 @@ const nobody = { account: 0, bot: 0 };
 const sampleSeed = 1;
 const sampleNow = 1_750_000_000_000;
 const sandboxOptions = { size: 1, queueLimit: 10, maxRssMb: 256 };
-// No event has this name, so that the bot is loaded and none of its handlers called.
+// No event has this name: a run with it loads the bot without calling a handler.
 const noEvent = '';
 
 interface Subject {
@@ -26,8 +26,8 @@ interface Subject {
 }
 
 /**
- * Checks a package directory without a service: manifest, bundle, loading in the sandbox, and each handler twice on a sample
- * event with the default settings. Never rejects for a fault of the package.
+ * Checks a package without a service: validates the manifest, bundles and loads the code, and runs each handler twice
+ * on a sample event with the default settings. Never rejects because of the package.
  */
 export async function tryPackage(directory: string): Promise<CheckReport> {
   let found: { manifest: Manifest; bundle: Bundle };
@@ -91,7 +91,7 @@ function compareHandlers(manifest: Manifest, handlers: readonly string[]): strin
   ];
 }
 
-/** Runs a handler twice on the sample event: everything must come out the same. */
+/** Runs a handler twice on its sample event: outcome and actions must be the same. */
 async function tryHandler(sandbox: Sandbox, subject: Subject, handler: string): Promise<CheckReport> {
   const first = await sandbox.run(requestFor(subject, handler));
   const second = await sandbox.run(requestFor(subject, handler));

@@ -8,7 +8,7 @@ import { createLog } from '../lib/log.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { SharedClock } from '../lib/shared-clock.ts';
 
-/** What a command works with: the settings, the URL of the configured or embedded database, and a log. */
+/** The settings, the URL of the configured or embedded database, and a log, for a command. */
 export interface CommandContext {
   config: Config;
   databaseUrl: string;
@@ -16,9 +16,9 @@ export interface CommandContext {
 }
 
 /**
- * Does the work on the configured database. The embedded one runs as long as that takes; `besideService` is for
- * what only makes sense with a service's own database: it may be running on it, which is otherwise an error, and none is
- * made. Throws OperatorError.
+ * Calls `work` with the configured database, or starts the embedded one for it. With `besideService`, a service may
+ * already be running on the embedded database (otherwise an error), and a missing database is an error instead of being
+ * created. Throws OperatorError.
  */
 export async function withDatabase(
   work: (context: CommandContext) => Promise<void>,
@@ -42,7 +42,7 @@ export async function withDatabase(
   }
 }
 
-/** Does the work with a connection to the command's database. */
+/** Calls `work` with a pool of connections to the command's database. */
 export async function openDatabase(
   { config, databaseUrl, log }: CommandContext,
   work: (database: Database) => Promise<void>,

@@ -1,5 +1,5 @@
 /**
- * Where `npm run demo` listens for the webhooks it shows: a loopback address and port that nothing else uses. With
- * DEMO the service may call this one endpoint, although private addresses are closed to it otherwise.
+ * The address at which `npm run demo` receives webhooks: a loopback address and port that no other program uses. With
+ * DEMO the service may call this endpoint, although it may call no other private address.
  */
 export const demoEndpoint = { address: '127.83.66.1', port: 38366 } as const;

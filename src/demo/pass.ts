@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What `npm run demo` needs to speak to the running service: kept in DATA_DIR, readable by its owner only. */
+/**
+ * URL and token with which `npm run demo` calls the running service; a file in DATA_DIR, readable by its owner only.
+ */
 export interface DemoPass {
   url: string;
   token: string;
@@ -10,7 +12,7 @@ export interface DemoPass {
 
 const fileName = 'demo-pass.json';
 
-/** The pass that a start with DEMO left in DATA_DIR, or null. */
+/** Reads the pass that a start with DEMO wrote to DATA_DIR; null if there is none. */
 export function readDemoPass(dataDir: string): DemoPass | null {
   try {
     return JSON.parse(readFileSync(join(dataDir, fileName), 'utf8')) as DemoPass;
@@ -19,7 +21,7 @@ export function readDemoPass(dataDir: string): DemoPass | null {
   }
 }
 
-/** Leaves the pass in DATA_DIR. */
+/** Writes the pass to DATA_DIR. */
 export async function writeDemoPass(dataDir: string, pass: DemoPass): Promise<void> {
   const file = join(dataDir, fileName);
   await writeFile(file, `${JSON.stringify(pass)}\n`, { mode: 0o600 });

@@ -11,7 +11,7 @@ import type { Shape } from '../schemas.ts';
 
 type Json = Record<string, unknown>;
 
-/** What the demo reads of an event. */
+/** The fields of an event that the demo prints. */
 interface ToldEvent {
   event: string;
   status?: string;
@@ -19,7 +19,7 @@ interface ToldEvent {
 }
 type Call = <Reply>(method: string, path: string, body?: Json) => Promise<Reply>;
 
-/** One webhook post as the demo's own receiver got it. */
+/** A webhook request that the demo's receiver got. */
 interface Post {
   id: string;
   attempt: string;
@@ -30,7 +30,7 @@ interface Post {
 const snoozeSeconds = 2;
 const patienceMs = 20_000;
 
-/** Plays a customer's story against the running service, with a receiver of its own, and tells it line by line. */
+/** Plays a customer's story on the running service, with a webhook receiver, and prints it line by line. */
 export async function demo(options: { url?: string; token?: string } = {}): Promise<void> {
   const { dataDir } = loadConfig();
   const pass = readDemoPass(dataDir);
@@ -50,7 +50,7 @@ export async function demo(options: { url?: string; token?: string } = {}): Prom
   say(`\nDone: ${receiver.posts.length} posts received, ${valid} of them with a valid signature.`);
 }
 
-/** Receives the webhooks, fails the first on purpose, and keeps them all. */
+/** A webhook receiver that answers the first request with an error on purpose and keeps all requests. */
 class DemoReceiver {
   readonly posts: Post[] = [];
   secret = '';

@@ -4,7 +4,7 @@ import { Agenda, type Job } from 'agenda';
 import { Pool } from 'pg';
 import type { Clock } from '../lib/ports.ts';
 
-/** Something that the clock calls: always a look at what our own rows say, so that one call too many does no harm. */
+/** A function that the clock calls. It looks for due rows in the database, so that an additional call does no harm. */
 export interface Alarm {
   name: string;
   everyMs: number;
@@ -15,23 +15,23 @@ export interface AlarmClockOptions {
   databaseUrl: string;
   clock: Clock;
   alarms: readonly Alarm[];
-  /** Told of the clock's own troubles, a restarting database among them. */
+  /** Called with the clock's own errors, for example while the database restarts. */
   failed: (error: unknown) => void;
 }
 
 const lookMs = 500;
 const connectRetryMs = 500;
-// Within this time of the table's loss its rows are back.
+// How often lost rows of recurring alarms are restored.
 const restoreMs = 5_000;
-// What a killed process was ringing is rung again after this time; what takes longer may ring twice at once.
+// After this time, the alarm of a killed process rings again; an alarm that takes longer may ring twice at once.
 const lockMs = 10_000;
 const poolMax = 4;
-// Moments for which an alarm stands already; more of them than fit are left to the recurring look.
+// The number of single alarms that this process remembers; times beyond it are left to the recurring alarm.
 const maxMoments = 10_000;
 
 /**
- * Rings at set times, by Agenda. It carries no truth: who lost all its rows has lost nothing, for each ring only says
- * "look now", and the recurring ones come back by themselves.
+ * Calls alarms at set times, with Agenda. The alarms' own rows say what is due, so that losing Agenda's rows loses
+ * nothing: single alarms are covered by the recurring ones, and those are restored.
  */
 export class AlarmClock {
   readonly #options: AlarmClockOptions;
@@ -48,7 +48,7 @@ export class AlarmClock {
       max: poolMax,
       application_name: 'switchboard-alarms',
     });
-    // Without listeners, a restart of the database would end the process.
+    // Without listeners for `error`, a restart of the database would end the process.
     this.#pool.on('error', options.failed);
     this.#agenda = new Agenda({
       backend: new PatientBackend(this.#pool, this.#stopping.signal),
@@ -73,7 +73,7 @@ export class AlarmClock {
     this.#restore = setInterval(() => void this.#setRecurring().catch(this.#options.failed), restoreMs);
   }
 
-  /** Rings the named alarm once more at the moment, be it in this process or another. */
+  /** Rings the named alarm an additional time at `moment`, in this process or another. */
   async ringAt(name: string, moment: Date): Promise<void> {
     const key = `${name} ${moment.getTime()}`;
     if (this.#moments.has(key) || this.#moments.size >= maxMoments) return;
@@ -89,7 +89,7 @@ export class AlarmClock {
   async stop(): Promise<void> {
     this.#stopping.abort();
     if (this.#restore) clearInterval(this.#restore);
-    // What it has locked and cannot unlock now becomes free when the lock's time is over.
+    // If unlocking fails, the locks of Agenda expire after lockMs.
     await this.#agenda.stop(false).catch(this.#options.failed);
     await this.#pool.end();
   }
@@ -103,7 +103,7 @@ export class AlarmClock {
   }
 }
 
-// Agenda connects in its constructor and lets a refusal go unhandled, which would end the process.
+// Agenda connects in its constructor without handling errors; an unhandled rejection would end the process.
 class PatientBackend extends PostgresBackend {
   readonly #given: AbortSignal;
 

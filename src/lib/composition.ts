@@ -1,12 +1,12 @@
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-/** A JSON Schema, or a whole document of one. */
+/** A JSON Schema, or a document that holds one. */
 export type Schema = Readonly<Record<string, unknown>>;
 /** Schema documents by name: the path below schemas/, without `.json`. */
 export type SchemaDocuments = ReadonlyMap<string, Schema>;
 
-/** The document that a schema stands in, and the one that it is written into. */
+/** The document that contains a schema, and the document that it is copied into. */
 interface Place {
   from: string;
   into: string;
@@ -17,10 +17,10 @@ const holders = new Set('items additionalProperties propertyNames not if then el
 const namedHolders = new Set(['properties', 'patternProperties', '$defs']);
 
 /**
- * The named document with its compositions written out: an `allOf` becomes one flat object schema, closed where the
- * composition says `unevaluatedProperties: false`. It lets in exactly the same. Properties stand in the order of the
- * `allOf`, then the composition's own; one that is `true` keeps a place for the property that a later part defines.
- * Throws where two parts say different things of one property or keyword.
+ * An equivalent of the named document without compositions: each `allOf` becomes one flat object schema, closed if the
+ * composition has `unevaluatedProperties: false`. Properties are in the order of the `allOf`, then the composition's
+ * own; a property that is `true` only holds the place of a later definition. Throws where two parts define one property
+ * or keyword differently.
  */
 export function writeOut(documents: SchemaDocuments, name: string): Schema {
   const piece = (schema: Schema, place: Place): Schema => {
@@ -48,7 +48,7 @@ export function writeOut(documents: SchemaDocuments, name: string): Schema {
   return piece(schema, { from: name, into: name });
 }
 
-/** The document and the pointer within it that a reference in the document `from` means. */
+/** The document and the pointer within it that a reference in the document `from` refers to. */
 export function targetOf(reference: string, from: string): { document: string; pointer: string } {
   const [file = '', pointer = ''] = reference.split('#');
   const document = file === '' ? from : posix.join(posix.dirname(from), file).replace(/\.json$/, '');
@@ -74,7 +74,7 @@ function merge(parts: readonly Schema[], composition: Schema, name: string): Sch
   if (parts.some((part) => part['additionalProperties'] === false))
     throw new Error(`${name} is composed of a closed schema`);
   const { unevaluatedProperties, ...own } = composition;
-  // What a shape says of itself is not said of what is composed of it.
+  // Title and description of a shape do not describe the schema that is composed of it.
   const rules = parts.map(({ $schema: _schema, title: _title, description: _description, ...rest }) => rest);
   const all: Schema[] = [...rules, own];
   const required = [...new Set(all.flatMap((part) => (part['required'] ?? []) as string[]))];

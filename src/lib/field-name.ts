@@ -1,8 +1,8 @@
 const index = /^\d+$/;
 
 /**
- * How a sentence names the value at a JSON pointer: `/message/content` is `message.content`, `/user_ids/3` is
- * `user_ids[3]`; the empty pointer is `whole`.
+ * The name of the value at a JSON pointer, for messages: `message.content` for `/message/content`, `user_ids[3]` for
+ * `/user_ids/3`, and `whole` for the empty pointer.
  */
 export function fieldName(pointer: string, whole = 'The body'): string {
   if (pointer === '') return whole;
@@ -10,7 +10,7 @@ export function fieldName(pointer: string, whole = 'The body'): string {
   return `\`${first}${rest.map((step) => (index.test(step) ? `[${step}]` : `.${step}`)).join('')}\``;
 }
 
-/** A property's name as a step of a JSON pointer. */
+/** A property's name, escaped as a step of a JSON pointer. */
 export function pointerToken(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

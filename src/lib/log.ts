@@ -1,12 +1,12 @@
 import { pino, type Logger, type LoggerOptions } from 'pino';
 import pretty from 'pino-pretty';
 
-// Matches a terminal's control sequence as it stands in JSON text, where the escape character is spelled out.
+// Matches a control sequence of terminals in JSON text, where the ESC character is escaped.
 const controlSequence = /\\u001b(?:\[[0-9;?]*[ -/]*[@-~])?/gi;
 
 /**
- * The log of a process, on standard output: lines for people on a terminal, else JSON, one object a line. Both are free
- * of control sequences that came in with what is logged.
+ * The log of a process on standard output: readable lines on a terminal, else JSON, one object a line. Removes terminal
+ * control sequences from logged texts.
  */
 export function createLog(level: string, isTerminal: boolean = process.stdout.isTTY): Logger {
   const options: LoggerOptions = { level, hooks: { streamWrite: withoutControlSequences } };
@@ -15,7 +15,7 @@ export function createLog(level: string, isTerminal: boolean = process.stdout.is
   return pino(options, terminal);
 }
 
-// Strangers' texts may hold them: they would rewrite what a person reads on a terminal.
+// Logged texts may come from strangers, whose control sequences could change what the terminal shows.
 function withoutControlSequences(line: string): string {
   return line.includes('\\u001b') ? line.replaceAll(controlSequence, '') : line;
 }

@@ -1,26 +1,26 @@
 import { createTransport, type Transporter } from 'nodemailer';
 
-/** A mail with one link that matters. */
+/** A mail whose purpose is one link. */
 export interface Mail {
   to: { name: string; address: string };
   subject: string;
-  /** Plain text, the link in it. */
+  /** Plain text that contains the link. */
   text: string;
   link: string;
 }
 
-/** Where the mailer tells what became of mail. */
+/** The log for sent and failed mail. */
 export interface MailLog {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;
 }
 
 const connectMs = 10_000;
-const silenceMs = 20_000;
+const inactivityMs = 20_000;
 
 /**
- * Sends mail in the background. What cannot be sent, because there is no server or it refuses, is told in the log with its
- * link, so that the operator can pass that on.
+ * Sends mail in the background. If there is no mail server, or it fails, logs the mail's link, so that the operator can
+ * pass the link on.
  */
 export class Mailer {
   readonly #transport: Transporter | null;
@@ -28,7 +28,7 @@ export class Mailer {
   readonly #log: MailLog;
   readonly #underWay = new Set<Promise<void>>();
 
-  /** Without `smtpUrl` nothing is sent. `from` is the sender, an address with or without a name. */
+  /** Without `smtpUrl`, links are only logged. `from` is the sender's address, with or without a name. */
   constructor({ smtpUrl, from, log }: { smtpUrl: string | null; from: string | null; log: MailLog }) {
     this.#from = from ?? '';
     this.#log = log;
@@ -40,13 +40,13 @@ export class Mailer {
             connectionTimeout: connectMs,
             greetingTimeout: connectMs,
             dnsTimeout: connectMs,
-            socketTimeout: silenceMs,
+            socketTimeout: inactivityMs,
             disableFileAccess: true,
             disableUrlAccess: true,
           });
   }
 
-  /** Sends a mail, or logs its link; never fails, and answers before it is sent. */
+  /** Begins to send a mail, or logs its link; never throws. */
   send(mail: Mail): void {
     const { to, link } = mail;
     if (!this.#transport) {
@@ -64,7 +64,7 @@ export class Mailer {
     void sending.finally(() => this.#underWay.delete(sending));
   }
 
-  /** Waits for the mail under way and lets go of the server. */
+  /** Waits for mail that is being sent, then closes the connections to the server. */
   async close(): Promise<void> {
     await Promise.all(this.#underWay);
     this.#transport?.close();

@@ -1,11 +1,11 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 
-/** Where the present moment comes from; a test passes one that stands still. */
+/** The source of the current time; tests pass a fixed one. */
 export interface Clock {
   now(): Date;
 }
 
-/** Where unpredictability comes from; a replay passes a seeded one. */
+/** The source of random values; tests pass a seeded one. */
 export interface Random {
   /** `n` unpredictable bytes. */
   bytes(n: number): Buffer;

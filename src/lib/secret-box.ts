@@ -1,15 +1,15 @@
 import { createCipheriv, createDecipheriv, scryptSync } from 'node:crypto';
 import type { Random } from './ports.ts';
 
-/** Encrypts and decrypts the secrets that the database keeps. */
+/** Encrypts and decrypts secrets that are stored in the database. */
 export interface SecretBox {
-  /** The text encrypted, as `v1.` + base64url of nonce, tag and ciphertext; another nonce each time. */
+  /** Encrypts a text to `v1.` + base64url of nonce, tag and ciphertext, with a new nonce each time. */
   seal(text: string): string;
-  /** The text again. Throws SecretUnreadableError when the key differs, or the sealed text was changed. */
+  /** Decrypts a sealed text. Throws SecretUnreadableError if the key differs or the sealed text was changed. */
   open(sealed: string): string;
 }
 
-/** A stored secret that this key does not open. The message names neither the secret nor the sealed text. */
+/** Thrown for a stored secret that cannot be decrypted. The message contains neither the secret nor the sealed text. */
 export class SecretUnreadableError extends Error {
   override name = 'SecretUnreadableError';
 
@@ -26,11 +26,11 @@ const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 const sealedText = /^v1\.([A-Za-z0-9_-]+)$/;
-/** The salt only separates this use of SECRET_KEY from others: it has to be the same in every process. */
+/** Separates this use of SECRET_KEY from others. Constant, because every process has to derive the same key. */
 const keySalt = 'switchboard secret box v1';
 const webhookSecretBytes = 32;
 
-/** A box for one SECRET_KEY. The key is derived once, by scrypt (about 50 ms), because SECRET_KEY may be a passphrase. */
+/** A box for one SECRET_KEY. Derives the key with scrypt (about 50 ms), because SECRET_KEY may be a passphrase. */
 export function createSecretBox(secretKey: string, random: Random): SecretBox {
   if (secretKey === '') throw new Error('SECRET_KEY is empty.');
   const key = scryptSync(secretKey, keySalt, keyBytes);
@@ -62,7 +62,7 @@ function open(key: Buffer, sealed: string): string {
   try {
     return Buffer.concat([text, decipher.final()]).toString('utf8');
   } catch {
-    // The cipher's own error says "unable to authenticate data", which tells an operator nothing to do.
+    // OpenSSL's message, "unable to authenticate data", would not help an operator.
     throw new SecretUnreadableError();
   }
 }

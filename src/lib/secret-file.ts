@@ -5,7 +5,7 @@ import { systemRandom } from './ports.ts';
 const secretBytes = 32;
 const ownerOnly = 0o600;
 
-/** The secret that the file holds, without surrounding white space; null when there is no such file. Other faults throw. */
+/** The file's contents without surrounding white space; null if there is no such file. Throws every other error. */
 export function readSecretFile(path: string): string | null {
   try {
     return readFileSync(path, 'utf8').trim();
@@ -15,7 +15,7 @@ export function readSecretFile(path: string): string | null {
   }
 }
 
-/** Like readSecretFile; a missing file is made first, with 256 random bits as base64url, readable by its owner only. */
+/** Like readSecretFile, but creates a missing file: 256 random bits as base64url, readable by its owner only. */
 export function readOrCreateSecretFile(path: string): string {
   const existing = readSecretFile(path);
   if (existing !== null) return existing;
@@ -24,13 +24,16 @@ export function readOrCreateSecretFile(path: string): string {
   return writeOnce(path, secret);
 }
 
-/** Makes a folder, and its parents, that other accounts cannot look into. */
+/** Creates a folder and its parents; other users of the system cannot list it. */
 export function createPrivateFolder(path: string): void {
-  // Root hands the database to another account, which has to pass through this folder.
+  // If this process is root, PostgreSQL runs as another user, which has to pass through this folder.
   mkdirSync(path, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
 }
 
-/** A crash never leaves half a secret, and of two processes that start at once both get the same one. */
+/**
+ * Links a complete file into place: a crash leaves no half secret, and two processes that start at once get the same
+ * one.
+ */
 function writeOnce(path: string, secret: string): string {
   const draft = `${path}.${systemRandom.uuid()}`;
   writeFileSync(draft, `${secret}\n`, { mode: ownerOnly, flag: 'wx', flush: true });

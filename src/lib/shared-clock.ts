@@ -1,12 +1,12 @@
 import { systemClock, type Clock } from './ports.ts';
 
 const followMs = 60_000;
-// A question that took longer says too little about when it was answered.
+// A slower round trip makes the measurement too inexact.
 const maxRoundTripMs = 1_000;
 
 /**
- * A clock that tells the time of another one, which several processes share: this machine's own, put right by the
- * difference that was measured last. Until it is measured it tells the machine's own time.
+ * A clock that follows another one, which several processes share: the machine's clock plus the last measured
+ * difference. Shows the machine's time until the first measurement.
  */
 export class SharedClock implements Clock {
   readonly #own: Clock;
@@ -21,7 +21,7 @@ export class SharedClock implements Clock {
     return new Date(this.#own.now().getTime() + this.#aheadMs);
   }
 
-  /** Measures how far the other clock is ahead; what it told counts for the middle of the time that asking took. */
+  /** Measures the difference to the other clock. Assumes that it was read in the middle of the round trip. */
   async measure(ask: () => Promise<Date>): Promise<void> {
     const askedAt = this.#own.now().getTime();
     const told = (await ask()).getTime();
@@ -30,7 +30,7 @@ export class SharedClock implements Clock {
     this.#aheadMs = told - (askedAt + roundTripMs / 2);
   }
 
-  /** Measures now, and from time to time until stopped; failures of the later ones go to `failed`. */
+  /** Measures now, and then regularly until stopped; errors of the later measurements go to `failed`. */
   async follow(ask: () => Promise<Date>, failed: (error: unknown) => void): Promise<void> {
     await this.measure(ask);
     this.#following ??= setInterval(() => void this.measure(ask).catch(failed), followMs).unref();

@@ -1,16 +1,16 @@
 const replacement = '\uFFFD';
 const nul = /\0/g;
-// One escape of a JSON text at a time, so that a backslash that is itself escaped does not begin one. JSON.stringify writes
-// a surrogate as an escape only where it stands alone.
+// Matches one escape sequence of a JSON text at a time, so that the second of two backslashes does not begin another.
+// JSON.stringify escapes a surrogate only if it is unpaired.
 const jsonEscape = /\\(?:u[0-9a-f]{4}|.)/g;
 const unstorableEscape = /^\\u(?:0000|d[89a-f])/;
 
 /**
- * Any text as PostgreSQL stores it, at most `maxChars` UTF-16 code units: each NUL character and each half of a surrogate
- * pair becomes U+FFFD, the character for what could not be read.
+ * Makes a text storable in PostgreSQL: cuts it to `maxChars` UTF-16 code units and replaces each NUL character and each
+ * unpaired surrogate with U+FFFD, the replacement character.
  */
 export function storableText(text: string, maxChars: number): string {
-  // Cut first: the cut may go through a pair.
+  // Cut first: the cut may split a surrogate pair.
   return text.slice(0, maxChars).toWellFormed().replace(nul, replacement);
 }
 
@@ -19,7 +19,9 @@ export function storableTextOrNull(text: string | null, maxChars: number): strin
   return text === null ? null : storableText(text, maxChars);
 }
 
-/** The JSON of a value as PostgreSQL stores it in jsonb: texts and property names are changed as by storableText, uncut. */
+/**
+ * The JSON of a value, storable as jsonb: texts and property names have the replacements of storableText, but no cut.
+ */
 export function storableJson(value: object): string {
   return JSON.stringify(value).replace(jsonEscape, (escape) => (unstorableEscape.test(escape) ? '\\ufffd' : escape));
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Random } from './ports.ts';
 
-/** Who a token speaks for: a person (`swu_`), a bot (`swb_`), a contact (`swc_`), or whoever an invitation (`swi_`) was sent to. */
+/** The holder of a token: a person (`swu_`), a bot (`swb_`), a contact (`swc_`) or the invited person (`swi_`). */
 export type TokenKind = 'user' | 'bot' | 'contact' | 'invitation';
 
 const prefixOf: Record<TokenKind, string> = { user: 'swu_', bot: 'swb_', contact: 'swc_', invitation: 'swi_' };
@@ -15,21 +15,21 @@ const entropyChars = 43;
 /** 62^6 is above 2^32. */
 const checksumChars = 6;
 
-/** A new API token: prefix, 256 random bits in 43 base62 characters, CRC-32 in 6. Shown to its owner once, never stored. */
+/** Creates a token: a prefix, 256 random bits as 43 base62 characters, their CRC-32 as 6. Shown once, never stored. */
 export function newToken(kind: TokenKind, random: Random): string {
   const number = BigInt(`0x${random.bytes(entropyBytes).toString('hex')}`);
   const unsealed = prefixOf[kind] + base62(number, entropyChars);
   return unsealed + checksum(unsealed);
 }
 
-/** What the database keeps of a token: its SHA-256. 256 random bits need no slow hash. */
+/** The SHA-256 of a token, which is stored instead of it. 256 random bits need no slow hash. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
 /**
- * True when a token carries our prefix but not our checksum: nobody can own it, so it is answered 401 without a query.
- * A token without our prefix is not judged here.
+ * True for a token with our prefix and a wrong checksum: it cannot exist, so that a request with it is answered 401
+ * without a query. False for every token without our prefix.
  */
 export function looksForged(token: string): boolean {
   if (!ourPrefix.test(token)) return false;
@@ -37,7 +37,7 @@ export function looksForged(token: string): boolean {
   return checksum(token.slice(0, -checksumChars)) !== token.slice(-checksumChars);
 }
 
-/** The four characters by which an owner recognises a token in a list. */
+/** The last four characters, by which owners recognise a token in a list. */
 export function lastFour(token: string): string {
   return token.slice(-4);
 }

@@ -1,4 +1,4 @@
-/** A moment as the REST API tells it: whole Unix seconds. */
+/** A date in whole Unix seconds, the unit of the REST API. */
 export function unixSeconds(moment: Date): number {
   return Math.floor(moment.getTime() / 1000);
 }
@@ -8,7 +8,7 @@ export function unixSecondsOrNull(moment: Date | null): number | null {
   return moment === null ? null : unixSeconds(moment);
 }
 
-/** The moment that Unix seconds name. */
+/** The date of a number of Unix seconds. */
 export function fromUnixSeconds(seconds: number): Date {
   return new Date(seconds * 1000);
 }

@@ -1,6 +1,6 @@
 import { fieldName, pointerToken } from './field-name.ts';
 
-/** A value that no part of the service may accept: where it stands (JSON pointer), which rule it breaks, a sentence. */
+/** Why a JSON document is refused: the JSON pointer of the offending value, the rule that it breaks, and a sentence. */
 export interface UnsafeValue {
   readonly path: string;
   readonly rule: 'nul' | 'surrogate' | 'depth' | 'number' | 'key' | 'values';
@@ -10,20 +10,20 @@ export interface UnsafeValue {
 /** The deepest nesting of objects and arrays that is accepted. */
 export const maxJsonDepth = 32;
 /**
- * The most values that one document may hold, properties and items of whatever depth counted: what comes after the
- * parser may take time for each of them.
+ * The number of values that a document may contain, nested properties and items included: validation and storage take
+ * time for each of them.
  */
 export const maxJsonValues = 20_000;
 
 const maxPathChars = 255;
-/** Stands for a number of the text that a double cannot hold. */
+/** The parser's replacement for a number that a double cannot represent. */
 export const inexact = Symbol('inexact number');
 
 /**
- * The first value, in document order, that is refused everywhere: NUL characters and lone surrogates (PostgreSQL cannot
- * store them) in texts and property names, nesting beyond maxJsonDepth, more than maxJsonValues values, numbers too
- * large to be finite, and the property name `__proto__`. Null when there is none. Any document is safe to pass: the walk
- * ends at the limits.
+ * Finds the first value, in document order, that no part of the service accepts: a text or property name with a NUL
+ * character or an unpaired surrogate (PostgreSQL cannot store them), nesting beyond maxJsonDepth, more than
+ * maxJsonValues values, a number that is not finite, or the property name `__proto__`. Null if there is none. Safe for
+ * any document: the walk ends at the limits.
  */
 export function findUnsafeValue(value: unknown): UnsafeValue | null {
   const found = inspect(value, { left: maxJsonValues, depth: 0 });
@@ -34,14 +34,14 @@ export function findUnsafeValue(value: unknown): UnsafeValue | null {
   return { path, rule, message: `${fieldName(path)} ${fault}` };
 }
 
-/** What is wrong, to be said after the value's name, and the way there. */
+/** The broken rule, the end of a sentence that begins with the value's name, and the path to the value. */
 interface Finding {
   rule: UnsafeValue['rule'];
   fault: string;
   steps: string[];
 }
 
-/** How far the walk may still go. */
+/** The remaining budget of the walk. */
 interface Bounds {
   left: number;
   depth: number;
@@ -73,7 +73,7 @@ function inspectItems(items: readonly unknown[], bounds: Bounds): Finding | null
 
 function inspectProperties(object: object, bounds: Bounds): Finding | null {
   for (const [key, item] of Object.entries(object)) {
-    // A refused name is reported at its object, so that the answer never repeats it.
+    // A refused name is reported at its object, because the answer must not repeat the name.
     if (key === '__proto__') return finding('key', 'has a property named __proto__, which is not allowed');
     const unsafeName = inspectText(key, 'has a property whose name ');
     if (unsafeName !== null) return unsafeName;
@@ -94,7 +94,7 @@ function finding(rule: UnsafeValue['rule'], fault: string): Finding {
 }
 
 function below(step: string, found: Finding): Finding {
-  // Too many values are too many of the whole document.
+  // The rule `values` is about the whole document, so its pointer stays empty.
   if (found.rule !== 'values') found.steps.unshift(step);
   return found;
 }

@@ -3,25 +3,27 @@ import { isIPv4, isIPv6 } from 'node:net';
 /** Decides which addresses the service may connect to. */
 export interface AddressPolicy {
   /**
-   * True for a global address, one inside the operator's ranges, or an endpoint that is open at this port; false for all
-   * else, unreadable text included.
+   * True for a global address, an address within the operator's ranges, or an open endpoint at this port. False for
+   * every other text.
    */
   allows(address: string, port?: number): boolean;
 }
 
-/** One port of one address. */
+/** An address and a port. */
 export interface OpenEndpoint {
   readonly address: string;
   readonly port: number;
 }
 
-/** A range of addresses: 4 or 16 bytes, of which the first `bits` bits count. */
+/** A CIDR range: all addresses of the same length with the same first `bits` bits. */
 export interface Cidr {
   readonly bytes: readonly number[];
   readonly bits: number;
 }
 
-/** IPv4 that is not globally reachable (IANA special-purpose registry), and Azure's host agent, which only looks global. */
+/**
+ * IPv4 ranges that are not globally reachable (IANA special-purpose registry), and the address of Azure's host agent.
+ */
 const refusedIpv4Ranges = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -41,18 +43,18 @@ const refusedIpv4Ranges = [
   '240.0.0.0/4',
 ].map(requireCidr);
 
-/** The only IPv6 space that IANA hands out; it leaves out ::/8, 100::/64, 5f00::/16, fc00::/7, fe80::/10, ff00::/8 … */
+/** The only IPv6 range that IANA assigns for global use; ::/8, fc00::/7, fe80::/10, ff00::/8 and others lie outside. */
 const globalUnicastRange = requireCidr('2000::/3');
 
-/** Parts of the global unicast space that reach something else: protocol assignments (Teredo), documentation, 6to4. */
+/** Special-purpose parts of the global range: protocol assignments such as Teredo, documentation, 6to4. */
 const refusedIpv6Ranges = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'].map(requireCidr);
 
-/** The well-known NAT64 prefix: its last four bytes are the IPv4 address that will be reached. */
+/** The NAT64 prefix: the last four bytes of such an address are the IPv4 address that a gateway will call. */
 const nat64Range = requireCidr('64:ff9b::/96');
 
 /**
- * The policy that refuses every non-global address outside `allowCidrs`, `openEndpoints` apart. Throws when one of those
- * is not a CIDR range.
+ * A policy that allows global addresses, the ranges `allowCidrs` and the `openEndpoints`. Throws when one of the ranges
+ * is not in CIDR notation.
  */
 export function createAddressPolicy(
   allowCidrs: readonly string[],
@@ -80,7 +82,7 @@ export function parseAddress(text: string): readonly number[] | null {
   return [...left, ...Array<number>(16 - left.length - right.length).fill(0), ...right];
 }
 
-/** Reads `10.0.0.0/8`, `fd00::/8` or a single address; null when the text is none of them. */
+/** Parses `10.0.0.0/8`, `fd00::/8` or a single address; null for any other text. */
 export function parseCidr(text: string): Cidr | null {
   const [address = '', suffix, ...rest] = text.trim().split('/');
   const bytes = parseAddress(address);
@@ -91,15 +93,15 @@ export function parseCidr(text: string): Cidr | null {
   return { bytes, bits: Number(suffix) };
 }
 
-/** IPv4 addresses in IPv6 notation, as a socket that listens on both tells them. */
+/** IPv4 addresses in IPv6 notation: a dual-stack socket reports its IPv4 callers like this. */
 const mappedIpv4Range = requireCidr('::ffff:0:0/96');
-// What one customer of a provider is given at least: within it, anybody may choose any address.
+// 64 bits: the smallest IPv6 network that a customer of a provider gets and can choose any address from.
 const customerBytes = 8;
 const maxNameChars = 64;
 
 /**
- * The name under which limits count a caller: IPv4 by address, also in IPv6 notation; IPv6 by its /64, which one caller
- * has to itself. Text that is no address is its own name.
+ * The key under which rate limits count a caller: an IPv4 address (also in IPv6 notation) as a whole, of an IPv6
+ * address the /64 network, which belongs to one caller. Any other text is its own key.
  */
 export function callerNetwork(address: string): string {
   const bytes = parseAddress(address.replace(/%.*$/, ''));

@@ -10,31 +10,31 @@ import type { Exchange } from './exchange.ts';
 import { BlockedAddressError, UnresolvedHostError } from './result.ts';
 import { isAddress } from './url.ts';
 
-/** What connections are made with, and how many. */
+/** The settings of all connections. */
 export interface ConnectionSettings {
   readonly policy: AddressPolicy;
   readonly resolver: HostResolver;
-  /** For one attempt to connect, in milliseconds. */
+  /** The timeout of one attempt to connect, in milliseconds. */
   readonly timeoutMs: number;
   readonly connectionsPerOrigin: number;
-  /** How long an origin's connections outlive their last use, in milliseconds; default 60,000. */
+  /** How long unused connections of an origin are kept, in milliseconds; default 60,000. */
   readonly idleMs?: number;
 }
 
-/** The parts of a request that are written to the wire. */
+/** A request without its origin and path. */
 interface WireRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer | null;
 }
 
-/** Open connections by origin; the only place that speaks HTTP to others. */
+/** Open connections by origin: the only place in the service that makes HTTP requests. */
 export interface Connections {
-  /** Writes a request to a connection of its origin, a new one if need be, and reports all that follows to the exchange. */
+  /** Sends a request over a connection of its origin, opening one if necessary; reports the answer to the exchange. */
   send(url: URL, request: WireRequest, exchange: Exchange): void;
-  /** How many origins have connections, or had within the idle time. */
+  /** The number of origins with connections in use or not idle for too long. */
   origins(): number;
-  /** Destroys every connection. */
+  /** Destroys all connections. */
   close(): Promise<void>;
 }
 
@@ -49,18 +49,18 @@ const maxAddressesTried = 8;
 const addressAttemptMs = 1_000;
 const maxOrigins = 5_000;
 const keepAliveMs = 4_000;
-/** Bounds an endpoint's own keep-alive wish, and how long a changed DNS record can go unnoticed. */
+/** The longest a connection lives, whatever its server asks for, so that a changed DNS record takes effect. */
 const connectionLifeMs = 60_000;
 const sendHeadersChannel = 'undici:client:sendHeaders';
 
-/** Opens the connections' registry; nothing is dialled yet. */
+/** Creates an empty set of connections; `send` opens them. */
 export function createConnections(settings: ConnectionSettings): Connections {
   const { idleMs = connectionLifeMs } = settings;
   const connect = createConnector(settings);
   const pools = new Map<string, OriginPool>();
   const sockets = observeSockets();
 
-  // undici's own Agent would do, did it not keep a pool for ever once a request to its origin was cut short.
+  // Not undici's Agent: it never closes the pool of an origin after a request to it was aborted.
   function sweep(longestIdleMs: number): void {
     for (const [origin, { pool, active, idleSince }] of pools) {
       if (active > 0 || performance.now() - idleSince < longestIdleMs) continue;
@@ -110,9 +110,9 @@ function createPool(origin: string, settings: ConnectionSettings, connect: build
     connect,
     connections: settings.connectionsPerOrigin,
     pipelining: 1,
-    // HTTP/2 would put many exchanges on one socket, and cutting one short would no longer be destroying it.
+    // With HTTP/2 several exchanges would share a socket, and aborting one could not destroy it.
     allowH2: false,
-    // The exchange's own deadline covers both, exactly.
+    // Exchange has one deadline for the whole call.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: maxResponseHeaderBytes,
@@ -123,9 +123,9 @@ function createPool(origin: string, settings: ConnectionSettings, connect: build
 }
 
 /**
- * A connector that dials vetted addresses only. A literal is judged here, because Node asks no lookup for it; for a name,
- * the lookup hands Node exactly the addresses that were judged, so that a second DNS answer is never used. TLS still
- * checks the certificate against the name.
+ * A connector that only connects to addresses that the policy allows. It checks a literal address itself, because Node
+ * calls no lookup for one. For a name, the lookup checks the addresses and returns exactly these to Node, so that no
+ * second DNS answer can differ. TLS still checks the certificate against the name.
  */
 function createConnector({ policy, resolver, timeoutMs }: ConnectionSettings): buildConnector.connector {
   const dial = buildConnector({
@@ -143,7 +143,7 @@ function createConnector({ policy, resolver, timeoutMs }: ConnectionSettings): b
     }
     dial(target, (...outcome) => {
       const [error, socket] = outcome;
-      // Belt and braces: whatever the lookup was asked, no byte is written to an address that the policy refuses.
+      // Defence in depth: checks the address of the connected socket again, before any byte is written to it.
       if (error === null && !policy.allows(socket.remoteAddress ?? '', port)) {
         socket.destroy();
         callback(new BlockedAddressError(), null);
@@ -173,14 +173,14 @@ async function vettedAddresses(
 ): Promise<LookupAddress[]> {
   const answer = await resolver.resolve(hostname);
   if ('problem' in answer) throw new UnresolvedHostError(answer.problem);
-  // One forbidden record condemns them all: a name that mixes public and private addresses is an attack or a mistake.
+  // One forbidden address refuses the name: public and private addresses under one name are an attack or a mistake.
   if (!answer.addresses.every((address) => policy.allows(address))) throw new BlockedAddressError();
   return answer.addresses.slice(0, maxAddressesTried).map((address) => ({ address, family: isIP(address) }));
 }
 
 /**
- * Tells each exchange the address its request is written to. undici shows sockets on a diagnostics channel only, in the
- * same tick in which it starts the exchange.
+ * Sets the remote address of each exchange. undici publishes the socket of a request only on a diagnostics channel, in
+ * the same tick in which it starts the exchange.
  */
 function observeSockets(): { expect: (exchange: Exchange) => void; stop: () => void } {
   let starting: Exchange | null = null;

@@ -1,28 +1,29 @@
 import { bodyText, failureOf, keptHeaders } from './result.ts';
 import type { OutboundFailure, OutboundResult } from './result.ts';
 
-/** What stops the request on the wire; the HTTP client hands one out when the request starts. */
+/** Aborts a request; the HTTP client passes it to the exchange when the request starts. */
 export interface WireControl {
   abort(reason: Error): void;
 }
 
 type IncomingHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The bounds of one exchange. */
+/** The limits of one exchange. */
 export interface ExchangeLimits {
-  /** For everything: waiting for a connection, name, connect, request, headers, body. In milliseconds. */
+  /** The deadline of the whole call in milliseconds: wait for a connection, DNS, connect, request, headers and body. */
   readonly timeoutMs: number;
-  /** The most that is read of the answer's body, in bytes. */
+  /** The number of bytes that are read of the answer's body. */
   readonly maxResponseBytes: number;
 }
 
 /**
- * One request on its way: takes the HTTP client's callbacks (undici's DispatchHandler), and settles `result` exactly once:
- * when the answer is complete, long enough, overdue or failed. Whatever comes later is ignored, and the socket destroyed.
+ * One request and its answer. Implements the HTTP client's callbacks (undici's DispatchHandler) and resolves `result`
+ * once: when the answer is complete, has reached its size limit, is overdue or has failed. Later callbacks are ignored,
+ * and the socket is destroyed.
  */
 export class Exchange {
   readonly result: Promise<OutboundResult>;
-  /** Set by whoever sees the socket. */
+  /** The address of the request's socket; set by `observeSockets` in connections.ts. */
   remoteAddress: string | null = null;
   /** Called when the request is about to be written to a socket. */
   beforeStart: (exchange: Exchange) => void = () => {};
@@ -50,20 +51,20 @@ export class Exchange {
     if (signal?.aborted === true) this.#onAbort();
   }
 
-  /** True once `result` is decided. */
+  /** True once `result` is resolved. */
   get settled(): boolean {
     return this.#settled;
   }
 
   onRequestStart(wire: WireControl): void {
-    // It waited for a connection beyond its deadline: nothing of it may be sent any more.
+    // The deadline passed while the request waited for a connection: it must not be sent any more.
     if (this.#settled) return wire.abort(new Error('The exchange is over.'));
     this.#wire = wire;
     this.beforeStart(this);
   }
 
   onResponseStart(_wire: WireControl, status: number, headers: IncomingHeaders): void {
-    // 100 to 199 only announce the real answer.
+    // An informational answer (1xx) precedes the final one.
     if (status < 200) return;
     this.#status = status;
     this.#headers = keptHeaders(headers);
@@ -86,7 +87,7 @@ export class Exchange {
 
   readonly #onAbort = (): void => this.#stop({ errorCode: 'aborted', errorDetail: null });
 
-  /** Ends the exchange from our side; a status that has arrived stands. */
+  /** Aborts the exchange; a status that has already arrived stays in the result. */
   #stop(failure: OutboundFailure | null): void {
     this.#settle(failure, true);
     this.#wire?.abort(new Error('The exchange is over.'));

@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 
-/** What a name stands for: its addresses, or a word that says why there are none (`ENOTFOUND`, `ETIMEOUT`, …). */
+/** The addresses of a name, or the error code that says why there are none (`ENOTFOUND`, `ETIMEOUT`, …). */
 type HostAnswer = { readonly addresses: readonly string[] } | { readonly problem: string };
 
 /** Turns host names into addresses. Never rejects. */
@@ -9,13 +9,13 @@ export interface HostResolver {
   resolve(hostname: string): Promise<HostAnswer>;
 }
 
-/** Where the resolver looks; each has a default that suits production. */
+/** The sources and limits of a resolver; the defaults are for production. */
 export interface HostResolverOptions {
   /** DNS servers as `address:port`; default: those of the machine. */
   readonly servers?: readonly string[];
-  /** File of fixed names; default `/etc/hosts`. */
+  /** The hosts file; default `/etc/hosts`. */
   readonly hostsFile?: string;
-  /** The longest an answer is kept, in milliseconds, whatever its TTL; default 60,000. */
+  /** The longest time that an answer is cached, in milliseconds, even if its TTL is longer; default 60,000. */
   readonly maxTtlMs?: number;
 }
 
@@ -36,13 +36,14 @@ const minTtlMs = 1_000;
 const failureTtlMs = 5_000;
 const hostsTtlMs = 10_000;
 const maxCachedNames = 2_000;
-/** Not ::1 too: an operator who allows 127.0.0.1/32 would find `localhost` refused because of its second address. */
+/** Without ::1: an operator who allows 127.0.0.1/32 would otherwise find `localhost` refused for its second address. */
 const localhostAnswer: HostAnswer = { addresses: ['127.0.0.1'] };
 
 /**
- * A resolver that asks DNS itself (c-ares) and not through the system's `getaddrinfo`, whose four threads a few hanging
- * names would block for everybody. `localhost` is 127.0.0.1, then `/etc/hosts` counts, then A and AAAA records; answers
- * are kept for their TTL (1 to 60 s), failures for 5 s, for at most 2,000 names.
+ * A resolver that uses c-ares instead of `getaddrinfo`, which has four threads for all lookups of the process, so that
+ * a few names whose servers hang would block all others. It looks a name up in this order: `localhost` is 127.0.0.1,
+ * the hosts file, A and AAAA records. It caches answers for their TTL (1 to 60 s) and failures for 5 s, of at most
+ * 2,000 names.
  */
 export function createHostResolver(options: HostResolverOptions = {}): HostResolver {
   const dns = new Resolver({ timeout: queryTimeoutMs, tries: queryTries });
@@ -58,7 +59,7 @@ export function createHostResolver(options: HostResolverOptions = {}): HostResol
   }
 
   function lookUp(name: string): CacheEntry {
-    // c-ares throws at once for a name that cannot be written into a query.
+    // c-ares throws synchronously for a name that it cannot encode.
     const pending = resolveAnew(name).catch(() => ({ answer: { problem: 'EBADNAME' }, ttlMs: failureTtlMs }));
     const entry: CacheEntry = { pending, expiresAt: Number.POSITIVE_INFINITY };
     cache.delete(name);
@@ -93,7 +94,7 @@ async function queryDns(dns: Resolver, name: string, maxTtlMs: number): Promise<
 
 function dnsProblem(families: readonly PromiseSettledResult<unknown>[]): string {
   const codes = families.flatMap((family) => (family.status === 'rejected' ? [errorCode(family.reason)] : []));
-  // "No such record" for one family says less than whatever befell the other.
+  // ENODATA for one family is normal; an error of the other family says more.
   return codes.find((code) => code !== 'ENODATA') ?? 'ENODATA';
 }
 
@@ -103,7 +104,7 @@ function errorCode(reason: unknown): string {
 
 async function readHostsFile(path: string): Promise<ReadonlyMap<string, readonly string[]>> {
   const names = new Map<string, string[]>();
-  // No such file is the same as an empty one: DNS still answers.
+  // A missing hosts file is like an empty one.
   const text = await readFile(path, 'utf8').catch(() => '');
   for (const line of text.split('\n')) {
     const [address, ...aliases] = line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/);

@@ -12,30 +12,30 @@ import type { UrlProblem } from './url.ts';
 
 export type { OutboundErrorCode, OutboundResult } from './result.ts';
 
-/** The bounds within which the service calls others. */
+/** The settings and limits of outbound calls. */
 export interface OutboundHttpOptions {
-  /** Ranges beside the global ones that may be called, such as `10.0.0.0/8`. */
+  /** Ranges of private addresses that may be called, such as `10.0.0.0/8`. */
   readonly allowCidrs: readonly string[];
-  /** Single ports of private addresses that may be called by their literal address. */
+  /** Private addresses with a port that may be called, by their literal address only. */
   readonly openEndpoints?: readonly OpenEndpoint[];
-  /** Total deadline of a call, in milliseconds: its wait for a connection included. */
+  /** The deadline of a whole call, including its wait for a connection, in milliseconds. */
   readonly timeoutMs: number;
-  /** How much of an answer's body is read, in bytes. */
+  /** The number of bytes that are read of an answer's body. */
   readonly maxResponseBytes: number;
-  /** Connections kept to one origin; all endpoints of all tenants at that origin share them. */
+  /** Connections to one origin at most; all endpoints of all tenants at that origin share them. */
   readonly connectionsPerOrigin: number;
   readonly resolver?: HostResolver;
 }
 
-/** What is sent with a method that carries a body. */
+/** The options of a call with a body. */
 interface OutboundMessage {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
-  /** Ends the call early; the result then says `aborted`. */
+  /** Aborts the call; its error code is then `aborted`. */
   readonly signal?: AbortSignal;
 }
 
-/** What is sent with any method. */
+/** The options of a call with any method. */
 interface OutboundRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -43,30 +43,29 @@ interface OutboundRequest {
   readonly signal?: AbortSignal;
 }
 
-/** The one way out of the service: every HTTP call to an address that somebody else chose. */
+/** Makes the HTTP calls to URLs that users entered; no other part of the service may make any. */
 export interface OutboundHttp {
-  /** `request` with the method POST. */
+  /** Makes one call with the method POST, like `request`. */
   post(url: string, message: OutboundMessage): Promise<OutboundResult>;
   /**
-   * Makes one call. Resolves to what became of it and does not reject: a refused URL, a blocked address, a timeout are
-   * values. Redirects are not followed; the answer is never decompressed; the status counts once its headers arrived
-   * before the deadline, even if the body is then cut.
+   * Makes one call and never rejects: a refused URL, a blocked address or a timeout is a result. Follows no redirects
+   * and decompresses no answer. A status whose headers arrived before the deadline counts, even if the body is cut.
    */
   request(url: string, message: OutboundRequest): Promise<OutboundResult>;
   /**
-   * Judges a URL before it is stored. A name is resolved for at most a second; one that does not resolve (yet) is no
-   * problem, for each connect judges again.
+   * Checks a URL before it is stored. Resolving its host may take a second at most; a host that does not resolve (yet)
+   * is no problem, because every connection checks the address again.
    */
   checkUrl(url: string, rules: { httpsOnly: boolean }): Promise<UrlProblem | null>;
-  /** Refuses new calls, waits for those under way (at most timeoutMs), closes every connection. */
+  /** Refuses new calls, waits for the current ones (at most timeoutMs) and closes all connections. */
   close(): Promise<void>;
 }
 
 const checkUrlDnsMs = 1_000;
-/** `host` would also change the name that the certificate is checked against. */
+/** Headers that callers must not set; `host` would also change the name that the certificate is checked against. */
 const reservedHeaders = new Set(['host', 'content-length', 'connection', 'transfer-encoding', 'accept-encoding']);
 
-/** Opens the way out. Throws when one of `allowCidrs` is not an address range. */
+/** Creates the client. Throws when one of `allowCidrs` is not in CIDR notation. */
 export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   const policy = createAddressPolicy(options.allowCidrs, options.openEndpoints);
   const resolver = options.resolver ?? createHostResolver();

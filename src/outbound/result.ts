@@ -1,6 +1,6 @@
 /**
- * Why a call got no status. `bad_url`, `blocked_address` and `bad_request` are refused before anything is sent;
- * `aborted` means that our side gave up (the caller's signal, or shutdown).
+ * Why a call has no status. With `bad_url`, `blocked_address` and `bad_request` nothing was sent; `aborted` means that
+ * the caller's signal or a shutdown ended the call.
  */
 export type OutboundErrorCode =
   | 'bad_url'
@@ -15,40 +15,42 @@ export type OutboundErrorCode =
   | 'bad_response'
   | 'aborted';
 
-/** What became of one call. */
+/** The result of one call. */
 export interface OutboundResult {
-  /** True for a 2xx status whose headers arrived in time. */
+  /** True if the status is 2xx. */
   readonly ok: boolean;
-  /** The status, once final headers arrived in time; else null. */
+  /** The status, if the final headers arrived before the deadline; else null. */
   readonly status: number | null;
-  /** Those of content-encoding, content-type, location, retry-after, server and x-request-id that came; 512 chars each. */
+  /**
+   * The headers content-encoding, content-type, location, retry-after, server and x-request-id, cut to 512 characters.
+   */
   readonly headers: Readonly<Record<string, string>>;
-  /** The beginning of the answer as text without NUL; empty when it came compressed. */
+  /** The beginning of the answer's body as text without NUL; empty if the answer is compressed. */
   readonly body: string;
-  /** True when the answer was longer, slower or sooner broken off than what `body` holds. */
+  /** True if `body` is incomplete: the answer exceeded the size limit or the deadline, or the connection broke. */
   readonly bodyCut: boolean;
-  /** Null exactly when `status` is not. */
+  /** Null if there is a status. */
   readonly errorCode: OutboundErrorCode | null;
-  /** The system's or library's own word for the error (`ECONNREFUSED`, `CERT_HAS_EXPIRED`, …), where it has one. */
+  /** The error code of the system or library (`ECONNREFUSED`, `CERT_HAS_EXPIRED`, …), if it has one. */
   readonly errorDetail: string | null;
-  /** From the call to its result, in milliseconds. */
+  /** The time from the call to its result, in milliseconds. */
   readonly durationMs: number;
-  /** The address that the request was written to; null when none was. */
+  /** The address that the request was sent to; null if nothing was sent. */
   readonly remoteAddress: string | null;
 }
 
-/** A failure as the result reports it. */
+/** The error fields of a result. */
 export interface OutboundFailure {
   readonly errorCode: OutboundErrorCode;
   readonly errorDetail: string | null;
 }
 
-/** The host has an address that may not be called. Carries no address: the message may reach a log of the tenant. */
+/** Thrown when a host has a forbidden address. Does not name the address: tenants may see the message. */
 export class BlockedAddressError extends Error {
   override name = 'BlockedAddressError';
 }
 
-/** The host has no address. */
+/** Thrown when a host has no address. */
 export class UnresolvedHostError extends Error {
   override name = 'UnresolvedHostError';
   readonly code: string;
@@ -91,7 +93,7 @@ export function refusedResult(failure: OutboundFailure): OutboundResult {
   };
 }
 
-/** Names a failure of the HTTP client. What it does not know is `connect`, with the error's own code beside it. */
+/** Translates an error of the HTTP client. An unknown error becomes `connect`, with its own code as detail. */
 export function failureOf(error: Error): OutboundFailure {
   if (error instanceof BlockedAddressError) return { errorCode: 'blocked_address', errorDetail: null };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : null;
@@ -101,7 +103,7 @@ export function failureOf(error: Error): OutboundFailure {
   return { errorCode: code === null ? 'connect' : errorCodeOf(code), errorDetail: code };
 }
 
-/** The few response headers that are worth keeping, by lower-case name. */
+/** The answer's headers that results keep, by lower-case name. */
 export function keptHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const name of keptHeaderNames) {
@@ -112,12 +114,12 @@ export function keptHeaders(headers: Readonly<Record<string, string | string[] |
 }
 
 /**
- * The first bytes of an answer as text that PostgreSQL can store. A compressed answer gives no text: it is never
- * decompressed, so that no answer grows on our side.
+ * Decodes the first bytes of an answer to text that PostgreSQL can store. Returns no text for a compressed answer:
+ * decompressing it could produce far more bytes than the limit.
  */
 export function bodyText(chunks: readonly Buffer[], contentEncoding: string | undefined): string {
   if (contentEncoding !== undefined && contentEncoding !== '' && contentEncoding !== 'identity') return '';
-  // In stream mode a character that the cut went through is left out.
+  // In stream mode the decoder omits an incomplete character at the end.
   const text = new TextDecoder('utf-8').decode(Buffer.concat(chunks), { stream: true });
   return text.replaceAll('\0', '\uFFFD');
 }

@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
 
-/** Why a URL is refused as a destination: which rule it breaks, and a sentence for whoever entered it. */
+/** Why a URL may not be called: the rule that it breaks, and a sentence for the user who entered it. */
 export interface UrlProblem {
   readonly rule: 'format' | 'length' | 'scheme' | 'credentials' | 'port' | 'address';
   readonly message: string;
 }
 
-/** The longest URL that is accepted, in characters. */
+/** The longest URL that may be called, in characters. */
 const maxUrlChars = 2_048;
 
-/** One message for literals and names alike: which private address a name has is nobody's business. */
+/** The same message for literal addresses and names, so that nobody can learn which private address a name has. */
 export const addressProblem: UrlProblem = {
   rule: 'address',
   message:
@@ -19,12 +19,12 @@ export const addressProblem: UrlProblem = {
 const controlOrSpace = /[\s\p{Cc}]/u;
 
 /**
- * Reads a destination as WHATWG URL (which turns 0x7f.1, 2130706433 and full-width digits into 127.0.0.1) and checks all
- * that needs no look at addresses: http or https, no user information, any port but 0.
+ * Parses a URL by WHATWG rules (which turn 0x7f.1, 2130706433 and full-width digits into 127.0.0.1) and checks
+ * everything but its address: http or https, no user information, any port but 0.
  */
 export function readUrl(text: string, { httpsOnly }: { httpsOnly: boolean }): { url: URL } | { problem: UrlProblem } {
   if (text.length > maxUrlChars) return refuse('length', `The URL must have at most ${maxUrlChars} characters.`);
-  // The WHATWG parser drops these silently, and what is stored should be what is called.
+  // The WHATWG parser drops these characters silently; the stored URL has to be the URL that is called.
   if (controlOrSpace.test(text)) return refuse('format', 'The URL must not contain spaces or control characters.');
   const url = URL.parse(text);
   if (url === null) return refuse('format', 'The URL must be absolute, such as https://www.example.com/path.');
@@ -37,12 +37,12 @@ export function readUrl(text: string, { httpsOnly }: { httpsOnly: boolean }): { 
   return { url };
 }
 
-/** The host as it is resolved or dialled: lower case, IPv6 without brackets. */
+/** The host to resolve or connect to: lower case, IPv6 without brackets. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
-/** True when the host is an address and not a name. */
+/** True if the host is a literal address. */
 export function isAddress(host: string): boolean {
   return isIP(host) !== 0;
 }

@@ -1,20 +1,23 @@
 import { packageBounds } from './files.ts';
 import { runBounds } from '../sandbox/run.ts';
 
-/** What the process that reads a package says, one JSON document per line. */
+/** The messages of the process that reads a package, one JSON document a line. */
 export type PackageAnswer =
   | { type: 'ready' }
-  /** `manifest` is the text of plugin.json; `code` is the script, or null with the reasons, none where plugin.json names no main file. */
+  /**
+   * `manifest` is the text of plugin.json, `code` the script; null = not readable. An invalid manifest has no
+   * `problems` yet.
+   */
   | { type: 'read'; manifest: string | null; code: string | null; problems: string[] };
 
-/** The most that is told of a broken package. */
+/** The number and length of the problems that are reported for one package. */
 export const answerBounds = { problems: 20, problemChars: 1000 } as const;
 
-/** The longest answer in bytes: JSON may need six for one character. */
+/** The longest answer in bytes: JSON may escape a character as six bytes. */
 export const maxAnswerBytes =
   6 * (packageBounds.manifestBytes + runBounds.bundleChars + answerBounds.problems * answerBounds.problemChars) + 1024;
 
-/** Reads a line of the process; null when it is anything but an answer as it should be. */
+/** Parses and validates a line of the process; null when it is not a valid message. */
 export function readPackageAnswer(line: string): PackageAnswer | null {
   let answer: Partial<Record<string, unknown>> | null;
   try {

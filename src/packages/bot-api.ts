@@ -1,10 +1,10 @@
-// The API that bots are written against, published as `switchboard/bot`. It imports nothing, so that a bot's types need
-// nothing else of the service. At run time `switchboard/bot` is only `defineBot`; everything else is the `ctx`.
+// The API of bots, published as `switchboard/bot`. It imports nothing, so that the types of a bot need no other file of
+// the service. At run time `switchboard/bot` exports only `defineBot`; the service passes everything else as `ctx`.
 
 /** JSON as an object. */
 export type JsonObject = Record<string, unknown>;
 
-/** The customer. `id` is always there; every other field only when plugin.json asks for it under `permissions.contact`. */
+/** The customer. Every field but `id` is there only if plugin.json lists it under `permissions.contact`. */
 export interface Contact {
   readonly id: number;
   readonly name?: string;
@@ -12,7 +12,7 @@ export interface Contact {
   readonly phone_number?: string | null;
   readonly identifier?: string | null;
   readonly custom_attributes?: JsonObject;
-  /** What it said about itself in the widget; nobody vouches for it. */
+  /** Attributes that the visitor set in the widget; they are not verified. */
   readonly visitor_attributes?: JsonObject;
 }
 
@@ -23,21 +23,21 @@ export interface Sender {
   readonly name?: string;
 }
 
-/** The message the event is about. `created_at` is in Unix seconds. */
+/** The message of the event. `created_at` is in Unix seconds. */
 export interface Message {
   readonly id: number;
   readonly content: string;
   readonly content_type: 'text' | 'input_select' | 'input_email';
   readonly content_attributes: JsonObject;
-  /** `incoming` = from the customer. Bots hear `outgoing` ones only with `permissions.receive_own`. */
+  /** `incoming` = from the customer. Bots receive `outgoing` messages only with `permissions.receive_own`. */
   readonly message_type: 'incoming' | 'outgoing';
-  /** A private note; bots hear these only with `permissions.notes_read`. */
+  /** True for a private note; bots receive notes only with `permissions.notes_read`. */
   readonly private: boolean;
   readonly created_at: number;
   readonly sender: Sender | null;
 }
 
-/** The conversation the event belongs to. */
+/** The conversation of the event. */
 export interface Conversation {
   readonly id: number;
   readonly status: 'open' | 'resolved' | 'pending' | 'snoozed';
@@ -46,7 +46,7 @@ export interface Conversation {
   readonly assignee?: { readonly id: number; readonly name: string } | null;
 }
 
-/** What `ctx.reply` takes beside plain text. */
+/** A message with options, for `ctx.reply`. */
 export interface Reply {
   /** 1 to 20,000 characters. */
   content: string;
@@ -56,9 +56,9 @@ export interface Reply {
   content_attributes?: JsonObject;
 }
 
-/** What `ctx.handoff` takes beside a plain reason. */
+/** A handoff with options, for `ctx.handoff`. */
 export interface Handoff {
-  /** Why, in at most 500 characters; agents see it. */
+  /** The reason, at most 500 characters; agents see it. */
   reason: string;
   /** A private note for the agents. */
   note?: string;
@@ -66,34 +66,49 @@ export interface Handoff {
   message?: string;
 }
 
-/** What every handler gets. Everything to read is a frozen snapshot; everything to do is collected, and applied together once the handler is through: all of it or nothing. */
+/**
+ * The argument of every handler. Its data is a frozen snapshot. Its commands are collected and applied together after
+ * the handler has ended: all of them or none.
+ */
 export interface Context<Config = JsonObject> {
-  /** The event as it was sent, for example `ctx.event.changed_attributes`. */
+  /** The whole event, for example `ctx.event.changed_attributes`. */
   readonly event: JsonObject;
-  /** The message; null for events that are about none. */
+  /** The message; null for events without a message. */
   readonly message: Message | null;
-  /** The conversation; null for an event that belongs to none. */
+  /** The conversation; null for events without a conversation. */
   readonly conversation: Conversation | null;
   /** The customer, for example `ctx.contact?.name ?? 'there'`. */
   readonly contact: Contact | null;
-  /** The inbox; its name comes with messages only. */
+  /** The inbox; its name is there in message events only. */
   readonly inbox: { readonly id: number; readonly name?: string; readonly channel?: string } | null;
   /** The account that uses the bot. */
   readonly account: { readonly id: number; readonly name: string } | null;
-  /** The account's settings, defaults filled in: what `config` in plugin.json describes. `ctx.config.greeting` */
+  /**
+   * The account's settings for this bot with their defaults; `config` in plugin.json declares them.
+   * `ctx.config.greeting`
+   */
   readonly config: Config;
-  /** When the run began. `new Date()` and `Date.now()` give the same: a bot's clock stands still while it runs. `ctx.now.getUTCHours()` */
+  /**
+   * The start of the run. `new Date()` and `Date.now()` return the same: the clock stands still.
+   * `ctx.now.getUTCHours()`
+   */
   readonly now: Date;
-  /** Identifies the run; the same when it is replayed. `ctx.log.info(ctx.run.id)` */
+  /** The run's id, the same when the run is replayed. `ctx.log.info(ctx.run.id)` */
   readonly run: { readonly id: string; readonly seed: number };
 
-  /** Sends the customer a message; at most 5 in a run. Needs `reply`. `ctx.reply('Hello!')` or `ctx.reply({ content: 'Your e-mail?', content_type: 'input_email' })` */
+  /**
+   * Sends the customer a message; at most 5 in a run. Needs the permission `reply`. `ctx.reply('Hello!')` or
+   * `ctx.reply({ content: 'Your e-mail?', content_type: 'input_email' })`
+   */
   reply(message: string | Reply): void;
-  /** Leaves a private note for the agents. Needs `note`. `ctx.note('Asked for a refund twice')` */
+  /** Writes a private note for the agents. Needs the permission `note`. `ctx.note('Asked for a refund twice')` */
   note(text: string): void;
-  /** Gives the conversation to humans; the bot is silent from then on. Needs `handoff`. `ctx.handoff({ reason: 'wants a person', message: 'A colleague will be with you.' })` */
+  /**
+   * Gives the conversation to people; the bot may not answer in it any more. Needs the permission `handoff`.
+   * `ctx.handoff({ reason: 'wants a person', message: 'A colleague will be with you.' })`
+   */
   handoff(handoff: string | Handoff): void;
-  /** Changes the labels of the conversation. Needs `label`. */
+  /** Changes the labels of the conversation. Needs the permission `label`. */
   readonly label: {
     /** `ctx.label.add('billing', 'vip')` */
     add(...titles: string[]): void;
@@ -110,8 +125,8 @@ export interface Context<Config = JsonObject> {
     error(message: string, fields?: JsonObject): void;
   };
   /**
-   * Asks the service for something and waits for it; at most 20 times in a run. Which names there are is for the service to
-   * say; an unknown one rejects with an error whose `code` is `unknown_call`. `await ctx.call('name', { … })`
+   * Calls a function of the service by its name and waits for the result; at most 20 times in a run. Rejects with an
+   * error whose `code` is `unknown_call` when the service offers no such function. `await ctx.call('name', { … })`
    */
   call(name: string, input?: unknown): Promise<unknown>;
 }
@@ -130,27 +145,27 @@ export interface ConversationContext<Config = JsonObject> extends Context<Config
   readonly contact: Contact;
 }
 
-/** A handler; what it returns is ignored, what it throws ends the run and gives the conversation to humans. */
+/** A handler. Its result is ignored; an error that it throws ends the run and gives the conversation to people. */
 export type Handler<Ctx> = (ctx: Ctx) => void | Promise<void>;
 
 /** A bot: one handler per event that plugin.json lists under `events`. */
 export interface Bot<Config = JsonObject> {
   on: {
-    /** A message appeared in a conversation the bot serves. */
+    /** A message was created in a conversation that the bot serves. */
     message_created?: Handler<MessageContext<Config>>;
-    /** A message was edited; what changed is in `ctx.event.changed_attributes`. */
+    /** A message was edited; `ctx.event.changed_attributes` holds the changes. */
     message_updated?: Handler<MessageContext<Config>>;
     /** A resolved conversation was reopened. */
     conversation_opened?: Handler<ConversationContext<Config>>;
     /** The conversation was resolved. */
     conversation_resolved?: Handler<ConversationContext<Config>>;
-    /** A customer opened the chat widget; `ctx.event.conversation_begun` tells whether a conversation began with it. */
+    /** A customer opened the chat widget; `ctx.event.conversation_begun` is true if this began a conversation. */
     webwidget_triggered?: Handler<ConversationContext<Config>>;
   };
 }
 
 /**
- * Gives the bot its types; the default export of the main file.
+ * Adds the types of the API to a bot, which must be the default export of the main file.
  * `export default defineBot({ on: { async message_created(ctx) { ctx.reply('Hello!'); } } });`
  */
 export function defineBot<Config = JsonObject>(bot: Bot<Config>): Bot<Config> {

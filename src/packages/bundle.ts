@@ -15,11 +15,11 @@ import { FileProblem } from './files.ts';
 import type { PackageFiles } from './files.ts';
 import { runBounds } from '../sandbox/run.ts';
 
-// esbuild as WebAssembly, in its build for browsers: it has no file system, no process and no network, and every file it
-// sees is one that the plugin below gives it. esbuild for Node expands patterns such as import(`../${x}`) over the disk
-// before any plugin is asked.
+// This is esbuild as WebAssembly, in its build for browsers: it has no file system, no process and no network, and gets
+// every file from the plugin `confine`. esbuild for Node would expand patterns such as import(`../${x}`) over the disk
+// before it asks any plugin.
 
-/** What came of bundling: the script, or every reason why there is none. */
+/** The result of bundling: the script, or every problem that prevents it. */
 export type Bundling = { code: string } | { problems: string[] };
 
 const botApi = 'switchboard/bot';
@@ -46,14 +46,14 @@ const scriptOptions = {
   tsconfigRaw: '{}',
 } as const;
 
-/** The part of WebAssembly that is used here; the types of Node tell of none. */
+/** The part of WebAssembly that is used here; @types/node does not declare it. */
 interface Compiler {
   compile(bytes: Uint8Array): Promise<object>;
 }
 
-/** Loads esbuild; `died` is called when it gives up, which it does when its memory is used up. */
+/** Loads esbuild. `died` is called when esbuild gives up, which happens when it runs out of memory. */
 export async function loadBundler(died: () => void): Promise<void> {
-  // All of this process that esbuild can reach. It tells its end, and why, on the console alone.
+  // The globals that esbuild can reach. It reports its own crash with `console.warn`, and in no other way.
   const reachable = { Array, Date, Error, Object, Uint8Array, crypto, performance, TextDecoder, TextEncoder };
   const silent = (): void => undefined;
   Object.assign(globalThis, { self: reachable, console: { log: silent, error: silent, warn: died } });
@@ -78,7 +78,7 @@ function refuseAttributes(specifier: string, attributes: Record<string, string>)
   return refusal(`"${specifier}": the one import attribute there is, is "type": "json" of a .json file`);
 }
 
-/** Calls the package's files; what they refuse becomes a problem of the build. */
+/** Calls `work`; a FileProblem that it throws becomes a problem of the build. */
 function asResult<Result>(work: () => Result): Result | { errors: { text: string }[] } {
   try {
     return work();
@@ -88,7 +88,7 @@ function asResult<Result>(work: () => Result): Result | { errors: { text: string
   }
 }
 
-/** Gives esbuild the files of the package and the bot API, and refuses everything else. */
+/** The esbuild plugin that resolves files of the package and the bot API, and refuses every other import. */
 function confine(files: PackageFiles, main: string): Plugin {
   const namespace = 'package';
   const locate = (path: string, from?: string): OnResolveResult =>
@@ -123,7 +123,7 @@ function isBuildFailure(error: unknown): error is BuildFailure {
 }
 
 function describe({ id, location, text }: Message): string {
-  // Of a pattern that begins with "./" or "../", esbuild says that the folder it would have looked into does not exist.
+  // For a pattern that begins with "./" or "../", esbuild reports that the folder to search does not exist.
   const isPattern = patternIds.has(id) || /^Could not resolve (import|require)\(/.test(text);
   const file = location?.file.replace(/^package:/, '');
   return `${location ? `${file}:${location.line}: ` : ''}${isPattern ? patternProblem : text}`;
@@ -136,7 +136,7 @@ function problemsOf(error: unknown): string[] {
   return told.length > 0 ? told.map(describe) : ['The code cannot be bundled'];
 }
 
-/** Makes one script of the main file and what it imports; `switchboard/bot` is the only other import there is. */
+/** Bundles the main file and its imports into one script; imports are files of the package and `switchboard/bot`. */
 export async function bundle(files: PackageFiles, main: string): Promise<Bundling> {
   try {
     const { outputFiles } = await esbuild.build({
@@ -145,7 +145,7 @@ export async function bundle(files: PackageFiles, main: string): Promise<Bundlin
       ...scriptOptions,
     });
     const [script] = outputFiles;
-    // A character takes three bytes at most; what is longer need not become a text first.
+    // A UTF-16 code unit takes three bytes at most; this check spares decoding a script that is too long anyway.
     const isTooLong = !script || script.contents.length > 3 * runBounds.bundleChars;
     if (isTooLong || script.text.length > runBounds.bundleChars) {
       return { problems: [`The bundled code has more than ${runBounds.bundleChars} characters`] };

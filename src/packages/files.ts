@@ -1,27 +1,27 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, readlinkSync, realpathSync } from 'node:fs';
 import { extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
-/** Why a file of a package is not read, in a sentence that never repeats what the file holds. */
+/** The reason why a file of a package is refused, as a sentence that never quotes the file's contents. */
 export class FileProblem extends Error {
   override name = 'FileProblem';
 }
 
-/** What a package may hold. Bytes count the files that are read: plugin.json, the main file and what it imports. */
+/** The limits of a package. Only files that are read count: plugin.json, the main file and its imports. */
 export const packageBounds = {
   manifestBytes: 64 * 1024,
   fileBytes: 1024 * 1024,
   totalBytes: 2 * 1024 * 1024,
   files: 200,
-  /** Of a path in a sentence. */
+  /** The part of a path that a message quotes. */
   pathChars: 200,
 } as const;
 
 /** The kinds of files that a package is made of. */
 const extensions = ['.ts', '.js', '.json'] as const;
 
-// Without NONBLOCK, opening a FIFO waits for somebody who writes to it.
+// Without O_NONBLOCK, opening a FIFO would block until a writer opens it.
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** What must be readable besides the package: where Linux tells the path of an open file. */
+/** The folder in which Linux shows the paths of open files; the reading process needs access to it. */
 export const descriptors = '/proc/self/fd';
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -38,13 +38,13 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
-/** Runs a call of the file system; what it throws becomes a sentence about the path. */
+/** Calls a function of the file system; turns its error into a FileProblem about the path. */
 function attempt<Result>(path: string, call: () => Result): Result {
   try {
     return call();
   } catch (error) {
     const code = codeOf(error);
-    // A path with a NUL character is no path of any file.
+    // Node throws ERR_INVALID_ARG_VALUE for a path with a NUL character.
     const isMissing = code === 'ENOENT' || code === 'ENOTDIR' || code === 'ERR_INVALID_ARG_VALUE';
     throw new FileProblem(isMissing ? `There is no file ${quoted(path)}` : `${quoted(path)} cannot be read: ${code}`, {
       cause: error,
@@ -52,7 +52,7 @@ function attempt<Result>(path: string, call: () => Result): Result {
   }
 }
 
-/** Where the file that is open stands, as the kernel knows it; null on systems that do not tell. */
+/** The path of an open file as the kernel knows it; null on systems other than Linux. */
 function pathOf(descriptor: number): string | null {
   return process.platform === 'linux' ? readlinkSync(`${descriptors}/${descriptor}`) : null;
 }
@@ -67,20 +67,21 @@ function readAtMost(descriptor: number, maxBytes: number): Buffer {
   }
 }
 
-/** The files of one package: the only way to what a package's folder holds, and no way to anything else. */
+/** The files of one package; refuses every path outside its folder, links included. */
 export class PackageFiles {
   readonly #directory: string;
   #files = 0;
   #bytes = 0;
 
-  /** Of the folder at this real path. */
+  /** `directory` is the real path of the package's folder. */
   constructor(directory: string) {
     this.#directory = directory;
   }
 
   /**
-   * The path of a file relative to the folder, links followed; `from` is the folder, relative to the package's, that the
-   * path is relative to. Throws a FileProblem when the file is missing, outside, or of another kind.
+   * Resolves a path, following links, and returns it relative to the package's folder. A relative path starts at
+   * `from`, itself relative to the package's folder. Throws a FileProblem when the file is missing, outside or of
+   * another kind.
    */
   locate(path: string, from = '.'): string {
     const wanted = resolve(this.#directory, from, path);
@@ -95,7 +96,7 @@ export class PackageFiles {
     return relative(this.#directory, real);
   }
 
-  /** The text of a file at a path relative to the folder. Throws a FileProblem. */
+  /** The text of a file, by its path relative to the package's folder. Throws a FileProblem. */
   read(path: string, maxBytes: number = packageBounds.fileBytes): string {
     const real = join(this.#directory, this.locate(path));
     const descriptor = attempt(path, () => openSync(real, openFlags));
@@ -112,8 +113,8 @@ export class PackageFiles {
     throw new FileProblem(`${quoted(path)} must name a .ts, .js or .json file`);
   }
 
-  // Between the look at the path and its opening, a folder on the way may have been exchanged for a link, and back again
-  // after it: what counts is where the file that is open stands.
+  // A folder on the path may have been replaced by a link after `locate` checked the path and before the file was
+  // opened. Therefore this checks the path of the open file, as the kernel knows it.
   #checkOpened(path: string, real: string, descriptor: number): void {
     if (!fstatSync(descriptor).isFile()) throw new FileProblem(`${quoted(path)} is not a regular file`);
     const opened = attempt(path, () => pathOf(descriptor) ?? realpathSync(real));

@@ -1,10 +1,10 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** The folder that a package stands in: what the platform ships, or a rule bot. */
+/** The parent folder of a package: `plugins` holds shipped packages, `bots` rule bots. */
 export type Source = 'plugins' | 'bots';
 
-/** A folder with a plugin.json: `name` is the folder's, and the id that the package must have. */
+/** A folder with a plugin.json; `name` is the folder's name, and the id that its package must have. */
 export interface PackageFolder {
   source: Source;
   name: string;
@@ -12,13 +12,13 @@ export interface PackageFolder {
   directory: string;
 }
 
-/** Where packages stand, first what counts where nothing else decides. */
+/** The parent folders of packages; of two packages with the same id, the one in the first folder wins by default. */
 export const sources = ['plugins', 'bots'] as const;
 
-/** How many packages one folder may hold; further ones are left out. */
+/** The number of packages that are read from one parent folder. */
 export const maxPackages = 500;
 
-/** The folders with a plugin.json in one source, in order of their names. */
+/** The folders with a plugin.json in one parent folder, ordered by name. */
 export async function findPackageFolders(root: string, source: Source): Promise<PackageFolder[]> {
   const names = await readdir(join(root, source)).catch(() => []);
   const folders: PackageFolder[] = [];
@@ -28,7 +28,7 @@ export async function findPackageFolders(root: string, source: Source): Promise<
   return folders;
 }
 
-/** Of a package's folder: its name, and the other folders of the same installation whose name is this id. */
+/** The other folders of the same installation with the name `id`; `path` is the package's own folder. */
 export async function findNamesakes(path: string, id: string): Promise<string[]> {
   const full = resolve(path);
   const [source, root] = [basename(dirname(full)), dirname(dirname(full))];
@@ -39,7 +39,7 @@ export async function findNamesakes(path: string, id: string): Promise<string[]>
 }
 
 async function isPackage(path: string): Promise<boolean> {
-  // Of whatever kind it is: one that cannot be read is a package that is broken.
+  // lstat accepts any kind of file: a plugin.json that cannot be read makes a broken package, not no package.
   return lstat(join(path, 'plugin.json')).then(
     () => true,
     () => false,

@@ -1,6 +1,6 @@
 import type { Manifest } from './manifest.ts';
 
-/** What the bots of a plugin are told of: its events, and whether outgoing messages and private notes are among them. */
+/** The events that bots of a plugin receive, and whether these include outgoing messages and private notes. */
 export function hearingOf({ events, permissions }: Manifest): {
   events: readonly string[];
   hearsOwn: boolean;

@@ -14,7 +14,7 @@ type ManifestFile = Shape<'runtime/plugin'>;
 /** The settings of a bot as a JSON Schema object: the subset that schemas/runtime/plugin.json allows. */
 type ConfigSchema = NonNullable<ManifestFile['config']>;
 
-/** plugin.json with everything filled in that it may leave out. */
+/** A validated plugin.json, its optional fields filled in with their defaults. */
 export interface Manifest {
   id: string;
   name: string;
@@ -28,7 +28,7 @@ export interface Manifest {
   limits: RunLimits;
 }
 
-// Every setting becomes code when its check is compiled, in the process of the service.
+// Ajv compiles each setting of the schema to code in the process of the service, so their number is bounded.
 const maxSettings = 200;
 const maxSettingDepth = 8;
 const maxConfigChars = 64 * 1024;
@@ -41,7 +41,7 @@ interface Setting {
   items?: Setting;
 }
 
-/** The manifest in a parsed plugin.json. Throws a PluginError that names every problem. */
+/** Validates a parsed plugin.json. Throws a PluginError that names every problem. */
 export function parseManifest(value: unknown): Manifest {
   const unsafe = findUnsafeValue(value);
   if (unsafe) throw new PluginError([`plugin.json: ${unsafe.message}`]);
@@ -67,20 +67,22 @@ export function parseManifest(value: unknown): Manifest {
   };
 }
 
-/** The manifest in the text of a plugin.json. Throws a PluginError that names every problem. */
+/** Parses and validates the text of a plugin.json. Throws a PluginError that names every problem. */
 export function parseManifestText(text: string): Manifest {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    // V8 quotes the text in its message; the position tells enough.
+    // V8's message quotes the text, which must not be repeated; the position is enough.
     const place = error instanceof Error ? /at position \d+( \(line \d+ column \d+\))?/.exec(error.message)?.[0] : null;
     throw new PluginError([`plugin.json is not JSON${place ? `: unexpected text ${place}` : ''}`]);
   }
   return parseManifest(value);
 }
 
-/** A copy of an account's settings with the manifest's defaults filled in, and what is wrong with it; empty when nothing is. */
+/**
+ * A copy of an account's settings with the manifest's defaults filled in, and its problems; no problems = it is valid.
+ */
 export function validateConfig(
   manifest: Manifest,
   settings: unknown,
@@ -111,7 +113,7 @@ function findConfigSchemaProblem(schema: ConfigSchema): string[] {
   }
 }
 
-/** How many settings there are in all, those inside of settings included; infinite when they are nested too deeply. */
+/** The number of settings, nested ones included; Infinity when they are nested too deeply. */
 function countSettings({ properties = {}, items }: Setting, depth = 0): number {
   if (depth > maxSettingDepth) return Infinity;
   const inner = [...Object.values(properties), ...(items ? [items] : [])];
@@ -122,7 +124,7 @@ function compileConfig(schema: ConfigSchema): ValidateFunction {
   const known = configValidators.get(schema);
   if (known) return known;
   const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, verbose: true, useDefaults: true });
-  // The full patterns of some formats take long for hostile texts.
+  // The patterns of the mode `full` can take exponential time on hostile texts.
   formats.default(ajv, { mode: 'fast', formats: [...formatNames] });
   const validate = ajv.compile(schema);
   configValidators.set(schema, validate);

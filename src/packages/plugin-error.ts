@@ -1,4 +1,4 @@
-/** A package that cannot be used, with every reason in a sentence each. */
+/** Thrown for a package that cannot be used; `problems` are sentences, one for each reason. */
 export class PluginError extends Error {
   readonly problems: readonly string[];
 

@@ -13,25 +13,25 @@ import { descriptors } from './files.ts';
 import { PluginError } from './plugin-error.ts';
 import { LineReader } from '../sandbox/wire.ts';
 
-/** What reading a package gave; `manifest` and `code` are texts that nobody has looked at yet. */
+/** The contents of a package; `manifest` and `code` are texts that have not been validated yet. */
 export type PackageReading = Omit<Extract<PackageAnswer, { type: 'read' }>, 'type'>;
 
-/** What reading and bundling one package may use. */
+/** The limits for reading and bundling one package. */
 export interface ReadingBounds {
-  /** For all that the package makes it do, in milliseconds. */
+  /** The time for reading and bundling, without the start of the process, in milliseconds. */
   readMs: number;
 }
 
-/** The bounds of every package that is read. */
+/** The limits for every package, unless a test sets others. */
 export const readingBounds: ReadingBounds = { readMs: 10_000 };
 
-// Of the process alone, before it looks at the package: on a machine that is busy this takes seconds.
+// The time for the start of the process, before it reads the package: seconds on a busy machine.
 const readyMs = 30_000;
-// Of WebAssembly, in pages of 64 KiB, of JavaScript, and of the process as a whole.
+// Memory limits: of WebAssembly, in pages of 64 KiB; of the JavaScript heap; of the process as a whole.
 const bundlerPages = 4096;
 const heapMb = 64;
 const maxRssMb = 512;
-// Computing time of the process: ends it when the service, which watches it, was killed.
+// Ends the process even if the service, which enforces the other limits, was killed.
 const cpuSeconds = 30;
 const watchEveryMs = 50;
 
@@ -41,8 +41,8 @@ const codeFiles = ['reader-process.ts', 'answer.ts', 'files.ts', 'bundle.ts', '.
 type ReadingProcess = ChildProcessByStdio<Writable, Readable, null>;
 
 /**
- * Reads and bundles a package in a process of its own, which is killed then: whatever the package holds, this ends within
- * the bounds, and nobody else notices. Throws a PluginError that says why nothing came of it.
+ * Reads and bundles a package in a process of its own and kills the process: no package, however hostile, takes longer
+ * than the bounds or affects the service. Throws a PluginError with the reason when the package cannot be read.
  */
 export async function readInProcess(directory: string, bounds: ReadingBounds = readingBounds): Promise<PackageReading> {
   const real = await realpath(directory).catch(() => null);
@@ -51,7 +51,9 @@ export async function readInProcess(directory: string, bounds: ReadingBounds = r
   return { manifest, code, problems: problems.map(printable) };
 }
 
-/** Waits for the answer of the process, within the bounds, and kills it. Rejects with a PluginError. */
+/**
+ * Waits for the answer of the process, at most as long as the bounds allow, then kills it. Rejects with a PluginError.
+ */
 function awaitAnswer(child: ReadingProcess, bounds: ReadingBounds): Promise<PackageReading> {
   const { promise, resolve, reject } = Promise.withResolvers<PackageReading>();
   const reader = new LineReader(maxAnswerBytes);
@@ -86,7 +88,7 @@ function awaitAnswer(child: ReadingProcess, bounds: ReadingBounds): Promise<Pack
   });
 }
 
-/** Starts a process that can read the package's folder and its own code, starts no other, and opens no debugger. */
+/** Starts a process that can read only the package's folder and its own code, start no process and open no debugger. */
 function startProcess(directory: string): ReadingProcess {
   const own = [...codeFiles.map((file) => join(folder, file)), join(folder, '..', '..', 'package.json')];
   const readable = [...own, ...packagePaths('esbuild-wasm', folder), descriptors, directory];
@@ -94,9 +96,9 @@ function startProcess(directory: string): ReadingProcess {
     '--permission',
     ...readable.map((path) => `--allow-fs-read=${path}`),
     '--disable-sigusr1',
-    // The guard pages of WebAssembly would not fit into the limit on addresses.
+    // The guard pages of WebAssembly would exceed the limit on address space.
     '--disable-wasm-trap-handler',
-    // esbuild runs for an instant: optimizing it takes ten times as long.
+    // esbuild runs for an instant only: compiling it with optimizations would take ten times as long.
     '--liftoff-only',
     `--wasm-max-mem-pages=${bundlerPages}`,
     `--max-old-space-size=${heapMb}`,

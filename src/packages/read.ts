@@ -9,14 +9,14 @@ import type { ReadingBounds } from './read-in-process.ts';
 import { PluginError } from './plugin-error.ts';
 import type { Bundle } from '../sandbox/run.ts';
 
-/** A package that can be run. */
+/** A valid package. */
 export interface ReadPackage {
   manifest: Manifest;
   bundle: Bundle;
 }
 
 /**
- * Reads one package directory, in a process of its own: the one door for the service and `plugin check`. Throws a
+ * Reads and validates one package in a process of its own, for the service and for `plugin check` alike. Throws a
  * PluginError that names every problem.
  */
 export async function readPackage(path: string, bounds: ReadingBounds = readingBounds): Promise<ReadPackage> {
@@ -30,12 +30,12 @@ export async function readPackage(path: string, bounds: ReadingBounds = readingB
   return { manifest, bundle: { code, hash: createHash('sha256').update(code).digest('hex') } };
 }
 
-/** That two folders claim one id, in a sentence which names both. */
+/** The sentence that says that two folders claim the same id. */
 export function rivalryOf(id: string, one: string, other: string): string {
   return `The packages ${one} and ${other} claim the same id \`${id}\`: the one that was there first stays, the other is refused; rename one of them`;
 }
 
-/** That another folder of the installation which the package stands in claims its id too; empty when none does. */
+/** A sentence for each other folder of the same installation that claims the package's id. */
 export async function findRivalry(path: string, id: string): Promise<string[]> {
   const full = resolve(path);
   const rivals = await findNamesakes(path, id);

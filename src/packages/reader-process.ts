@@ -1,4 +1,4 @@
-// Reads and bundles one package in a process of its own, says what came of it, and is killed then.
+// The program of the process that reads and bundles one package: writes the result to stdout, then waits to be killed.
 import { bundle, loadBundler } from './bundle.ts';
 import { FileProblem, PackageFiles, packageBounds } from './files.ts';
 import { answerBounds } from './answer.ts';
@@ -15,7 +15,7 @@ function refuse(manifest: string | null, problems: readonly string[]): Reading {
   return { type: 'read', manifest, code: null, problems: told };
 }
 
-/** The main file that a plugin.json names; null where it is not what it should be: the parent says why. */
+/** The main file that a plugin.json names; null when plugin.json is invalid, which the parent reports. */
 function mainOf(manifest: string): string | null {
   try {
     const { main } = JSON.parse(manifest) as { main?: unknown };
@@ -41,7 +41,7 @@ async function read(directory: string): Promise<Reading> {
   return { type: 'read', manifest, code: bundling.code, problems: [] };
 }
 
-// The parent is gone, however it ended.
+// The end of stdin means that the parent has ended or crashed.
 function die(): void {
   process.kill(process.pid, 'SIGKILL');
 }

@@ -8,7 +8,7 @@ import { PluginError } from './plugin-error.ts';
 import { readPackage, rivalryOf } from './read.ts';
 import type { ReadPackage } from './read.ts';
 
-/** A package of the installation that can be run. */
+/** A valid package of the installation. */
 export interface PluginPackage extends ReadPackage {
   id: string;
   source: Source;
@@ -16,30 +16,30 @@ export interface PluginPackage extends ReadPackage {
   directory: string;
 }
 
-/** A package that was left out, and every reason why. */
+/** A package that cannot be used, with all its problems. */
 interface BrokenPackage {
   directory: string;
   problems: readonly string[];
 }
 
-/** A folder that stands for the id of its name. */
+/** A folder of the installation, which claims its name as the id of its package. */
 interface IdClaim {
   id: string;
   source: Source;
-  /** Whether its package can be run. */
+  /** True when its package is valid. */
   isRead: boolean;
-  /** Whether no other folder has the name. */
+  /** True when no other folder claims the same id. */
   isAlone: boolean;
 }
 
-/** The packages of an installation as they were when it was read. */
+/** The packages of an installation at the time they were read. */
 export interface Registry {
   get(id: string): PluginPackage | undefined;
-  /** In order of their ids. */
+  /** All valid packages, ordered by id. */
   list(): PluginPackage[];
   readonly broken: readonly BrokenPackage[];
   readonly claims: readonly IdClaim[];
-  /** Says whose each id is that two folders claim; until then, and where it is not said, it is the one's in `plugins`. */
+  /** Decides which folder owns an id that two folders claim. By default the folder in `plugins` does. */
   assignIds(owners: ReadonlyMap<string, Source>): void;
 }
 
@@ -48,8 +48,8 @@ type Reading = PackageFolder & (ReadPackage | { problems: readonly string[] });
 const readersAtOnce = Math.min(4, availableParallelism());
 
 /**
- * Reads `plugins/<id>/plugin.json` and `bots/<id>/plugin.json` below `root`, each in a process of its own. A broken package
- * is listed under `broken` and never stops the others.
+ * Reads all packages, `plugins/<id>` and `bots/<id>` below `root`, each in a process of its own. Lists invalid ones
+ * under `broken` instead of failing.
  */
 export async function readRegistry(root: string, bounds: ReadingBounds = readingBounds): Promise<Registry> {
   const found = await Promise.all(sources.map((source) => findPackageFolders(root, source)));
@@ -111,7 +111,7 @@ class InstalledPackages implements Registry {
   }
 }
 
-/** Reads all folders, a few at once; the answer is in the order given. */
+/** Reads all folders, a few at a time; the results are in the order of `folders`. */
 async function readAll(root: string, folders: readonly PackageFolder[], bounds: ReadingBounds): Promise<Reading[]> {
   const readings: Reading[] = [];
   const waiting = folders.entries();

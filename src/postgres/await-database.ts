@@ -5,16 +5,16 @@ import { isOutage, refusedLogin } from './errors.ts';
 const retryMs = 500;
 
 export interface DatabaseWait {
-  /** URL of the database; its password is told nobody. */
+  /** URL of the database; no message contains its password. */
   url: string;
   timeoutMs: number;
-  /** Told of each attempt that failed. */
+  /** Called with the error of each failed attempt. */
   failed: (error: unknown) => void;
-  /** True once nobody waits any more. */
+  /** True once the start was cancelled. */
   stopped: () => boolean;
 }
 
-/** Where a database is, without who logs in there. */
+/** Host and name of a database, without user and password. */
 export function databasePlace(url: string): string {
   const { host, pathname } = new URL(url);
   return `${host}${pathname}`;
@@ -25,8 +25,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Does the work as soon as the database lets it, again after each outage. Throws OperatorError when the database lets
- * nobody in, or has not answered within the time.
+ * Calls `work`, and calls it again as long as it fails because the database is not reachable. Throws OperatorError if
+ * the database refuses the login, or is still not reachable after `timeoutMs`.
  */
 export async function whenDatabaseAnswers<Result>(
   { url, timeoutMs, failed, stopped }: DatabaseWait,

@@ -1,16 +1,16 @@
 import type { Pool, PoolClient } from 'pg';
 
 /**
- * Makes the pool take back connections that broke while they were in use. Kysely gives the connection of a transaction
- * back only after a COMMIT or ROLLBACK that succeeded, so each transaction that an outage cuts short would keep its place
- * in the pool until none is left.
+ * Releases connections that break while they are in use. Kysely releases the connection of a transaction only after a
+ * successful COMMIT or ROLLBACK, so that every transaction interrupted by an outage would occupy a place in the pool
+ * for ever.
  */
 export function takeBackBroken(pool: Pool): void {
   const inUse = new Set<PoolClient>();
   pool.on('acquire', (client) => inUse.add(client));
   pool.on('release', (_, client) => inUse.delete(client));
   pool.on('connect', (client) => {
-    // A moment later, because whoever runs a single statement gives its connection back without help.
+    // Delayed, because Kysely itself releases the connection of a single statement after this event.
     client.once('end', () => setImmediate(() => inUse.has(client) && takeBack(client)));
   });
 }

@@ -7,26 +7,26 @@ import { moment, sql } from './sql.ts';
 
 export interface DatabaseOptions {
   url: string;
-  /** Classes of rows that the ORM handles. */
+  /** The entity classes of the ORM. */
   entities: readonly EntityClass[];
   poolMax: number;
   statementTimeoutMs: number;
-  /** Longest wait for a row that another transaction has locked. */
+  /** `lock_timeout`: the longest wait for a row that another transaction has locked. */
   lockTimeoutMs: number;
-  /** How long a transaction may stand still before the database ends it. */
+  /** After this time without a statement, the database ends an open transaction. */
   idleInTransactionTimeoutMs: number;
-  /** Whether a transaction that waited too long for a lock is run again: for what nobody waits for. */
+  /** Whether to run a transaction again after a lock timeout: only for background work, where no caller waits. */
   retriesLocks: boolean;
   clock: Clock;
-  /** Told of connections that broke and the like; never of values. */
+  /** Called with warnings of the ORM, about broken connections for example; they contain no values. */
   warn: (message: string) => void;
-  /** Told of work that failed where nobody waits for it: after its transaction had committed, or in a sweep. */
+  /** Called with errors of background work that has no caller: work after a commit, and sweeps. */
   failed: (error: unknown) => void;
-  /** Another pool of this process on the same database, whose announcements this one shares. */
+  /** Another pool of this process on the same database; the two share announcements. */
   beside?: Database;
 }
 
-/** An endpoint for which an account has something new to deliver. */
+/** An endpoint with new deliveries of an account. */
 export interface TouchedEndpoint {
   kind: 'webhook' | 'bot';
   id: number;
@@ -34,13 +34,13 @@ export interface TouchedEndpoint {
 }
 
 interface Announcements {
-  /** How many events were recorded. */
+  /** The number of recorded events. */
   events: number;
   deliveries: readonly TouchedEndpoint[];
   snooze: Date;
 }
 
-/** A pool of connections to PostgreSQL, and the place where committed work is announced within the process. */
+/** A pool of connections to PostgreSQL, and the announcements of committed work within this process. */
 export class Database {
   readonly orm: MikroORM;
   readonly clock: Clock;
@@ -75,28 +75,28 @@ export class Database {
     });
   }
 
-  /** A fresh unit of work. */
+  /** A new entity manager with an empty identity map. */
   em(): EntityManager {
     return this.orm.em.fork();
   }
 
-  /** Tells the process that something was committed: events, deliveries to make, or a time to look at. */
+  /** Announces within this process that a transaction committed events, deliveries or a snooze. */
   announce<What extends keyof Announcements>(what: What, detail: Announcements[What]): void {
     this.#announcements.emit(what, detail);
   }
 
-  /** Calls back on each announcement of the kind. */
+  /** Calls `listener` for each announcement of the kind. */
   onAnnounced<What extends keyof Announcements>(what: What, listener: (detail: Announcements[What]) => void): void {
     this.#announcements.on(what, listener);
   }
 
-  /** The database's own time. */
+  /** The current time of the database's clock. */
   async time(): Promise<Date> {
     const [row] = await sql<{ now: string }>(this.em(), 'SELECT clock_timestamp() AS now');
     return moment(row?.now ?? '');
   }
 
-  /** Throws unless the database answers. */
+  /** Throws if the database does not answer. */
   async ping(): Promise<void> {
     await sql(this.em(), 'SELECT 1');
   }

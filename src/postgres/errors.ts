@@ -6,29 +6,29 @@ interface DatabaseError {
 
 const serializationFailures = new Set(['40001', '40P01']);
 const malformedValues = new Set(['22021', '22P05', '22P02', '22003', '22008', '54000']);
-// The server shutting down, starting, full, or cutting a statement or an idle transaction short.
+// SQLSTATEs of a server that shuts down, starts, is out of connections, or has ended a statement or idle transaction.
 const outages = new Set(['25P03', '57P01', '57P02', '57P03', '53300', '53100', '57014', '25006']);
 const refusedLogins = new Set(['28000', '28P01', '3D000']);
 const networkFailures = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 const lostConnection =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable/;
 
-/** Whether the same transaction may well succeed when run again. */
+/** True if the transaction may succeed when it is run again. */
 export function isRetryable(error: unknown): boolean {
   return serializationFailures.has(codeOf(error) ?? '');
 }
 
-/** Whether the server answered that it has no such role, password or database: another try would end the same. */
+/** True if the server refused the role, password or database, so that another attempt is useless. */
 export function refusedLogin(error: unknown): boolean {
   return refusedLogins.has(codeOf(error) ?? '');
 }
 
-/** Whether another transaction held a row for longer than `lock_timeout`. */
+/** True if a lock was not granted within `lock_timeout`. */
 export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === '55P03';
 }
 
-/** The name of the unique constraint that an error tells of, or null. */
+/** The name of the unique constraint that was violated; null for any other error. */
 export function brokenUniqueConstraint(error: unknown): string | null {
   if (codeOf(error) !== '23505') return null;
   for (
@@ -41,24 +41,24 @@ export function brokenUniqueConstraint(error: unknown): string | null {
   return '';
 }
 
-/** Whether the database refused a value that no schema of ours should have let through. */
+/** True if the database refused a value, which a schema should have refused before. */
 export function isMalformedValue(error: unknown): boolean {
   return malformedValues.has(codeOf(error) ?? '');
 }
 
-/** Whether the database cannot be reached or cannot answer now, though it may soon. */
+/** True if the database is not reachable or cannot answer at the moment. */
 export function isOutage(error: unknown): boolean {
   const code = codeOf(error) ?? '';
   if (outages.has(code) || code.startsWith('08') || networkFailures.has(code)) return true;
   return error instanceof Error && lostConnection.test(error.message);
 }
 
-/** Whether another try may well get over it: an outage, a deadlock, or a row that was locked for too long. */
+/** True for a temporary error: an outage, a deadlock or a lock timeout. */
 export function isPassing(error: unknown): boolean {
   return isOutage(error) || isRetryable(error) || isLockTimeout(error);
 }
 
-/** The SQLSTATE or system error code behind an error, however often it was wrapped. */
+/** The SQLSTATE or system error code of an error or of its causes. */
 function codeOf(error: unknown): string | null {
   for (
     let current = error as DatabaseError | undefined;

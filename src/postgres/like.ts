@@ -1,4 +1,4 @@
-/** A pattern for LIKE and ILIKE: texts that contain this one, as it stands, blanks around it apart. */
+/** The pattern with which LIKE and ILIKE find texts that contain this one, trimmed; its wildcards are escaped. */
 export function containing(text: string): string {
   return `%${text.trim().replace(/[\\%_]/g, '\\$&')}%`;
 }

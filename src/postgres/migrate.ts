@@ -4,8 +4,8 @@ import { takeBackBroken } from './broken-connections.ts';
 import { migrations } from './migrations/index.ts';
 
 /**
- * Brings the database at `url` up to date, or as far as `wanted` goes; answers the names of the migrations that were
- * applied.
+ * Applies the missing migrations to the database at `url`, or those among `wanted`. Returns the names of the applied
+ * ones.
  */
 export async function migrate(url: string, wanted = migrations): Promise<string[]> {
   const orm = new MikroORM({
@@ -17,7 +17,7 @@ export async function migrate(url: string, wanted = migrations): Promise<string[
     migrations: { tableName: 'migrations', migrationsList: wanted, snapshot: false, silent: true },
   });
   try {
-    // Several processes may start at once; the lock is held to the end of this transaction.
+    // Serializes processes that start at the same time; the lock lasts until the end of this transaction.
     return await orm.em.fork().transactional(async (em) => {
       await em.execute('SELECT pg_advisory_xact_lock(7237001)');
       const applied = await orm.migrator.up({ transaction: em.getTransactionContext() as never });

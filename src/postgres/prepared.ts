@@ -3,15 +3,15 @@ import { Client, type ClientConfig } from 'pg';
 const names = new Map<string, string>();
 
 /**
- * Marks a statement as one that every connection prepares once: planning the joins of a hot statement costs more than
- * running it. For statements only whose plan does not hang on their parameters.
+ * Marks a statement as prepared: each connection plans it once, because planning the joins of a hot statement takes
+ * longer than running it. Only for statements whose best plan does not depend on their parameters.
  */
 export function prepared(text: string): string {
   names.set(text, `hot_${names.size + 1}`);
   return text;
 }
 
-/** A connection that knows which statements are to be prepared. */
+/** A connection that sends marked statements by name, so that PostgreSQL prepares them. */
 export class PreparingClient extends Client {
   constructor(config?: string | ClientConfig) {
     super(config);

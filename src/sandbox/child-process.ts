@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { systemRandom } from '../lib/ports.ts';
 import { chooseUserId, limitedCommand } from './child-limits.ts';
 
-/** A forked child that speaks over its stdin and stdout. */
+/** A child process with pipes to its stdin and stdout. */
 export type SandboxProcess = ChildProcessByStdio<Writable, Readable, null>;
 
-// The permission model compares real paths, so everything is named by its real path.
+// Node's permission model compares real paths.
 const folder = realpathSync(import.meta.dirname);
 const projectRoot = join(folder, '..', '..');
 const codeFiles = [
@@ -23,24 +23,27 @@ const codeFiles = [
   'wire.ts',
   'run.ts',
 ];
-// node-gyp-build looks for this file to tell the C library.
+// node-gyp-build checks whether this file exists to find out which C library there is.
 const alpineMark = '/etc/alpine-release';
 const childHeapMb = 64;
 
-/** Every path that reading this package takes: its folder as found, as it really is, and links on the way. */
+/**
+ * Every path that Node reads when it loads an installed package: its folder, its real path, and a linked node_modules.
+ */
 export function packagePaths(name: string, from: string): string[] {
   const found = packageFolder(name, from);
   const modules = dirname(found);
-  // Node forgets a path that it is given after a longer one which begins with it.
+  // The order matters: Node ignores an --allow-fs-read that is a prefix of an earlier, longer one.
   return [...(isLink(modules) ? [modules] : []), found, realpathSync(found)];
 }
 
 let readablePaths: readonly string[] | undefined;
 
 /**
- * The command of a child that can read its own code and nothing else, start no process or thread, opens no debugger, and
- * once it is ready cannot read files, load native code or be root any more. Its resident memory is to be kept below
- * `maxRssMb` by the parent. Throws, at the first call only, when isolated-vm is not installed.
+ * The command of a child that can read no file but its own code, cannot start processes or threads and opens no
+ * debugger; before it reports ready it gives up reading files, loading native code and being root. The parent has to
+ * watch that its resident memory stays below `maxRssMb`. Throws, at the first call only, when isolated-vm is not
+ * installed.
  */
 export function sandboxCommand(maxRssMb: number, nodeFlags: readonly string[] = []): [string, string[]] {
   readablePaths ??= findReadablePaths();
@@ -54,17 +57,17 @@ export function sandboxCommand(maxRssMb: number, nodeFlags: readonly string[] = 
     '--no-warnings',
     ...nodeFlags,
   ];
-  const account = chooseUserId(systemRandom);
-  return limitedCommand([process.execPath, ...flags, join(folder, 'child/serve-runs.ts'), String(account)], maxRssMb);
+  const userId = chooseUserId(systemRandom);
+  return limitedCommand([process.execPath, ...flags, join(folder, 'child/serve-runs.ts'), String(userId)], maxRssMb);
 }
 
-/** Starts a child of the pool: the command above, speaking over its stdin and stdout. */
+/** Starts a child with the command of `sandboxCommand`, in an empty environment. */
 export function startSandboxProcess(maxRssMb: number): SandboxProcess {
   const [program, args] = sandboxCommand(maxRssMb);
   return spawn(program, args, { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
 }
 
-/** Resident memory of a process in MiB; null where the operating system does not say (/proc is missing) or it is gone. */
+/** Resident memory of a process in MiB; null when the process is gone or the system has no /proc. */
 export function residentMb(pid: number): number | null {
   try {
     const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
@@ -76,7 +79,7 @@ export function residentMb(pid: number): number | null {
 
 const rootPath = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The text without paths of this installation, cut to `maxChars`. */
+/** The text without the path of this installation, cut to `maxChars` characters. */
 export function hidePaths(text: string, maxChars: number): string {
   const hidden = text.replaceAll(`${projectRoot}/`, '').replaceAll(rootPath, '');
   return hidden.slice(0, maxChars).toWellFormed();

@@ -1,6 +1,6 @@
 import type { Shape } from '../schemas.ts';
 
-/** One thing a bot wants done; validated against schemas/runtime/actions.json. */
+/** A command that a bot returns, such as a reply; validated against schemas/runtime/actions.json. */
 export type Action = Shape<'runtime/actions'>[number];
 /** What a manifest may grant under `permissions.conversation`: the type of an action. */
 export type ActionType = Action['type'];
@@ -9,23 +9,29 @@ type ContactField = 'name' | 'email' | 'phone_number' | 'identifier' | 'custom_a
 /** The events a bot may listen to. */
 export type BotEventName = Shape<'runtime/plugin'>['events'][number];
 
-/** A bot's code as one classic script; evaluating it gives an object whose `default` is the bot. `hash` is the hex SHA-256 of `code`. */
+/**
+ * A bot's code as one classic script whose value is an object with the bot as `default`. `hash` is the hex SHA-256 of
+ * `code`.
+ */
 export interface Bundle {
   hash: string;
   code: string;
 }
 
-/** What a bot was granted; whatever is not listed is refused. */
+/** The permissions of a manifest; every action and contact field that they do not list is withheld. */
 export interface Permissions {
   conversation: readonly ActionType[];
   contact: readonly ContactField[];
-  /** Private notes reach the bot too. */
+  /** The bot receives private notes too. */
   notes_read: boolean;
-  /** Outgoing messages, the bot's own included, reach the bot too. */
+  /** The bot receives outgoing messages too, its own included. */
   receive_own: boolean;
 }
 
-/** What one run may use: milliseconds of uninterrupted computation (of all computation twice that), milliseconds in all, MiB of values. */
+/**
+ * The limits of one run: `sliceMs` of computing between two waits (all slices together may take twice that), `wallMs`
+ * from start to end, `heapMb` MiB of JavaScript heap.
+ */
 export interface RunLimits {
   sliceMs: number;
   wallMs: number;
@@ -34,33 +40,33 @@ export interface RunLimits {
 
 const slicesPerRun = 2;
 
-/** Milliseconds that all slices of a run together may compute. */
+/** The computing time of all slices of a run together, in milliseconds. */
 export function computingMsOf({ sliceMs }: RunLimits): number {
   return sliceMs * slicesPerRun;
 }
 
-/** The limits of a manifest that names none. */
+/** The limits of a run whose manifest sets none. */
 export const defaultLimits: RunLimits = { sliceMs: 500, wallMs: 20_000, heapMb: 32 };
 
 /** One event for one bot. */
 export interface RunRequest {
-  /** Whose run it is: accounts take turns, and within an account its bots. */
+  /** The bot and its account: accounts take turns, and within an account its bots. */
   owner: { account: number; bot: number };
   bundle: Bundle;
-  /** Plain JSON, what the bot sees as `ctx.event`; contact fields that are not granted are removed before it leaves. */
+  /** The event's body as plain JSON; contact fields that are not granted are removed before the child gets it. */
   event: unknown;
-  /** The name of the event. */
+  /** The name of the event, which is the name of the bot's handler. */
   handler: string;
   config: Record<string, unknown>;
-  /** Seeds `Math.random` inside; the same request with the same seed gives the same actions. */
+  /** The seed of `Math.random` in the isolate; the same request with the same seed gives the same actions. */
   seed: number;
-  /** The bot's clock, which stands still, in milliseconds since 1970. */
+  /** The time that the bot's clock shows throughout the run, in milliseconds since 1970. */
   now: number;
   limits: RunLimits;
   permissions: Permissions;
 }
 
-/** How a run ended; README of bots/ explains each to authors. */
+/** How a run ended; bots/README.md explains each outcome to authors. */
 export type RunOutcome =
   | 'ok'
   | 'no_handler'
@@ -86,32 +92,32 @@ export interface LogLine {
   message: string;
 }
 
-/** What came of a run. `actions` is empty unless the outcome is `ok`. */
+/** The result of a run. `actions` is empty unless the outcome is `ok`. */
 export interface RunResult {
   outcome: RunOutcome;
   actions: Action[];
   logs: LogLine[];
-  /** For people who write or operate bots: at most 4 KiB, without paths of the host. */
+  /** The error as a text for authors and operators: at most 4 KiB, without paths of the host. */
   error?: string;
-  /** With `no_handler`: the events the bot does handle. */
+  /** With the outcome `no_handler`: the events that the bot has handlers for. */
   handlers?: string[];
-  /** Milliseconds from the start of the run to its end, waiting in the queue not included. */
+  /** Milliseconds from the start of the run to its end, without its time in the queue. */
   wallMs: number;
 }
 
 /** Runs bots in isolated child processes. */
 export interface Sandbox {
-  /** Never rejects for a bot's fault: whatever a bot does ends in an outcome. */
+  /** Runs a bot on an event. Never rejects because of the bot: every failure of a bot is an outcome. */
   run(request: RunRequest): Promise<RunResult>;
-  /** Kills the children; runs that wait or are under way end `crashed`. */
+  /** Kills the children; queued and current runs end as `crashed`. */
   close(): Promise<void>;
-  /** Runs that wait for a free child. */
+  /** The number of runs that wait for a free child. */
   readonly queued: number;
 }
 
 /**
- * A service that a bot may call while it runs, by name (`ctx.call(name, input)`). Gets JSON, gives JSON; an error it
- * throws reaches the bot as `code` and `message`. `signal` is aborted when the run ends early.
+ * A function of the service that bots can call by its name: `ctx.call(name, input)`. Input and result are JSON; a
+ * thrown error reaches the bot as `code` and `message`. `signal` is aborted when the run ends early.
  */
 export type HostCall = (input: unknown, run: RunRequest, signal: AbortSignal) => Promise<unknown>;
 
@@ -120,17 +126,17 @@ export const runBounds = {
   actions: 20,
   replies: 5,
   calls: 20,
-  /** Of all actions of a run as JSON. */
+  /** All actions of a run together, as JSON. */
   outputChars: 256 * 1024,
   callInputChars: 64 * 1024,
-  /** Of all answers to one round of calls as JSON. */
+  /** All answers to one round of calls together, as JSON. */
   callOutputChars: 256 * 1024,
   logLines: 100,
   logChars: 16 * 1024,
   logLineChars: 1024,
   errorChars: 4096,
   handlers: 50,
-  /** Of event and configuration together as JSON. */
+  /** Event and configuration together, as JSON. */
   inputChars: 2 * 1024 * 1024,
   bundleChars: 512 * 1024,
 } as const;

@@ -1,8 +1,8 @@
 import { runBounds } from './run.ts';
 import type { LogLine, RunLimits, RunOutcome } from './run.ts';
 
-// Parent and child speak over the child's stdin and stdout, one JSON document per line, and not over Node's own IPC
-// channel: that one parses whatever a taken-over child writes, without a bound, and throws in the parent when it is not JSON.
+// Parent and child exchange JSON documents, one a line, over the child's stdin and stdout. Node's own IPC channel would
+// parse input of a compromised child without a size limit, and throw in the parent when the input is not JSON.
 
 /** A bot's call to the service. */
 export interface CallRequest {
@@ -14,34 +14,34 @@ export interface CallRequest {
 /** The service's answer to one call; a list of them reaches the isolate as JSON. */
 export type CallAnswer = { id: number; value: unknown } | { id: number; error: { code: string; message: string } };
 
-/** Parent to child. `input` is the JSON text that the isolate reads, so that the child need not. */
+/** Parent to child. `input` is JSON text within JSON: the child passes it on to the isolate without parsing it. */
 export type ParentMessage =
   | { type: 'bundle'; hash: string; code: string }
   | { type: 'run'; run: number; hash: string; input: string; limits: RunLimits }
   | { type: 'answers'; run: number; answers: string };
 
-/** What the isolate says when a slice is over. */
+/** The state of a run at the end of a slice, as the isolate reports it. */
 export type Step =
   | { state: 'waiting'; requests: CallRequest[] }
   | { state: 'never_settled'; logs: LogLine[] }
   | { state: 'done'; outcome: RunOutcome; actions: unknown[]; logs: LogLine[]; error?: string; handlers?: string[] };
 
-/** Child to parent. `failed` comes from outside the isolate: it was stopped, or is gone. */
+/** Child to parent. `failed` is reported by the child's own code, when the isolate was stopped or has died. */
 export type ChildMessage =
   | { type: 'ready' }
   | { type: 'step'; run: number; step: Step }
   | { type: 'failed'; run: number; outcome: RunOutcome; error: string };
 
-/** How many bundles a child keeps; parent and child both forget all when one more arrives. */
+/** The number of bundles that a child caches; when one more arrives, parent and child both clear the cache. */
 export const keptBundles = 32;
-/** The longest line a child may write, in bytes. */
+/** The longest line that a child may write, in bytes. */
 export const maxChildLineBytes = 1024 * 1024;
-/** The longest line a parent writes, in bytes: input and bundle may need six characters for one in JSON. */
+/** The longest line that the parent writes, in bytes: JSON may escape a character of input or bundle as six. */
 export const maxParentLineBytes = 16 * 1024 * 1024;
 
 const newline = 0x0a;
 
-/** Cuts a stream of bytes into lines. */
+/** Splits a stream of bytes into lines of a limited length. */
 export class LineReader {
   readonly #maxBytes: number;
   #chunks: Buffer[] = [];
@@ -51,7 +51,9 @@ export class LineReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** The lines that are complete with this chunk; null when a line is longer than allowed, after which the reader is of no use. */
+  /**
+   * The lines completed by this chunk; null when a line is too long, after which the reader must not be used any more.
+   */
   read(chunk: Buffer): string[] | null {
     const lines: string[] = [];
     let rest = chunk;
@@ -130,7 +132,7 @@ function isStep(step: unknown): step is Step {
   );
 }
 
-// Whatever a child writes beside what is looked at goes no further.
+// Copies only the fields that were validated: a compromised child may have added others.
 function knownFieldsOf(step: Step): Step {
   if (step.state === 'waiting') {
     return { state: step.state, requests: step.requests.map(({ id, name, input }) => ({ id, name, input })) };
@@ -148,7 +150,7 @@ function knownFieldsOf(step: Step): Step {
   };
 }
 
-/** Reads a line of a child; null when it is anything but a message as it should be. */
+/** Parses and validates a line of a child; null when it is not a valid message. */
 export function readChildMessage(line: string): ChildMessage | null {
   let message: unknown;
   try {

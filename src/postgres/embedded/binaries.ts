@@ -5,7 +5,7 @@ import { basename, join, relative } from 'node:path';
 import type { SystemUser } from './system-user.ts';
 import { EmbeddedPostgresError } from './error.ts';
 
-/** The programs of one PostgreSQL release. */
+/** The programs of a PostgreSQL release. */
 export interface Binaries {
   initdb: string;
   postgres: string;
@@ -16,8 +16,8 @@ export interface Binaries {
 const probeTimeoutMs = 10_000;
 
 /**
- * The programs, in a form the account can run: those in `nativeFolder` (default: the installed package's), else a copy
- * of them in `copyFolder`. Throws when neither runs.
+ * Programs that the system user can run: those in `nativeFolder` (default: of the installed package), or else a copy of
+ * them in `copyFolder`. Throws if neither runs.
  */
 export function prepareBinaries(user: SystemUser, copyFolder: string, nativeFolder = packagedFolder()): Binaries {
   restoreLinks(nativeFolder);
@@ -31,7 +31,7 @@ export function prepareBinaries(user: SystemUser, copyFolder: string, nativeFold
   );
 }
 
-/** The folder with bin, lib and share that the package for this platform brings. */
+/** The folder with bin, lib and share in the npm package for this platform. */
 export function packagedFolder(): string {
   const platform = `${process.platform}-${process.arch}`;
   try {
@@ -49,8 +49,8 @@ function programs(folder: string, version: string): Binaries {
 }
 
 /**
- * npm packages carry no symbolic links; the package's install script makes them, where install scripts may run. What
- * cannot be written stays without, and the probe that follows finds out.
+ * Creates the symbolic links of shared libraries: npm packages cannot contain links, and the package's install script
+ * may have been disabled. Ignores errors, because the caller probes the programs afterwards.
  */
 function restoreLinks(folder: string): void {
   const list = readFileSync(join(folder, 'pg-symlinks.json'), 'utf8');
@@ -73,7 +73,7 @@ function probe(folder: string, user: SystemUser): { version?: string; failure: s
   return { ...(version ? { version } : {}), failure: error?.message ?? stderr.trim() };
 }
 
-/** False as well for the copy of another release, which an update of the package leaves behind. */
+/** True if `to` is a copy of the same release; after an update of the package, it is a copy of the previous one. */
 function isCopy(from: string, to: string): boolean {
   const program = join('bin', 'postgres');
   return existsSync(to) && readFileSync(join(from, program)).equals(readFileSync(join(to, program)));

@@ -6,27 +6,27 @@ import type { Binaries } from './binaries.ts';
 import { EmbeddedPostgresError } from './error.ts';
 import { clusterFolder, createFolderOf, type Home } from './home.ts';
 
-/** The role the service logs in as, and the database it owns. */
+/** The name of the service's role and of its database. */
 export const serviceName = 'switchboard';
 
-// Only the service's own role may log in, and never the superuser.
+// The rules of pg_hba.conf: only the service's role may log in, the superuser may not.
 const hostRules = `host all ${serviceName} 127.0.0.1/32 scram-sha-256\n`;
-// Sorts and folds alike on every machine, whatever its locales are.
+// The builtin locale sorts and folds text in the same way on every machine.
 const localeOptions = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
 const outputTailChars = 2000;
 
-/** What a new cluster is made with. */
+/** The settings of a new cluster. */
 export interface ClusterOptions {
   home: Home;
   binaries: Binaries;
-  /** Of the service's role. */
+  /** The password of the service's role. */
   password: string;
-  /** For tests: the role may make databases, and nothing waits for the disk. */
+  /** For tests: the role may create databases, and data need not survive a crash. */
   ephemeral: boolean;
   timeoutMs: number;
 }
 
-/** Whether the home holds data. Throws when another major version of PostgreSQL made it. */
+/** True if the home contains a cluster. Throws if another major version of PostgreSQL created it. */
 export function hasCluster(home: Home, binaries: Binaries): boolean {
   const folder = clusterFolder(home.path);
   if (!existsSync(folder)) return false;
@@ -39,7 +39,7 @@ export function hasCluster(home: Home, binaries: Binaries): boolean {
   );
 }
 
-/** Makes the cluster with the service's role and database: completely, or not at all. */
+/** Creates a cluster with the service's role and database. After a failure, there is no cluster. */
 export async function createCluster(options: ClusterOptions): Promise<void> {
   const { home, binaries, ephemeral } = options;
   const draft = `${clusterFolder(home.path)}.new`;
@@ -55,18 +55,18 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
   renameSync(draft, clusterFolder(home.path));
 }
 
-/** Gives the service's role of a stopped cluster another password. */
+/** Sets a new password of the service's role in a stopped cluster. */
 export async function changePassword(options: ClusterOptions): Promise<void> {
   const sql = `ALTER ROLE ${serviceName} PASSWORD ${quote(options.password)}`;
   await runSql(clusterFolder(options.home.path), options, [sql]);
 }
 
-/** Which characters make a word, for full text search: by Unicode where the machine can tell, as Debian and macOS do. */
+/** The option for character classes of full text search: Unicode, if the system has such a locale (Debian, macOS). */
 function classification(): string[] {
   return process.platform === 'linux' && existsSync('/usr/lib/locale/C.utf8') ? ['--lc-ctype=C.UTF-8'] : [];
 }
 
-/** Runs statements on a stopped cluster as its superuser, who needs no password there. */
+/** Runs statements on a stopped cluster in single-user mode, as its superuser. */
 async function runSql(folder: string, options: ClusterOptions, statements: string[]): Promise<void> {
   const flags = options.ephemeral ? ['-F'] : [];
   const input = statements.map((statement) => `${statement};\n`).join('');
@@ -76,7 +76,7 @@ async function runSql(folder: string, options: ClusterOptions, statements: strin
   if (fault) throw new EmbeddedPostgresError(`The embedded PostgreSQL could not be prepared: ${fault[0]}`);
 }
 
-/** Runs a program of PostgreSQL to its end; resolves with what it printed. */
+/** Runs a program of PostgreSQL and returns its output. Rejects if the program fails. */
 async function run(file: string, args: string[], options: ClusterOptions, input = ''): Promise<string> {
   const child = spawn(file, args, {
     ...(options.home.user satisfies SystemUser),
@@ -91,7 +91,7 @@ async function run(file: string, args: string[], options: ClusterOptions, input 
   };
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
-  // A program that ends early tells why in its output; the broken pipe adds nothing.
+  // A program that ends early breaks the pipe; its output says why it ended.
   child.stdin.on('error', () => undefined).end(input);
   const status = await new Promise<number | string | null>((resolve, reject) => {
     child.on('error', reject).on('close', (code, signal) => resolve(code ?? signal));

@@ -1,6 +1,6 @@
 import { OperatorError } from '../../lib/operator-error.ts';
 
-/** The embedded PostgreSQL cannot run here, or not with this data; the message says what to do. */
+/** Thrown if the embedded PostgreSQL cannot run, or not on this data; the message says what the operator can do. */
 export class EmbeddedPostgresError extends OperatorError {
   override name = 'EmbeddedPostgresError';
 }

@@ -4,14 +4,15 @@ import { DatabaseSync } from 'node:sqlite';
 const sqliteBusy = 5;
 
 /**
- * Takes the lock that the file stands for, and makes the file when it is missing. Returns what gives the lock back, or
- * null when it is held, by this process or another.
+ * Locks a file, creating it if necessary. Returns the function that releases the lock, or null if this or another
+ * process holds it.
  *
- * Node has no file locks of its own; SQLite's are the operating system's, which end with their holder however it dies.
- * A file that names its holder's process id could not tell a dead holder from another process with the same number.
+ * Node has no file locks. SQLite uses those of the operating system, which end with the process, however it dies. A
+ * file with the holder's process id would be no substitute: after a crash, another process may get the same id.
  */
 export function tryLock(path: string): (() => void) | null {
-  // SQLite would let others read it, and with it lock it. Opening it here while it is held would give the lock away.
+  // SQLite would create the file readable for other users, who could then lock it. An existing file is not opened here,
+  // because closing it would release a lock that this process holds (POSIX).
   if (!existsSync(path)) writeFileSync(path, '', { mode: 0o600 });
   const database = new DatabaseSync(path, { timeout: 0 });
   try {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
-// It hears from its pipe: a line when all is well, the end of the pipe when this process died, however it died. A server
-// whose parent is gone may stay as a zombie, which counts as ended.
+// The guardian reads its pipe: a line dismisses it; the end of the pipe without a line means that this process has
+// died. A server may remain as a zombie after the death of its parent; it counts as ended.
 const guardianScript = `
 read -r farewell && exit 0
 is_running() {
@@ -15,8 +15,8 @@ while is_running "$1" && [ "$waited" -lt 100 ]; do sleep 0.1; waited=$((waited +
 `;
 
 /**
- * Watches over a server from a process of its own, so that the server ends with this process even when that is killed;
- * a `removable` folder then goes too. Returns what dismisses the guardian, to be called when the server has ended.
+ * Starts a process that ends the server, and deletes the `removable` folder, when this process dies, even by SIGKILL.
+ * Returns the function that dismisses the guardian, to be called when the server has ended.
  */
 export function postGuardian(pid: number, removable: string | null): () => void {
   const args = ['-c', guardianScript, 'switchboard-guardian', String(pid), removable ?? ''];
@@ -24,7 +24,7 @@ export function postGuardian(pid: number, removable: string | null): () => void 
   const guardian = spawn('/bin/sh', args, { ...options, stdio: ['pipe', 'ignore', 'ignore'] });
   guardian.on('error', () => undefined);
   guardian.stdin.on('error', () => undefined);
-  // Watching must not keep alive what is watched.
+  // Without unref, the guardian would keep this process alive.
   guardian.unref();
   (guardian.stdin as unknown as { unref(): void }).unref();
   return () => guardian.stdin.end('farewell\n');

@@ -5,9 +5,9 @@ import { canEnter, chooseSystemUser, describeSystemUser, isRoot, type SystemUser
 import { systemRandom } from '../../lib/ports.ts';
 import { EmbeddedPostgresError } from './error.ts';
 
-/** Where an embedded PostgreSQL keeps its files, and whose they are. */
+/** The folder of an embedded PostgreSQL and the system user that owns it. */
 export interface Home {
-  /** Holds `cluster` (the data), and `binaries-VERSION` where a copy of the programs is needed. */
+  /** Contains `cluster` (the data) and, if the programs had to be copied, `binaries-VERSION`. */
   path: string;
   user: SystemUser;
 }
@@ -15,14 +15,15 @@ export interface Home {
 const systemFolder = '/var/lib/switchboard';
 const othersMayPass = 0o711;
 
-/** The data of a home. */
+/** The folder of the data in a home. */
 export function clusterFolder(home: string): string {
   return join(home, 'cluster');
 }
 
 /**
- * The home that belongs to a DATA_DIR: its folder `postgres`. Where root runs the service and Postgres' account cannot
- * pass through a folder above, the home is a new folder in /var/lib/switchboard, which the file `postgres-home` names.
+ * The home of a DATA_DIR: its folder `postgres`. If the service runs as root, and the system user of PostgreSQL cannot
+ * enter one of the folders above, the home is a new folder in /var/lib/switchboard; the file `postgres-home` contains
+ * its path.
  */
 export function findHome(dataDir: string): Home {
   const inPlace = join(dataDir, 'postgres');
@@ -42,7 +43,7 @@ export function findHome(dataDir: string): Home {
   );
 }
 
-/** A home in the temporary folder, to be removed after use. */
+/** Creates a home in a temporary folder; the caller deletes it after use. */
 export function createEphemeralHome(): Home {
   const user = chooseSystemUser('');
   const base = [tmpdir(), '/tmp', '/var/tmp'].find((folder) => canEnter(folder, user));
@@ -52,7 +53,7 @@ export function createEphemeralHome(): Home {
   return { path, user };
 }
 
-/** Makes an empty folder that belongs to the account. */
+/** Creates an empty folder that belongs to the system user. */
 export function createFolderOf(path: string, user: SystemUser): void {
   mkdirSync(path, { mode: 0o700 });
   if ('uid' in user) chownSync(path, user.uid, user.gid);
@@ -66,7 +67,7 @@ function pointedHome(pointer: string): Home {
   );
 }
 
-/** The name is random and not made from DATA_DIR's path: who removes DATA_DIR wants to begin with an empty database. */
+/** The name is random: derived from DATA_DIR's path, it would bring old data back after DATA_DIR was deleted. */
 function relocatedHome(dataDir: string, pointer: string, user: SystemUser): Home {
   const path = join(systemFolder, systemRandom.uuid());
   try {
@@ -86,7 +87,7 @@ function relocatedHome(dataDir: string, pointer: string, user: SystemUser): Home
   return { path, user };
 }
 
-/** Some file systems let the account in, but let nobody hand a file over to it. */
+/** True if the user can enter the home and own files there; some file systems do not support chown. */
 function isUsable(home: string, user: SystemUser): boolean {
   if (!canEnter(home, user)) return false;
   const probe = join(home, `probe-${systemRandom.uuid()}`);

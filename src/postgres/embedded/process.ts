@@ -3,14 +3,16 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How a server ends: `fast` closes connections and writes everything down; `immediate` is a crash it recovers from. */
+/**
+ * PostgreSQL's shutdown modes: `fast` closes connections and writes a checkpoint; `immediate` is a controlled crash.
+ */
 export type StopMode = 'fast' | 'immediate';
 
 const stopSignals = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 const pollMs = 20;
 const patienceMs = 15_000;
 
-/** Ends a server, less and less gently, and resolves once it is gone. */
+/** Ends a server with the signals SIGINT (if `fast`), SIGQUIT and SIGKILL in turn, until it has ended. */
 export async function endServer(pid: number, mode: StopMode): Promise<void> {
   const steps = [stopSignals[mode], 'SIGQUIT', 'SIGKILL'] as const;
   for (const signal of steps) {
@@ -20,8 +22,7 @@ export async function endServer(pid: number, mode: StopMode): Promise<void> {
 }
 
 /**
- * Ends the server that an earlier process left running on the cluster when it was killed. Resolves with whether there
- * was one.
+ * Ends a server that a killed service left running on the cluster. Returns whether there was one.
  */
 export async function endLeftover(cluster: string): Promise<boolean> {
   const lockFile = join(cluster, 'postmaster.pid');
@@ -32,8 +33,9 @@ export async function endLeftover(cluster: string): Promise<boolean> {
     await endServer(pid, 'fast');
     return true;
   }
-  // The number belongs to another program now. A server takes its parent's number for a stale lock, and still checks
-  // the rest of the file for survivors of the old server; without the file it could not.
+  // Another program has got this process id, so that a new server would refuse to start. It ignores a lock file with
+  // its parent's id. The file must not be deleted: its other lines let the new server find surviving children of the
+  // old one.
   writeFileSync(lockFile, [process.pid, ...lines.slice(1)].join('\n'));
   return false;
 }
@@ -51,19 +53,19 @@ function isServerOf(pid: number, cluster: string): boolean {
     return spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout.includes(cluster);
   }
   try {
-    // A server's working directory is its cluster.
+    // The working directory of a PostgreSQL server is its cluster.
     return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster);
   } catch {
     return false;
   }
 }
 
-/** Ended, but not yet noticed by its parent: where the first process of a container never looks, it stays so forever. */
+/** True for a process that has ended, but was not reaped: in a container whose first process never does, for ever. */
 function isZombie(pid: number): boolean {
   return process.platform === 'linux' && /\) Z /.test(readLines(`/proc/${pid}/stat`)[0] ?? ' ) Z ');
 }
 
-/** False when there is no such process. */
+/** Sends a signal. False if there is no such process. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, signal);

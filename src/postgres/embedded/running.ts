@@ -4,17 +4,17 @@ import { tryLock } from './file-lock.ts';
 import { serviceName } from './cluster.ts';
 import { clusterFolder } from './home.ts';
 
-// Of PostgreSQL's own file: process id, folder, start time, port, …
+// Lines of postmaster.pid: process id, folder, start time, port, …
 const portLine = 3;
 
-/** Whether a database was ever made on a DATA_DIR. */
+/** True if a DATA_DIR contains a database. */
 export function hasDatabase(dataDir: string): boolean {
   return existsSync(join(dataDir, 'postgres-home')) || existsSync(clusterFolder(join(dataDir, 'postgres')));
 }
 
 /**
- * URL of the database that another process of this account runs on a DATA_DIR, for work beside it; null when none runs
- * there. It holds the password, so it is a secret.
+ * The URL of the database that a running service has started on this DATA_DIR; null if none is running. The URL
+ * contains the password, so it is a secret.
  */
 export function runningPostgresUrl(dataDir: string): string | null {
   const folder = resolve(dataDir);

@@ -10,15 +10,15 @@ import { postGuardian } from './guardian.ts';
 import { clusterFolder, type Home } from './home.ts';
 import { endServer, type StopMode } from './process.ts';
 
-/** Where an embedded PostgreSQL reports to. */
+/** The log of an embedded PostgreSQL. */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
-/** What one run of the server needs. */
+/** The settings of a server process. */
 export interface ServerOptions {
   home: Home;
   binaries: Binaries;
   ephemeral: boolean;
-  /** Longest wait until it accepts connections. */
+  /** The longest wait until the server accepts connections. */
   timeoutMs: number;
   log: Log;
 }
@@ -27,7 +27,7 @@ export interface ServerOptions {
 export interface Server {
   port: number;
   pid: number;
-  /** Resolves when it has ended, for whatever reason. */
+  /** Resolves when the server has ended, for any reason. */
   ended: Promise<void>;
   stop(mode: StopMode): Promise<void>;
 }
@@ -36,7 +36,7 @@ type ServerProcess = ChildProcessByStdio<null, null, Readable>;
 
 const retryMs = 200;
 const rememberedLines = 10;
-// Another program took the port, or processes of a server that was killed are about to notice.
+// Temporary failures: another program took the port, or children of a killed server have not ended yet.
 const passingFailure =
   /could not bind|could not create any TCP\/IP sockets|pre-existing shared memory|lock file .* already exists/;
 
@@ -48,16 +48,16 @@ const baseSettings = {
   lc_messages: 'C',
   log_line_prefix: '',
   log_checkpoints: 'off',
-  // No statement and no value of a customer goes to the log: errors belong to the client that made them.
+  // Keeps statements and their values out of the log: the client that caused an error gets it anyway.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
 };
 
-// For data that nobody will miss.
+// For ephemeral databases, whose data need not survive a crash.
 const carelessSettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
-/** Starts the server, on the port or a free one, and tries again while what hinders it will pass. */
+/** Starts the server on the port, or on a free one; tries again after temporary failures. */
 export async function launchServer(options: ServerOptions, port: number | null): Promise<Server> {
   for (let waited = 0; ; waited += retryMs) {
     try {
@@ -78,7 +78,7 @@ async function launchOnce(options: ServerOptions, port: number): Promise<Server>
     cwd: '/',
     env: { PATH: '/usr/bin:/bin', LC_MESSAGES: 'C' },
     stdio: ['ignore', 'ignore', 'pipe'],
-    // Ctrl-C in a terminal goes to the whole group; the service wants its database until it has drained.
+    // A process group of its own: Ctrl-C in a terminal would otherwise end the database before the service has drained.
     detached: true,
   });
   const ended = new Promise<void>((resolve) => {
@@ -93,7 +93,7 @@ async function launchOnce(options: ServerOptions, port: number): Promise<Server>
     pid,
     ended,
     async stop(mode) {
-      // The number of a process that has ended may belong to another one already.
+      // After the server's end, its process id may belong to another process.
       if (child.exitCode === null && child.signalCode === null) await endServer(pid, mode);
       await ended;
     },

@@ -13,42 +13,42 @@ import { OperatorError } from '../../lib/operator-error.ts';
 import { createPrivateFolder, readOrCreateSecretFile } from '../../lib/secret-file.ts';
 import { systemRandom } from '../../lib/ports.ts';
 
-/** How to run an embedded PostgreSQL. */
+/** The settings of an embedded PostgreSQL. */
 export interface EmbeddedPostgresOptions {
-  /** Folder of the data, the password and the lock; made when missing. Without one the database is ephemeral. */
+  /** The folder of the data, password and lock; created if missing. Without it, the database is ephemeral. */
   dataDir?: string;
-  /** True = for tests: in a temporary folder, without waiting for the disk, removed on stop. */
+  /** For tests: the data is in a temporary folder, need not survive a crash, and is deleted on stop. */
   ephemeral?: boolean;
-  /** Loopback port; default: a free one, another at each start. */
+  /** The loopback port; by default a free one at each start. */
   port?: number;
-  /** Longest wait for each step of the start, in milliseconds. */
+  /** The longest time for each step of the start, in milliseconds. */
   timeoutMs?: number;
-  /** Where bin, lib and share of PostgreSQL lie; default: in the installed package. */
+  /** The folder with bin, lib and share of PostgreSQL; by default in the installed package. */
   nativeFolder?: string;
   log: Log;
 }
 
-/** A running PostgreSQL of this process' own. */
+/** A PostgreSQL that this process runs. */
 export interface EmbeddedPostgres {
-  /** Connection URL of the role that owns the database `switchboard`; it holds the password, so it is a secret. */
+  /** The connection URL of the service's role; it contains the password, so it is a secret. */
   url: string;
-  /** Process id of the server; another one after a restart. */
+  /** The process id of the server, which changes with a restart. */
   pid(): number;
-  /** Ends the server and gives the data free. Calling it again changes nothing. */
+  /** Ends the server and unlocks the data. Further calls have no effect. */
   stop(): Promise<void>;
-  /** Ends the server and, after `downtimeMs`, starts it again on the same port: what clients of a database live through. */
+  /** Ends the server and, after `downtimeMs`, starts it again on the same port. */
   restart(mode?: StopMode, downtimeMs?: number): Promise<void>;
 }
 
 const startTimeoutMs = 60_000;
-// A service that was told to stop, or was just killed, gets this long to let go before its successor gives up.
+// The start waits this long for the lock of a service that is stopping or was just killed.
 const lockAttempts = 30;
 const lockRetryMs = 100;
 
 /**
- * Starts PostgreSQL from the installed package; the first start in a DATA_DIR makes the database. A server that an
- * earlier, killed process left behind is ended first. Throws EmbeddedPostgresError, with what to do, when another
- * process uses the data, another major version made it, or no account can run the server.
+ * Starts PostgreSQL from the installed package; the first start in a DATA_DIR creates the database. Ends a server that
+ * a killed service left running. Throws EmbeddedPostgresError, with advice, if another process uses the data, another
+ * major version created it, or no system user can run the server.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const ephemeral = options.ephemeral ?? options.dataDir === undefined;
@@ -61,12 +61,12 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/** A home that nobody else uses. */
+/** A locked home. */
 interface Place {
   home: Home;
-  /** Of the service's role. */
+  /** The password of the service's role. */
   password: string;
-  /** The data is there, but its password was lost and a new one made. */
+  /** True if the password was just created: existing data has another one. */
   passwordIsNew: boolean;
   leave: () => void;
 }
@@ -84,7 +84,7 @@ async function lastingPlace(dataDir: string): Promise<Place> {
     createPrivateFolder(dataDir);
     held.push(await lock(join(dataDir, 'lock'), dataDir));
     const home = findHome(dataDir);
-    // A copied DATA_DIR may name the same home outside of it.
+    // Locks the home too: a copied DATA_DIR may refer to the same home in /var/lib/switchboard.
     held.push(await lock(join(home.path, 'lock'), home.path));
     const passwordFile = join(dataDir, 'postgres-password');
     const passwordIsNew = !existsSync(passwordFile);

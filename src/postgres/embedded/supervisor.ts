@@ -4,9 +4,9 @@ import { launchServer, type Server, type ServerOptions } from './server.ts';
 
 const relaunchDelayMs = 1000;
 
-/** Keeps a server running on its port: starts it again when it ends without being told to. */
+/** Keeps a server running on its port: starts it again after an unexpected end. */
 export class Supervisor {
-  /** The present run; a later one after a restart. */
+  /** The current server process, a new one after each restart. */
   server: Server;
   readonly #options: ServerOptions;
   #watched: Promise<void> = Promise.resolve();
@@ -25,7 +25,7 @@ export class Supervisor {
     await this.#end(this.#options.ephemeral ? 'immediate' : 'fast');
   }
 
-  /** Ends the server and starts it again `downtimeMs` later. Throws when it does not start. */
+  /** Ends the server and starts it again `downtimeMs` later. Throws if it does not start. */
   async restart(mode: StopMode, downtimeMs: number): Promise<void> {
     await this.#end(mode);
     await sleep(downtimeMs);
@@ -36,7 +36,7 @@ export class Supervisor {
   async #end(mode: StopMode): Promise<void> {
     this.#endIsIntended = true;
     await this.server.stop(mode);
-    // A relaunch may have been under way; what it launched ends too.
+    // A relaunch after an unexpected end may have been under way: its server has to be ended too.
     await this.#watched;
     await this.server.stop(mode);
   }

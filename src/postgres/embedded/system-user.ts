@@ -2,19 +2,19 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { EmbeddedPostgresError } from './error.ts';
 
-/** The account that Postgres runs as, in the form `spawn` takes; empty = the account of this process. */
+/** The user that PostgreSQL runs as, as options of `spawn`; empty = the user of this process. */
 export type SystemUser = Record<string, never> | { uid: number; gid: number };
 
 const probeTimeoutMs = 10_000;
 
-/** True when this process is root, as which Postgres refuses to run. */
+/** True if this process is root; PostgreSQL refuses to run as root. */
 export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
 /**
- * The account for a cluster: this process's own; for root the owner of the existing cluster folder, else the system's
- * `postgres` account, else `nobody`. No account is ever created. Throws when root may not act as that account.
+ * The system user for a cluster: the user of this process; if that is root, the owner of the existing cluster folder,
+ * else the user `postgres`, else `nobody`. Throws if there is none, or if root has no right to switch to it.
  */
 export function chooseSystemUser(clusterFolder: string): SystemUser {
   if (!isRoot()) return {};
@@ -29,13 +29,13 @@ export function chooseSystemUser(clusterFolder: string): SystemUser {
 const refusal = 'PostgreSQL refuses to run as root and needs the account "postgres" or "nobody", but';
 const remedy = 'Start the service as an ordinary user, or set DATABASE_URL.';
 
-/** Whether the account can pass through the folder and all folders above it. */
+/** True if the user can enter the folder, and so all folders above it. */
 export function canEnter(folder: string, user: SystemUser): boolean {
   const options = { ...user, cwd: '/', timeout: probeTimeoutMs };
   return spawnSync('/bin/sh', ['-c', 'cd "$0"', folder], options).status === 0;
 }
 
-/** How messages name the account. */
+/** The name of the user in messages. */
 export function describeSystemUser(user: SystemUser): string {
   if (!('uid' in user)) return 'this account';
   const entry = systemUsers().find(({ uid }) => uid === user.uid);
@@ -52,7 +52,7 @@ function findSystemUser(name: string): SystemUser | null {
   return entry && entry.uid !== 0 ? { uid: entry.uid, gid: entry.gid } : null;
 }
 
-/** initdb knows an account only by its entry here, so a free number would not do. */
+/** The users in /etc/passwd. initdb refuses a user id without an entry there. */
 function systemUsers(): { name: string; uid: number; gid: number }[] {
   return readFileSync('/etc/passwd', 'utf8')
     .split('\n')

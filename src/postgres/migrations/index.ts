@@ -14,7 +14,7 @@ import { EventFeed } from './20261122-event-feed.ts';
 import { LabelRenames } from './20261122-label-renames.ts';
 import { Backlogs } from './20261122-backlogs.ts';
 
-/** Every migration in order, under the name it is recorded by. */
+/** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
   { name: '20261120-first-schema', class: FirstSchema },
   { name: '20261122-installation', class: Installation },
@@ -32,7 +32,7 @@ export const migrations = [
   { name: '20261122-backlogs', class: Backlogs },
 ];
 
-/** Whether the database has them all; false while it has no table of migrations. */
+/** True if all migrations were applied; false for an empty database. */
 export async function isMigrated(executor: Executor): Promise<boolean> {
   const [known] = await sql<{ table: string | null }>(executor, `SELECT to_regclass('migrations')::text AS "table"`);
   if (!known?.table) return false;

@@ -12,28 +12,28 @@ const isolateCode = new Map(
     stripTypeScriptTypes(readFileSync(new URL(name, isolateFolder), 'utf8')),
   ]),
 );
-// Bounds our own code too, should a bot have found a way to make it slow.
+// `collect` is our own code, but a bot may have found a way to make it slow.
 const collectTimeoutMs = 100;
 
-/** A slice that ended inside gives the JSON text of a Step (wire.ts); one that was stopped from outside gives the outcome. */
+/** The end of a slice: the JSON text of a Step (wire.ts), or the outcome when the isolate was stopped from outside. */
 export type SliceEnd = { step: string } | StoppedSlice;
 type StoppedSlice = { outcome: RunOutcome; error: string };
 
-/** One run in an isolate of its own, with one budget of computing time for all its slices. Slices must not overlap. */
+/** One run in an isolate of its own; its slices share one budget of computing time and must not overlap. */
 export interface SandboxRun {
-  /** Loads the code and calls the handler. */
+  /** First slice: loads the code and calls the handler. */
   start(code: string, input: string): Promise<SliceEnd>;
-  /** Goes on with answers to the requests of the last step; JSON text. */
+  /** Next slice: continues with the answers to the requests of the last step, as JSON text. */
   resume(answers: string): Promise<SliceEnd>;
-  /** Frees the isolate; nothing may be called afterwards. */
+  /** Frees the isolate; no method may be called afterwards. */
   dispose(): void;
 }
 
 type SliceFunction = ivm.Reference<(...texts: string[]) => void>;
 
 /**
- * Prepares an isolate. `onCatastrophe` is told, with V8's reason, when V8 itself gave up: the isolate's thread never ends
- * then and the process has to be killed.
+ * Prepares an isolate. `onCatastrophe` is called with V8's reason when V8 itself failed: the isolate's thread never
+ * ends then, and the process has to be killed.
  */
 export function openSandbox(limits: RunLimits, onCatastrophe: (reason: string) => void): SandboxRun {
   const isolate = new ivm.Isolate({ memoryLimit: limits.heapMb, onCatastrophicError: onCatastrophe });
@@ -79,9 +79,9 @@ function msIn(isolate: ivm.Isolate): number {
 }
 
 /**
- * Why a slice did not end by itself, told by the isolate's state alone: the error's text may be the bot's own, since
- * isolated-vm rejects a call with whatever promise was left rejected and unhandled during it. `ranMs` is how long the
- * slice ran of the `allowedMs` after which isolated-vm ends it.
+ * Why a slice failed. Judges by the isolate's state, not by the error: isolated-vm rejects a call with any rejection
+ * that the bot left unhandled, so the bot can choose the error's text. `ranMs` is how long the slice ran; isolated-vm
+ * stops it after `allowedMs`.
  */
 function describeStop(
   isolate: ivm.Isolate,

@@ -1,4 +1,5 @@
-// Runs in a process of its own that may be killed at any moment: it holds no state but the bundles it was sent.
+// The program of a sandbox process: takes runs from stdin, one at a time, and writes their steps to stdout. The parent
+// may kill the process at any moment, so it keeps no state but a cache of bundles.
 import { giveUpRights } from './give-up-rights.ts';
 import { openSandbox } from './isolate.ts';
 import type { SandboxRun, SliceEnd } from './isolate.ts';
@@ -8,7 +9,9 @@ import type { ParentMessage } from '../wire.ts';
 const bundles = new Map<string, string>();
 const current: { run: number; sandbox: SandboxRun | null } = { run: 0, sandbox: null };
 
-/** `fields` is the inside of a JSON object. The isolate's own text is passed on as it is: parsing it is for the parent. */
+/**
+ * Writes a JSON object whose inside is `fields`. Text of the isolate is passed on unparsed: the parent validates it.
+ */
 function say(fields: string): void {
   process.stdout.write(`{${fields}}\n`);
 }
@@ -64,7 +67,7 @@ function receive(message: ParentMessage): void {
   work.catch((error: unknown) => sayFailed(message.run, 'crashed', String(error)));
 }
 
-// An isolate's thread may be beyond stopping; an ordinary exit would wait for it.
+// SIGKILL, because an ordinary exit would wait for the isolate's thread, which may never end.
 function die(): void {
   process.kill(process.pid, 'SIGKILL');
 }
@@ -75,7 +78,7 @@ process.stdin.on('data', (chunk: Buffer) => {
   if (!lines) die();
   for (const line of lines ?? []) receive(JSON.parse(line) as ParentMessage);
 });
-// The parent is gone, however it ended.
+// The end of stdin means that the parent has ended or crashed.
 process.stdin.on('end', die);
 process.stdin.on('error', die);
 process.stdout.on('error', die);

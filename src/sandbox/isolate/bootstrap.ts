@@ -1,6 +1,7 @@
-// The text of this file and of isolate-*.ts, stripped of types, runs inside every isolate before the bot does. The bot can change every object it can reach. Therefore: whatever is needed later is taken here,
-// before the bot exists; lists are texts, because an index assignment may meet a setter the bot put on Array.prototype;
-// JSON is put together from pieces, because a toJSON on Object.prototype may answer for our objects.
+// The files of this folder, stripped of types, run inside every isolate before the bot does. The bot can change every
+// object that it can reach. Therefore every built-in that is needed later is captured here, before the bot is loaded;
+// lists are kept as texts, because assigning to an index may call a setter that the bot put on Array.prototype; and
+// JSON is concatenated, because the bot may define a toJSON on Object.prototype.
 
 // Methods are taken from their prototypes on purpose: they are called with Reflect.apply.
 /* oxlint-disable typescript/unbound-method */
@@ -57,8 +58,8 @@ const SafeTypeError = TypeError;
 const symbolToString = Symbol.prototype.toString;
 const textSlice = String.prototype.slice;
 const textToWellFormed = String.prototype.toWellFormed;
-// Called by another name, eval runs its text as a script of its own: nothing of this file is in its scope, and there is
-// no wrapper to break out of.
+// Under another name, eval is indirect: it runs its text as a global script that sees none of this file's variables,
+// and there is no wrapper function whose braces the bot could close.
 const { eval: evaluateScript } = globalThis;
 
 const progress = { isDone: false, outcome: 'ok' as RunOutcome, error: '', handlers: '' };
@@ -68,7 +69,7 @@ const calls = { text: '', count: 0, open: 0 };
 const waiting = create(null) as Record<number, Waiting>;
 let bounds: Bounds;
 
-/** Loads the bot and calls its handler; `input` is the JSON of a Start. What came of it is for `collect` to say. */
+/** Loads the bot and calls its handler; `input` is the JSON of a Start. `collect` returns the result. */
 export function start(code: string, input: string): void {
   const request = parse(input) as Start;
   ({ bounds } = request);
@@ -76,7 +77,7 @@ export function start(code: string, input: string): void {
   void runHandler(request, code);
 }
 
-/** Settles the calls that are waiting; `answersText` is the JSON of a list of answers. */
+/** Resolves or rejects the pending host calls; `answersText` is the JSON of a list of answers. */
 export function resume(answersText: string): void {
   const answers = parse(answersText) as Answer[];
   for (let index = 0; index < answers.length; index += 1) {
@@ -91,7 +92,7 @@ export function resume(answersText: string): void {
   }
 }
 
-/** Where the run stands once nothing is left to do inside: the JSON of a Step (wire.ts). */
+/** The run's state after a slice, when no microtask is left to run: the JSON of a Step (wire.ts). */
 export function collect(): string {
   if (!progress.isDone && calls.open > 0) {
     const requests = calls.text;
@@ -161,7 +162,7 @@ function queueAction(type: string, fields: object): void {
   actions.text += actions.text === '' ? text : `,${text}`;
 }
 
-/** Ends the run for good: the bot may catch the error, but not change the outcome. */
+/** Ends the run and throws: the bot can catch the error, but the outcome is final. */
 function refuse(outcome: RunOutcome, message: string): never {
   finish(outcome, message);
   throw new SafeError(message);
@@ -192,7 +193,7 @@ function cut(text: string, length: number): string {
   return apply(textToWellFormed, apply(textSlice, text, [0, length]), []);
 }
 
-/** Text for whatever was thrown. May run the bot's getters, so it must be called where a time limit holds. */
+/** A text for a thrown value. May run getters of the bot, so it must only be called under a time limit. */
 function describe(thrown: unknown): string {
   try {
     if (typeof thrown === 'symbol') return cut(apply(symbolToString, thrown, []), bounds.errorChars);
@@ -222,7 +223,7 @@ function callHost(name: unknown, input: unknown): Promise<unknown> {
   }
   calls.count += 1;
   if (calls.count > bounds.calls) finish('too_many_calls', `A run may call the service ${bounds.calls} times`);
-  // Not an error, which a loop could catch for ever: waiting in vain lets the run end.
+  // A promise that never resolves: an error could be caught and the call repeated in an endless loop.
   if (progress.isDone) return new SafePromise(() => undefined);
   const id = calls.count;
   const text = `{"id":${id},"name":${stringify(name)},"input":${inputText}}`;
@@ -233,7 +234,7 @@ function callHost(name: unknown, input: unknown): Promise<unknown> {
   });
 }
 
-/** The bot's handlers by event name; null after a run that ended because there are none to be had. */
+/** The bot's handlers by event name; null when they cannot be loaded, with the outcome set. */
 function loadHandlers(code: string): Fields | null {
   try {
     const bot = (evaluateScript(`"use strict";${code}\n//# sourceURL=bot.js`) as Fields | undefined)?.default;

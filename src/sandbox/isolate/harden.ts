@@ -1,5 +1,5 @@
-// Runs inside the isolate, before the bot exists (see bootstrap.ts). Methods are taken from their prototypes on purpose:
-// they are called with Reflect.apply.
+// Runs inside the isolate before the bot is loaded (see bootstrap.ts). Methods are taken from their prototypes on
+// purpose: they are called with Reflect.apply.
 /* oxlint-disable typescript/unbound-method */
 
 const { defineProperty, getOwnPropertyDescriptor } = Object;
@@ -9,8 +9,8 @@ const RealProxy = Proxy;
 const dateToString = Date.prototype.toString;
 
 /**
- * Takes away what no limit holds for and what differs from run to run: clocks stand at `now` (milliseconds), chance
- * follows `seed`.
+ * Makes the isolate deterministic and bounded: removes globals that escape the limits, stops all clocks at `now`
+ * (milliseconds) and seeds the random numbers.
  */
 export function harden(now: number, seed: number): void {
   removeGlobals();
@@ -21,13 +21,16 @@ export function harden(now: number, seed: number): void {
 }
 
 function removeGlobals(): void {
-  // Memory and threads that no limit counts, clocks by another name, and a console that leads nowhere.
+  // Memory and threads that no limit counts, ways to measure time or garbage collection, and a console without output.
   for (const name of ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry', 'console']) {
     delete (globalThis as unknown as Record<string, unknown>)[name];
   }
 }
 
-/** V8 counts the memory of a resizable buffer only once it is used; without the option there is none. */
+/**
+ * V8 counts a resizable buffer against the memory limit only when it is written to; this drops the option
+ * `maxByteLength`.
+ */
 function forbidResizableBuffers(): void {
   const FixedBuffer = new RealProxy(ArrayBuffer, {
     construct: (target, given: unknown[], newTarget) => construct(target, [given[0]], newTarget) as object,
@@ -36,7 +39,7 @@ function forbidResizableBuffers(): void {
   fix(globalThis, 'ArrayBuffer', FixedBuffer);
 }
 
-/** Puts a value where the bot can neither replace nor remove it. */
+/** Defines a property that the bot can neither replace nor delete. */
 function fix(target: object, name: string, value: unknown): void {
   defineProperty(target, name, { value, writable: false, enumerable: false, configurable: false });
 }
@@ -65,7 +68,7 @@ function stopClock(now: number): void {
   });
 }
 
-/** mulberry32: small, and the same on every machine. */
+/** Replaces `Math.random` with mulberry32, which gives the same numbers on every machine. */
 function seedRandom(seed: number): void {
   const { imul } = Math;
   let state = seed >>> 0;

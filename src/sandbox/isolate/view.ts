@@ -1,11 +1,11 @@
-// Runs inside the isolate, before the bot exists (see bootstrap.ts).
+// Runs inside the isolate before the bot is loaded (see bootstrap.ts).
 
 /** JSON as an object. */
 export type Fields = Record<string, unknown>;
 
 const { freeze, keys } = Object;
 
-/** Freezes a value and everything in it; as deep as the stack allows. */
+/** Freezes a value and everything in it, recursively. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   for (const key of keys(value)) deepFreeze((value as Fields)[key]);
@@ -46,7 +46,7 @@ function contactOf(event: Fields, conversation: Fields | null): Fields | null {
   );
 }
 
-/** What `ctx` shows of an event, whichever of the five it is. */
+/** The fields of `ctx` that come from the event, for each of the five kinds of event. */
 export function viewOf(event: Fields, handler: string): Fields {
   const isMessage = handler === 'message_created' || handler === 'message_updated';
   const isConversation = handler === 'conversation_opened' || handler === 'conversation_resolved';

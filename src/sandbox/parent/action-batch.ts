@@ -3,7 +3,7 @@ import { findProblems } from '../../schemas.ts';
 import { runBounds } from '../run.ts';
 import type { Action, ActionType, Permissions, RunOutcome } from '../run.ts';
 
-/** A batch that may be applied, or the reason why all of it is dropped. */
+/** The actions of a run, validated; or the outcome and error with which the whole batch is dropped. */
 export type BatchVerdict = { actions: Action[] } | { outcome: RunOutcome; error: string };
 
 const actionSchemas = {
@@ -14,8 +14,8 @@ const actionSchemas = {
 } as const satisfies Record<ActionType, string>;
 
 /**
- * Decides on what a run returned: every action must have its shape (schemas/runtime/actions.json), be storable text, and
- * be granted; one that does not takes the whole batch with it.
+ * Validates the actions that a run returned: each must match its schema (schemas/runtime/actions.json), contain only
+ * storable text, and be granted by the permissions. One invalid action drops the whole batch.
  */
 export function judgeActions(batch: readonly unknown[], permissions: Permissions): BatchVerdict {
   const replies = batch.filter((action) => typeOf(action) === 'reply').length;

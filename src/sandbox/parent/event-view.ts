@@ -2,12 +2,12 @@ import type { Permissions } from '../run.ts';
 
 type Fields = Record<string, unknown>;
 
-// Says which contact, and nothing about them.
+// These two identify the contact and need no permission.
 const alwaysVisible = new Set(['id', 'type']);
 
 /**
- * The event as a bot with these permissions may see it: wherever a contact stands (`contact`, a `sender` of type contact,
- * `meta.sender`, also within `conversation` and `current_conversation`), the fields that were not granted are gone.
+ * The event without the contact fields that the permissions do not grant. A contact can be `contact`, a `sender` of
+ * type contact, or `meta.sender`, the last also within `conversation` and `current_conversation`.
  */
 export function viewEvent(event: unknown, permissions: Permissions): unknown {
   if (!isFields(event)) return event;

@@ -1,4 +1,4 @@
-/** Whose turn something waits for. */
+/** The bot that an item belongs to, and its account: both take turns. */
 export interface Owner {
   account: number;
   bot: number;
@@ -9,11 +9,11 @@ interface Owned {
 }
 
 /**
- * What waits, taken turn by turn: by account, within an account by bot, within a bot in order of arrival. When it is full,
- * whoever has the most in it gives way, so that nobody's place depends on how much others wait for.
+ * A queue that serves accounts in turn, within an account its bots in turn, and within a bot in order of arrival. A
+ * full queue drops the newest item of the account with the most items, so that no account can crowd out another.
  */
 export class FairQueue<Item extends Owned> {
-  // In both maps, who was served longest ago comes first.
+  // Both maps are ordered by the last time served, longest ago first.
   readonly #accounts = new Map<number, Map<number, Item[]>>();
   readonly #limit: number;
   #size = 0;
@@ -27,8 +27,8 @@ export class FairQueue<Item extends Owned> {
   }
 
   /**
-   * Puts an item behind those of its bot and calls `takeNow`, for who waits to take it. Answers what had to leave if too
-   * many wait then, which may be the item itself.
+   * Appends an item to those of its bot, then calls `takeNow`, in which a free process may take it. If the queue is
+   * over its limit after that, drops an item and returns it; it may be the new one.
    */
   add(item: Item, takeNow: () => void): Item | null {
     const { account, bot } = item.owner;
@@ -42,7 +42,7 @@ export class FairQueue<Item extends Owned> {
     return this.#size > this.#limit ? this.#dropNewestOfLargest() : null;
   }
 
-  /** Takes the item whose turn it is among those that may be taken now; null when none may. */
+  /** Removes and returns the next item in turn whose owner `mayBeTaken`; null when there is none. */
   take(mayBeTaken: (owner: Owner) => boolean): Item | null {
     for (const [account, bots] of this.#accounts) {
       for (const [bot, [first]] of bots) {
@@ -52,7 +52,7 @@ export class FairQueue<Item extends Owned> {
     return null;
   }
 
-  /** Empties it. */
+  /** Empties the queue and returns its items. */
   drain(): Item[] {
     const items = [...this.#accounts.values()].flatMap((bots) => [...bots.values()].flat());
     this.#accounts.clear();
@@ -66,7 +66,7 @@ export class FairQueue<Item extends Owned> {
     const item = items?.shift();
     if (!bots || !items || !item) return null;
     this.#size -= 1;
-    // Taken out and put in again, they stand behind the others.
+    // Deleting and setting a key moves it to the end of a map: bot and account go to the end of their turns.
     bots.delete(bot);
     this.#accounts.delete(account);
     if (items.length > 0) bots.set(bot, items);
@@ -88,7 +88,7 @@ export class FairQueue<Item extends Owned> {
   }
 }
 
-// Of several largest the last: who came last gives way.
+// Of several largest the last one, which is the one that will be served last anyway.
 function largest<Value>(map: Map<number, Value>, sizeOf: (value: Value) => number): [number, Value] | null {
   let found: [number, Value] | null = null;
   for (const entry of map) if (!found || sizeOf(entry[1]) >= sizeOf(found[1])) found = entry;

@@ -5,7 +5,7 @@ import type { CallAnswer, CallRequest } from '../wire.ts';
 const maxMessageChars = 500;
 const maxNameChars = 100;
 
-/** What the calls of a run are answered with; `signal` is aborted when the run ends early. */
+/** The host calls that a run may make, and the run they are made for; `signal` is aborted when the run ends early. */
 export interface CallService {
   hostCalls: Readonly<Record<string, HostCall>>;
   run: RunRequest;
@@ -13,8 +13,8 @@ export interface CallService {
 }
 
 /**
- * Performs one round of a bot's calls side by side and gives the JSON text of their CallAnswers. All are answered
- * together and in order, which makes a run repeatable from its recorded answers. Never rejects.
+ * Performs one round of a bot's calls concurrently and returns the JSON text of their CallAnswers. The answers go back
+ * together and in the order of the requests, so that a run can be replayed from its recorded answers. Never rejects.
  */
 export async function answerCalls(requests: readonly CallRequest[], service: CallService): Promise<string> {
   const answers = await Promise.all(requests.map((request) => answerCall(request, service)));

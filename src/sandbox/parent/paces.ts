@@ -1,34 +1,34 @@
 import type { Owner } from './fair-queue.ts';
 
-/** A run that holds its child longer is slow. */
+/** A run that occupies its child for longer than this is slow. */
 const quickMs = 200;
-/** So many quick runs in a row after a slow one, and a bot counts as quick again. */
+/** A bot counts as quick again after this many quick runs in a row. */
 const proofsOfQuickness = 10;
-/** What was learned of the bots heard of longest ago is forgotten beyond this. */
+/** Beyond this number, the bot whose last run is the longest ago is forgotten. */
 const maxKnownBots = 10_000;
 
 /**
- * What is known of how long bots hold a child, and how many children each account holds now. It decides who may take the
- * children kept in reserve: bots that were quick of late, and an account's first run of a bot that nothing is known of.
- * So no crowd of slow bots, however many accounts they belong to, keeps a quick bot waiting.
+ * Remembers which bots were slow lately and how many children each account occupies, and decides whose runs may take a
+ * reserved child: those of quick bots, and of unknown bots while their account occupies no child. Without a reserve, a
+ * crowd of slow bots, spread over many accounts, would keep every quick bot waiting.
  */
 export class Paces {
-  /** By account and bot: how many quick runs are missing; 0 = quick. */
+  /** By account and bot: the quick runs that a bot still needs to count as quick; 0 = it does. */
   readonly #missing = new Map<string, number>();
   readonly #underWay = new Map<number, number>();
 
-  /** Whether the owner's next run may take a child kept in reserve. */
+  /** Whether the owner's next run may take a reserved child. */
   mayTakeReserve(owner: Owner): boolean {
     const missing = this.#missing.get(keyOf(owner));
     return missing === undefined ? !this.#underWay.has(owner.account) : missing === 0;
   }
 
-  /** A run begins. */
+  /** To be called when a run begins. */
   begin({ account }: Owner): void {
     this.#underWay.set(account, (this.#underWay.get(account) ?? 0) + 1);
   }
 
-  /** A run has ended; one that cost the child its life is slow, however long it took. */
+  /** To be called when a run has ended. A run whose child had to be killed counts as slow, however long it took. */
   end(owner: Owner, { wallMs, killed }: { wallMs: number; killed: boolean }): void {
     const left = (this.#underWay.get(owner.account) ?? 1) - 1;
     if (left > 0) this.#underWay.set(owner.account, left);

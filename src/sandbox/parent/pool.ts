@@ -10,23 +10,23 @@ import type { HostCall, RunOutcome, RunRequest, RunResult, Sandbox } from '../ru
 import { WatchedProcess } from './watched-process.ts';
 import type { RawResult } from './watched-process.ts';
 
-/** Where a sandbox reports what operators should know; a pino logger fits. */
+/** The log for warnings to operators, such as children that do not start; a pino logger fits. */
 export interface SandboxLog {
   warn(fields: object, message: string): void;
 }
 
 /**
- * `size` children work side by side, the last quarter of them kept for bots that are quick; `queueLimit` runs may wait; a
- * child above `maxRssMb` MiB is killed.
+ * `size` is the number of child processes, a quarter of which are reserved for quick bots; `queueLimit` the number of
+ * runs that may wait; a child that uses more than `maxRssMb` MiB is killed.
  */
 export interface SandboxOptions {
   size: number;
   queueLimit: number;
   maxRssMb: number;
-  /** What bots may call while they run; nothing unless given. */
+  /** The host calls that bots may make while they run; none by default. */
   hostCalls?: Readonly<Record<string, HostCall>>;
   log?: SandboxLog;
-  /** How a child is started; the sandbox unless a test says otherwise. */
+  /** Starts a child process; tests pass one of their own. */
   start?: (maxRssMb: number) => SandboxProcess;
 }
 
@@ -37,14 +37,17 @@ interface QueuedRun {
   resolve: (result: RawResult) => void;
 }
 
-/** At least one child of several is kept in reserve, so that there is always one for who is quick. */
+/** The part of the children that is reserved for quick bots; at least one child, where there are several. */
 const reservedPart = 0.25;
 const firstRestartMs = 100;
 const lastRestartMs = 5_000;
-/** So many failed starts in a row, and runs no longer wait for the next. */
+/** After this many failed starts in a row, waiting runs end as `crashed`: nobody knows when a child will start. */
 const patientStarts = 3;
 
-/** Starts a sandbox and its children. A child that dies is replaced; one that keeps failing to start is tried less and less often. */
+/**
+ * Starts a sandbox and its children. A child that dies is replaced; after failed starts, the delay before the next
+ * doubles.
+ */
 export function createSandbox(options: SandboxOptions): Sandbox {
   return new ProcessPool(options);
 }
@@ -87,7 +90,7 @@ class ProcessPool implements Sandbox {
     const input = inputOf(request);
     if (input.length > runBounds.inputChars) return refused('load_failed', 'The event is too large');
     const { promise, resolve } = Promise.withResolvers<RawResult>();
-    // Where a child is free nobody waits, so the limit is looked at afterwards.
+    // The limit counts waiting runs only: a free child takes the run before the limit is checked.
     const run = { request, input, owner: request.owner, resolve };
     const displaced = this.#queue.add(run, () => this.#dispatch());
     displaced?.resolve(refused('queue_full', `${this.#queue.size} runs are waiting already`));
@@ -110,7 +113,7 @@ class ProcessPool implements Sandbox {
 
   get #reserve(): number {
     const { size } = this.#options;
-    // While children fail to start, the reserve may be all there is.
+    // While children fail to start, the reserved ones may be the only ones.
     return size < 2 || this.#failedStarts > 0 ? 0 : Math.max(1, Math.floor(size * reservedPart));
   }
 
@@ -199,7 +202,7 @@ function refused(outcome: RunOutcome, error: string): RawResult {
   return { outcome, actions: [], logs: [], error, wallMs: 0 };
 }
 
-/** The JSON that the isolate's `start` reads. */
+/** The request as the JSON text that `start` of isolate/bootstrap.ts parses. */
 function inputOf(request: RunRequest): string {
   const { bundle, event, handler, config, seed, now, permissions } = request;
   const run = `${bundle.hash.slice(0, 12)}-${seed}`;

@@ -7,7 +7,7 @@ import type { HostCall, LogLine, RunOutcome, RunRequest } from '../run.ts';
 import { LineReader, keptBundles, maxChildLineBytes, readChildMessage } from '../wire.ts';
 import type { CallRequest, ChildMessage, ParentMessage, Step } from '../wire.ts';
 
-/** How a run ended, before its actions are looked at. */
+/** The end of a run, its actions not validated yet. */
 export interface RawResult {
   outcome: RunOutcome;
   actions: unknown[];
@@ -17,15 +17,15 @@ export interface RawResult {
   wallMs: number;
 }
 
-/** What a process tells its pool. */
-export interface ProcessOwner {
-  /** It has started and can take its first run. */
+/** Callbacks of the pool that owns a process. */
+export interface ProcessListener {
+  /** The process has started and can take its first run. */
   onReady(process: WatchedProcess): void;
-  /** It is gone, and the cause in a sentence; `wasReady` = it had been able to take runs. */
+  /** The process has exited. `cause` is a sentence; `wasReady` says whether `onReady` had been called before. */
   onExit(process: WatchedProcess, wasReady: boolean, cause: string): void;
 }
 
-/** How a process is started and bounded; `maxRssMb` in MiB. */
+/** How a process is started, its memory limit (`maxRssMb`, in MiB) and the host calls that its bots may make. */
 export interface ProcessOptions {
   start: (maxRssMb: number) => SandboxProcess;
   maxRssMb: number;
@@ -36,27 +36,27 @@ interface ActiveRun {
   readonly id: number;
   readonly request: RunRequest;
   readonly startedAt: number;
-  /** What is left of the run's computing time when the child's present turn begins. */
+  /** The run's remaining computing time at the beginning of the child's current slice. */
   computingLeftMs: number;
   turnBeganAt: number;
-  /** When the child must have spoken; infinite while it is the service's turn. */
+  /** The deadline for the child's next message; infinite while the child waits for answers of the service. */
   sliceEndsAt: number;
   readonly abort: AbortController;
   readonly resolve: (result: RawResult) => void;
 }
 
 const watchEveryMs = 20;
-/** The isolate stops itself at the end of its slice; a child silent for this much longer cannot. */
-const silenceGraceMs = 200;
+/** The isolate ends its slice by itself; a child that is later than this can no longer be stopped from within. */
+const overrunGraceMs = 200;
 const readyWithinMs = 10_000;
-/** A child that keeps more than this part of its memory allowance between runs is replaced. */
+/** A child that still uses more than this part of `maxRssMb` after a run is replaced, so that the next run has room. */
 const keptMemoryPart = 0.6;
 
-/** One child process and the run it is busy with, watched: what does not answer in time, or grows too large, is killed. */
+/** One child process and its current run. Kills the child when the run misses a deadline or takes too much memory. */
 export class WatchedProcess {
   readonly #child: SandboxProcess;
   readonly #options: ProcessOptions;
-  readonly #owner: ProcessOwner;
+  readonly #listener: ProcessListener;
   readonly #reader = new LineReader(maxChildLineBytes);
   readonly #knownBundles = new Set<string>();
   readonly #startTimer: NodeJS.Timeout;
@@ -67,29 +67,32 @@ export class WatchedProcess {
   #isDoomed = false;
   #isGone = false;
 
-  constructor(options: ProcessOptions, owner: ProcessOwner) {
+  constructor(options: ProcessOptions, listener: ProcessListener) {
     this.#options = options;
-    this.#owner = owner;
+    this.#listener = listener;
     this.#child = options.start(options.maxRssMb);
     this.#startTimer = setTimeout(() => this.kill('crashed', 'The sandbox did not start'), readyWithinMs);
     this.#child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
-    // A write to a child that just died; its exit is what counts.
+    // Writing to a child that has just died fails; the `exit` event reports the death.
     this.#child.stdin.on('error', () => undefined);
     this.#child.on('error', () => this.#leave('The sandbox process failed'));
     this.#child.on('exit', (code, signal) => this.#leave(describeExit(code, signal)));
   }
 
-  /** The process id, for those who watch; undefined when it could not be started. */
+  /** The process id; undefined when the process could not be started. */
   get pid(): number | undefined {
     return this.#child.pid;
   }
 
-  /** False once it is dead or about to be. */
+  /** False once the process is dead or has been sent SIGKILL. */
   get isUsable(): boolean {
     return !this.#isDoomed && !this.#isGone;
   }
 
-  /** Runs one request, one at a time, from onReady on and while it is usable. `input` is the JSON for the isolate. Never rejects. */
+  /**
+   * Runs one request; to be called after `onReady`, while `isUsable`, and with no other run under way. `input` is the
+   * JSON for the isolate. Never rejects.
+   */
   run(request: RunRequest, input: string): Promise<RawResult> {
     const { promise, resolve } = Promise.withResolvers<RawResult>();
     const { bundle, limits } = request;
@@ -104,7 +107,7 @@ export class WatchedProcess {
     return promise;
   }
 
-  /** Kills the process at once; a run under way ends with this outcome. */
+  /** Kills the process at once; the current run, if any, ends with this outcome. */
   kill(outcome: RunOutcome, error: string): void {
     this.#doom();
     this.#finish({ outcome, actions: [], logs: [], error });
@@ -129,7 +132,7 @@ export class WatchedProcess {
   #giveSlice(active: ActiveRun): void {
     const allowedMs = Math.min(active.request.limits.sliceMs, Math.max(active.computingLeftMs, 0));
     active.turnBeganAt = performance.now();
-    active.sliceEndsAt = active.turnBeganAt + allowedMs + silenceGraceMs;
+    active.sliceEndsAt = active.turnBeganAt + allowedMs + overrunGraceMs;
   }
 
   #read(chunk: Buffer): void {
@@ -147,7 +150,7 @@ export class WatchedProcess {
     if (message?.type === 'ready' && !this.#isReady) {
       clearTimeout(this.#startTimer);
       this.#isReady = true;
-      this.#owner.onReady(this);
+      this.#listener.onReady(this);
     } else if (!message || message.type === 'ready' || message.run !== active?.id) {
       this.kill('crashed', 'The sandbox broke its protocol');
     } else if (message.type === 'failed') {
@@ -200,7 +203,7 @@ export class WatchedProcess {
     return (this.pid === undefined ? null : residentMb(this.pid)) ?? 0;
   }
 
-  /** The isolate gave an answer: the process goes on, unless it is spoilt. */
+  /** Ends a run that the child itself reported as ended: the child is kept, unless it uses too much memory. */
   #end(result: Omit<RawResult, 'wallMs'>): void {
     const isSpoilt = result.outcome === 'memory' || this.#residentMb() > this.#options.maxRssMb * keptMemoryPart;
     if (isSpoilt) this.#doom();
@@ -221,7 +224,7 @@ export class WatchedProcess {
     this.#isGone = true;
     clearTimeout(this.#startTimer);
     this.#finish({ outcome: 'crashed', actions: [], logs: [], error });
-    this.#owner.onExit(this, this.#isReady, error);
+    this.#listener.onExit(this, this.#isReady, error);
   }
 }
 
