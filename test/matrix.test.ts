@@ -4,13 +4,14 @@ import type { Route } from '../src/http/route/route.ts';
 import { changedTables, readDigest, type Digest } from './support/digest.ts';
 import { findIdPositions, recordOf, substitute, type IdPosition } from './support/id-positions.ts';
 import { fillPath, nameOf, operations, readName, type Request } from './support/operations.ts';
+import { smallMatrix } from './support/small-resources.ts';
 import { furnish, principals, World, type PrincipalName, type Reply } from './support/world.ts';
 
 /**
  * Who gets which status. Administrator, member of the inbox, mate of the team, and outsider are people of the account;
  * bot serves its conversations, idle nothing. The next two belong to another account, platform administers the whole
  * platform without being in an account, the guests write from web pages, of this account and of the other; a token that
- * was revoked, none.
+ * was revoked, none. Small resources have their rows in support/small-resources.ts.
  */
 const table = `
                                                                   adm mem mate  out bot idle  bot' adm' plat   gst gst' rev none
@@ -83,11 +84,6 @@ const table = `
   PATCH  agents/:id                                               200  403 403  403 403 403   404  404  404   401  401  401 401
   PATCH  agents/:id#own                                           200  200 403  403 403 403   404  404  404   401  401  401 401
   DELETE agents/:id                                               200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    sla_policies                                             200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    sla_policies/:id                                         200  200 200  200 403 403   404  404  404   401  401  401 401
-  POST   sla_policies                                             201  403 403  403 403 403   404  404  404   401  401  401 401
-  PATCH  sla_policies/:id                                         200  403 403  403 403 403   404  404  404   401  401  401 401
-  DELETE sla_policies/:id                                         200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   inboxes/:id/rotate_identity_secret                       200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    webhooks                                                 200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
@@ -139,6 +135,7 @@ interface Row {
 
 function readTable(): Row[] {
   const [, ...lines] = table.split('\n').filter((line) => line.trim() !== '');
+  lines.push(...Object.entries(smallMatrix).map(([name, statuses]) => `${name} ${statuses}`));
   return lines.map((line) => {
     const [method, path, ...statuses] = line.trim().split(/\s+/);
     return { name: `${method} ${path}`, statuses };

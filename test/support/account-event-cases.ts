@@ -116,8 +116,6 @@ export const accountEvents: Record<string, EventCase[]> = {
   'PATCH agents/:id': always,
   'DELETE agents/:id': [...once, referred(async (home) => ({ id: (await assigned(home)).agent }), 'refused')],
 
-  'POST sla_policies': once,
-  'PATCH sla_policies/:id': always,
   'DELETE sla_policies/:id': [
     ...once,
     referred(async (home) => {

@@ -17,7 +17,6 @@ const newBot = async ({ maker }: Tenant) => (await maker.bot()).id;
 const newAgent = async ({ maker }: Tenant) => (await maker.agent()).id;
 const newInvitee = async ({ maker }: Tenant) => (await maker.invitee()).id;
 const newLabel = async ({ maker }: Tenant) => (await maker.label()).id;
-const newPolicy = ({ maker }: Tenant) => maker.slaPolicy();
 const newWebhook = ({ maker }: Tenant) => maker.webhook();
 const renamed = ({ maker }: Tenant) => ({ name: maker.text('renamed') });
 const user = ({ outsider }: Tenant) => ({ user_ids: [outsider.id] });
@@ -74,12 +73,6 @@ export const accountOperations: Record<string, Prepare> = {
   // The member's own availability.
   'PATCH agents/:id#own': ({ member }) => ({ at: { id: member.id }, body: { availability: 'busy' } }),
   'DELETE agents/:id': on(newAgent),
-
-  'GET sla_policies': nothing,
-  'GET sla_policies/:id': ({ slaPolicy }) => ({ at: { id: slaPolicy } }),
-  'POST sla_policies': (home) => ({ body: { ...renamed(home), resolution_seconds: 60 } }),
-  'PATCH sla_policies/:id': on(newPolicy, renamed),
-  'DELETE sla_policies/:id': on(newPolicy),
 
   'GET webhooks': nothing,
   'GET webhooks/:id': ({ webhook }) => ({ at: { id: webhook } }),

@@ -2,6 +2,7 @@ import { accountEvents } from './account-event-cases.ts';
 import { conversationEvents } from './conversation-event-cases.ts';
 import type { Prepare } from './operations.ts';
 import { outerEvents } from './outer-event-cases.ts';
+import { smallEvents } from './small-resources.ts';
 import type { PrincipalName } from './world.ts';
 
 /**
@@ -20,6 +21,7 @@ export interface EventCase {
 
 /** What every operation that may write says, by the operation's name. */
 export const eventCases: Readonly<Record<string, EventCase[]>> = {
+  ...smallEvents,
   ...conversationEvents,
   ...accountEvents,
   ...outerEvents,

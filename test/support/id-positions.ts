@@ -76,16 +76,15 @@ const records: Record<string, (tenant: Tenant) => number> = {
   inboxes: ({ inbox }) => inbox,
   labels: ({ label }) => label.id,
   messages: ({ message }) => message,
-  sla_policies: ({ slaPolicy }) => slaPolicy,
   teams: ({ team }) => team,
   webhooks: ({ webhook }) => webhook,
 };
 
 /** The record of that kind which an account has. */
 export function recordOf(tenant: Tenant, kind: string): number {
-  const find = records[kind];
-  if (!find) throw new Error(`No record of the kind ${kind} is there`);
-  return find(tenant);
+  const id = records[kind]?.(tenant) ?? tenant.small[kind];
+  if (id === undefined) throw new Error(`No record of the kind ${kind} is there`);
+  return id;
 }
 
 /** The request with another identifier in that place; lists keep what they held. */

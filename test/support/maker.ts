@@ -2,6 +2,7 @@ import { systemRandom } from '../../src/lib/ports.ts';
 import { hashToken, newToken } from '../../src/lib/tokens.ts';
 import type { Answer, TestApp } from './app.ts';
 import { addPerson, type Person, type User } from './people.ts';
+import { makeSmall } from './small-resources.ts';
 
 /** A bot on a server of its own, with its token. */
 export type Bot = Person;
@@ -88,11 +89,7 @@ export class Maker {
   }
 
   slaPolicy(): Promise<number> {
-    return this.post('sla_policies', {
-      name: this.text('policy'),
-      first_response_seconds: 3600,
-      resolution_seconds: 7200,
-    });
+    return makeSmall(this, 'sla_policies');
   }
 
   /** Switched off unless `active` is given: its address answers nobody. */

@@ -2,6 +2,7 @@ import type { Route } from '../../src/http/route/route.ts';
 import { accountOperations } from './account-operations.ts';
 import { conversationOperations } from './conversation-operations.ts';
 import { outerOperations } from './outer-operations.ts';
+import { smallOperations } from './small-resources.ts';
 import type { Tenant, World } from './world.ts';
 
 /** A request that an operation accepts from whoever may do everything there; ids of the account's own records. */
@@ -43,5 +44,6 @@ export function fillPath(pattern: string, accountId: number, { at = {}, query }:
 export const operations: Readonly<Record<string, Prepare>> = {
   ...conversationOperations,
   ...accountOperations,
+  ...smallOperations,
   ...outerOperations,
 };

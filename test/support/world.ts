@@ -4,6 +4,7 @@ import { newToken } from '../../src/lib/tokens.ts';
 import { TestApp, type TestAppOptions } from './app.ts';
 import { Maker, type Bot } from './maker.ts';
 import { addAccount, addPerson, type Person } from './people.ts';
+import { makeEachSmall } from './small-resources.ts';
 
 /** Everybody who may call, with what lets them in. */
 export const principals = [
@@ -48,6 +49,8 @@ export interface Tenant {
   message: number;
   label: { id: number; title: string };
   slaPolicy: number;
+  /** The small resources, by kind. */
+  small: Record<string, number>;
   webhook: number;
   /** An inbox of web pages, the bot's and the member's too. */
   widget: { id: number; identifier: string };
@@ -72,7 +75,10 @@ const steps: Step[] = [
   },
   async ({ maker, mate }) => ({ team: await maker.team([mate]) }),
   async ({ maker }) => ({ label: await maker.label() }),
-  async ({ maker }) => ({ slaPolicy: await maker.slaPolicy() }),
+  async ({ maker }) => {
+    const small = await makeEachSmall(maker);
+    return { small, slaPolicy: small['sla_policies']! };
+  },
   async ({ maker }) => ({ webhook: await maker.webhook() }),
   async ({ maker }) => ({ contact: await maker.contact() }),
   async ({ maker, contact }) => ({ note: await maker.note(contact) }),

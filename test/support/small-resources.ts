@@ -1,0 +1,84 @@
+import type { EventCase } from './event-cases.ts';
+import type { Maker } from './maker.ts';
+import type { Prepare } from './operations.ts';
+
+type Fields = Record<string, unknown>;
+
+/** What the tables of the tests know of a resource that people administer and that is no more than its fields. */
+interface SmallResource {
+  /** Who may read it; administrators alone may write. */
+  readers: 'agents' | 'administrators';
+  /** A body that makes one, its texts by `maker.text`. */
+  make: (maker: Maker) => Fields;
+  /** A body that changes one. */
+  change: (maker: Maker) => Fields;
+  /** The property that no two of an account may have in common, if there is one. */
+  unique?: string;
+  /** The property by which the list is ordered. */
+  orderedBy: string;
+  /** What a body may not say. */
+  refused: readonly Fields[];
+}
+
+/**
+ * By the word of its path: listed page by page, read, created, changed and deleted, and nothing is said of it. Whoever adds
+ * such a resource adds a row, and all that is tested of every operation is tested of its operations too.
+ */
+export const smallResources: Readonly<Record<string, SmallResource>> = {
+  sla_policies: {
+    readers: 'agents',
+    make: (maker) => ({ name: maker.text('policy'), first_response_seconds: 3600, resolution_seconds: 7200 }),
+    change: (maker) => ({ name: maker.text('renamed') }),
+    unique: 'name',
+    orderedBy: 'name',
+    refused: [{ name: ' ' }, { first_response_seconds: 0 }, { resolution_seconds: 'soon' }],
+  },
+};
+
+const rows = Object.entries(smallResources);
+
+function tableOf<Value>(entriesOf: (kind: string, resource: SmallResource) => Record<string, Value>) {
+  return Object.assign({}, ...rows.map(([kind, resource]) => entriesOf(kind, resource))) as Record<string, Value>;
+}
+
+/** Makes one of the kind; answers its id. */
+export function makeSmall(maker: Maker, kind: string): Promise<number> {
+  return maker.post(kind, smallResources[kind]!.make(maker));
+}
+
+/** Makes one of each kind; answers their ids by kind. */
+export async function makeEachSmall(maker: Maker): Promise<Record<string, number>> {
+  const ids: Record<string, number> = {};
+  for (const [kind] of rows) ids[kind] = await makeSmall(maker, kind);
+  return ids;
+}
+
+/** A request to each of their operations. */
+export const smallOperations = tableOf<Prepare>((kind, { make, change }) => ({
+  [`GET ${kind}`]: () => ({}),
+  [`GET ${kind}/:id`]: ({ small }) => ({ at: { id: small[kind]! } }),
+  [`POST ${kind}`]: ({ maker }) => ({ body: make(maker) }),
+  [`PATCH ${kind}/:id`]: async ({ maker }) => ({ at: { id: await makeSmall(maker, kind) }, body: change(maker) }),
+  [`DELETE ${kind}/:id`]: async ({ maker }) => ({ at: { id: await makeSmall(maker, kind) }, body: {} }),
+}));
+
+/** What their operations say: nothing. */
+export const smallEvents = tableOf<EventCase[]>((kind, { unique }) => ({
+  [`POST ${kind}`]: [{ says: [], again: unique ? 'refused' : 'nothing' }],
+  [`PATCH ${kind}/:id`]: [{ says: [], again: 'nothing' }],
+  [`DELETE ${kind}/:id`]: [{ says: [], again: 'refused' }],
+}));
+
+/** Who gets which status, in the words of the matrix. */
+export const smallMatrix = tableOf<string>((kind, { readers }) => {
+  const others = '403 403  404 404 404  401 401 401 401';
+  const read = readers === 'agents' ? `200  200 200 200  ${others}` : `200  403 403 403  ${others}`;
+  const written = (status: number) => `${status}  403 403 403  ${others}`;
+  return {
+    [`GET ${kind}`]: read,
+    [`GET ${kind}/:id`]: read,
+    [`POST ${kind}`]: written(201),
+    [`PATCH ${kind}/:id`]: written(200),
+    [`DELETE ${kind}/:id`]: written(200),
+  };
+});
