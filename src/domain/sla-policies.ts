@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { SlaPolicy } from '../records/sla-policy.ts';
 import { invalid } from '../errors.ts';
-import type { Transaction } from '../events/transaction.ts';
-import { detachAndRemove, type Transact } from './conversations/detach.ts';
+import type { Transaction, Transact } from '../events/transaction.ts';
+import { detachAndRemove } from './conversations/detach.ts';
 import { listPage, lockOne, readOne, uniqueOr422, update, type Page } from './small-rows.ts';
 
 export interface NewSlaPolicy {

@@ -1,12 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../postgres/database.ts';
+import { isLockTimeout, isRetryable } from '../postgres/errors.ts';
 import type { ConversationDraft, RowChoice } from '../records/conversation-rows.ts';
 import type { Conversation, Named } from '../records/conversation.ts';
-import { HeldConversations } from '../records/held-conversations.ts';
-import { isLockTimeout, isRetryable } from '../postgres/errors.ts';
-import { AfterCommit } from './after-commit.ts';
 import type { EventName, Subject } from './catalog.ts';
-import { Outbox, type BotDecision } from './outbox.ts';
+import type { BotDecision } from './outbox.ts';
+import { UnitOfWork } from './unit-of-work.ts';
 
 /**
  * On whose behalf something is done. `depth` counts how many bot runs stand between a customer's word and this: 0 for
@@ -35,79 +34,36 @@ export const system: Actor = {
   depth: 0,
 };
 
-/** Who does what, in which account, and when: the business time of everything in the transaction. */
+/** Whose account, and on whose behalf. */
 interface Scope {
   account: Named;
   actor: Actor;
-  now: Date;
 }
 
-/** What parts of a transaction have in common with the whole. */
-interface Whole {
-  database: Database;
-  outbox: Outbox;
-  conversations: HeldConversations;
-  afterCommit: AfterCommit;
-}
+/** A transaction in no account: of persons, system bots, and accounts themselves. Rows change through `em`. */
+export class OuterTransaction {
+  protected readonly unit: UnitOfWork;
 
-function wholeOf(database: Database, accountId: number, afterCommit: AfterCommit): Whole {
-  return { database, outbox: new Outbox(), conversations: new HeldConversations(accountId), afterCommit };
-}
+  constructor(unit: UnitOfWork) {
+    this.unit = unit;
+  }
 
-/**
- * One transaction of one account, its unit of work: it hands out conversations, takes down what happens, and writes both
- * when it commits. Other rows change through `em`.
- */
-export class Transaction {
-  readonly em: EntityManager;
-  readonly account: Named;
-  readonly actor: Actor;
+  /** The entity manager of the transaction, or of the savepoint that is open in it. */
+  get em(): EntityManager {
+    return this.unit.em;
+  }
+
   /** The business time of everything in it. */
-  readonly now: Date;
-  readonly #whole: Whole;
-
-  constructor(em: EntityManager, { account, actor, now }: Scope, whole: Whole) {
-    this.em = em;
-    this.account = account;
-    this.actor = actor;
-    this.now = now;
-    this.#whole = whole;
+  get now(): Date {
+    return this.unit.now;
   }
 
-  /** The same transaction on behalf of another. */
-  as(actor: Actor): Transaction {
-    return new Transaction(this.em, { account: this.account, actor, now: this.now }, this.#whole);
-  }
+  /** The account that it is in; null for none. */
+  readonly accountId: number | null = null;
 
-  /**
-   * A conversation of the account, locked until the transaction ends; null when there is none. It is read once: whoever
-   * asks again gets the same object. What is changed on it is written at the commit.
-   */
-  conversation(id: number): Promise<Conversation | null> {
-    return this.#whole.conversations.lock(this.em, id);
-  }
-
-  /** Many conversations, locked in one statement, in the order of their ids. */
-  conversations(choice: RowChoice): Promise<Conversation[]> {
-    return this.#whole.conversations.lockMany(this.em, choice);
-  }
-
-  /** A new conversation; what is changed on it afterwards is written at the commit, too. */
-  insertConversation(draft: ConversationDraft): Promise<Conversation> {
-    return this.#whole.conversations.insert(this.em, draft, this.now);
-  }
-
-  /** Deletes the rows of locked conversations, and what hangs on them. */
-  deleteConversations(conversations: readonly Conversation[]): Promise<void> {
-    return this.#whole.conversations.delete(this.em, conversations);
-  }
-
-  /**
-   * Says that an event happened, as its subject stands now: one delivery for each subscriber commits with it. `bot` is what
-   * the arbiter decided of the conversation's bot, null when that is told nothing.
-   */
-  record(name: EventName, subject: Subject, bot: BotDecision | null = null): void {
-    this.#whole.outbox.record(name, subject, { depth: this.actor.depth, bot });
+  /** The same transaction in an account, in the name of the service. */
+  in(account: Named): Transaction {
+    return new Transaction(this.unit, { account, actor: system });
   }
 
   /**
@@ -116,136 +72,149 @@ export class Transaction {
    * takes time it only begins.
    */
   afterCommit(work: () => void): void {
-    this.#whole.afterCommit.add(work);
-  }
-
-  /** Tells the alarm clock, after the commit, of a snooze that ends then. */
-  announceSnooze(until: Date): void {
-    this.afterCommit(() => this.#whole.database.announce('snooze', until));
+    this.unit.afterCommit.add(work);
   }
 
   /**
    * Runs `work` as a part that can fail alone: what it wrote, changed and said is undone with it, its locks are let go. What
-   * it changed is written when it ends, so that statements see it.
+   * it changed and said is written when it ends.
    */
-  async savepoint<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-    const { outbox, conversations, afterCommit } = this.#whole;
-    const undo = [outbox.mark(), conversations.mark(), afterCommit.mark()];
-    try {
-      return await this.em.transactional(async (em) => {
-        const result = await work(new Transaction(em, this, this.#whole));
-        await em.flush();
-        await conversations.write(em);
-        return result;
-      });
-    } catch (error) {
-      for (const forget of undo) forget();
-      throw error;
-    }
+  savepoint<Result>(work: (tx: this) => Promise<Result>): Promise<Result> {
+    return this.unit.savepoint(
+      () => work(this),
+      () => this.unit.flush(),
+    );
   }
 
   /** Writes what it changed and said; part of its commit. */
-  async flush(): Promise<void> {
-    const { database, outbox, conversations } = this.#whole;
-    await this.em.flush();
-    await conversations.write(this.em);
-    const { events, touched } = await outbox.flush(this.em, this.account.id);
-    if (events > 0) this.afterCommit(() => database.announce('events', events));
-    if (touched.length > 0) this.afterCommit(() => database.announce('deliveries', touched));
+  flush(): Promise<void> {
+    return this.unit.flush();
   }
 }
 
-/** Runs work in a transaction of an account's own. */
-export type TransactIn = <Result>(account: Named, work: (tx: Transaction) => Promise<Result>) => Promise<Result>;
+/**
+ * A transaction in one account, on somebody's behalf, and its unit of work: it hands out conversations, takes down what
+ * happens, and writes both when it commits.
+ */
+export class Transaction extends OuterTransaction {
+  readonly account: Named;
+  readonly actor: Actor;
+  override readonly accountId: number;
+
+  constructor(unit: UnitOfWork, { account, actor }: Scope) {
+    super(unit);
+    this.account = account;
+    this.actor = actor;
+    this.accountId = account.id;
+  }
+
+  /** The same transaction on behalf of another. */
+  as(actor: Actor): Transaction {
+    return new Transaction(this.unit, { account: this.account, actor });
+  }
+
+  /**
+   * A conversation of the account, locked until the transaction ends; null when there is none. It is read once: whoever
+   * asks again gets the same object. What is changed on it is written at the commit.
+   */
+  conversation(id: number): Promise<Conversation | null> {
+    return this.#part.conversations.lock(this.em, id);
+  }
+
+  /** Many conversations, locked in one statement, in the order of their ids. */
+  conversations(choice: RowChoice): Promise<Conversation[]> {
+    return this.#part.conversations.lockMany(this.em, choice);
+  }
+
+  /** A new conversation; what is changed on it afterwards is written at the commit, too. */
+  insertConversation(draft: ConversationDraft): Promise<Conversation> {
+    return this.#part.conversations.insert(this.em, draft, this.now);
+  }
+
+  /** Deletes the rows of locked conversations, and what hangs on them. */
+  deleteConversations(conversations: readonly Conversation[]): Promise<void> {
+    return this.#part.conversations.delete(this.em, conversations);
+  }
+
+  /**
+   * Says that an event happened, as its subject stands now: one delivery for each subscriber commits with it. `bot` is what
+   * the arbiter decided of the conversation's bot, null when that is told nothing.
+   */
+  record(name: EventName, subject: Subject, bot: BotDecision | null = null): void {
+    this.#part.outbox.record(name, subject, { depth: this.actor.depth, bot });
+  }
+
+  /** Tells the alarm clock, after the commit, of a snooze that ends then. */
+  announceSnooze(until: Date): void {
+    this.afterCommit(() => this.unit.database.announce('snooze', until));
+  }
+
+  /** Like that of any transaction; events are written with those of the rest, at the commit. */
+  override savepoint<Result>(work: (tx: this) => Promise<Result>): Promise<Result> {
+    return this.unit.savepoint(
+      () => work(this),
+      () => this.unit.writeRows(),
+    );
+  }
+
+  get #part() {
+    return this.unit.part(this.account.id);
+  }
+}
+
+/** Runs work in a transaction: one of its own, or a savepoint of the one that holds a whole request together. */
+export type Transact<Tx = Transaction> = <Result>(work: (tx: Tx) => Promise<Result>) => Promise<Result>;
+
+/** Whatever runs work in no account, to run it in one, in the name of the service. */
+export function within(outside: Transact<OuterTransaction>, account: Named): Transact {
+  return (work) => outside((outer) => work(outer.in(account)));
+}
+
+async function commit<Result>(database: Database, work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> {
+  const { result, afterCommit } = await database.em().transactional(async (em) => {
+    const unit = new UnitOfWork(database, em);
+    const done = await work(unit);
+    await unit.flush();
+    return { result: done, afterCommit: unit.afterCommit };
+  });
+  afterCommit.begin(database.failed);
+  return result;
+}
 
 const tries = 5;
 
-async function retrying<Result>(
-  work: () => Promise<Result>,
-  mayRetry: (error: unknown) => boolean = isRetryable,
+async function commitInTheEnd<Result>(
+  database: Database,
+  work: (unit: UnitOfWork) => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await work();
+      return await commit(database, work);
     } catch (error) {
-      if (attempt >= tries || !mayRetry(error)) throw error;
+      const mayPass = isRetryable(error) || (database.retriesLocks && isLockTimeout(error));
+      if (attempt >= tries || !mayPass) throw error;
     }
   }
 }
 
 /**
- * Runs `work` in one database transaction, again from the start after a deadlock or a serialization failure (and, where
- * the pool is for it, after waiting too long for a lock), so it must not do anything but talk to the database; what is to
- * follow the commit it gives to `afterCommit`.
- */
-export function commit<Result>(
-  database: Database,
-  work: (em: EntityManager, afterCommit: AfterCommit) => Promise<Result>,
-): Promise<Result> {
-  return retrying(
-    async () => {
-      const afterCommit = new AfterCommit();
-      const result = await database.em().transactional((em) => work(em, afterCommit));
-      afterCommit.begin(database.failed);
-      return result;
-    },
-    (error) => isRetryable(error) || (database.retriesLocks && isLockTimeout(error)),
-  );
-}
-
-async function perform<Result>(tx: Transaction, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-  const answer = await work(tx);
-  await tx.flush();
-  return answer;
-}
-
-/** Runs `work` as the part of one account in a transaction that `commit` has begun. */
-export async function transactWithin<Result>(
-  { em, database, afterCommit }: { em: EntityManager; database: Database; afterCommit: AfterCommit },
-  scope: Scope,
-  work: (tx: Transaction) => Promise<Result>,
-): Promise<Result> {
-  const forget = afterCommit.mark();
-  try {
-    return await em.transactional((inner) =>
-      perform(new Transaction(inner, scope, wholeOf(database, scope.account.id, afterCommit)), work),
-    );
-  } catch (error) {
-    forget();
-    throw error;
-  }
-}
-
-/**
- * Runs `work` in one transaction and commits its rows, events and deliveries together; whatever it throws undoes all
- * of it. It is run again as `commit` says.
+ * Runs `work` in one transaction in an account, and commits its rows, events and deliveries together; whatever it throws
+ * undoes all of it. It is run again from the start after a deadlock or a serialization failure (and, where the pool is for
+ * it, after waiting too long for a lock), so it must not do anything but talk to the database; what is to follow the commit
+ * it gives to `afterCommit`.
  */
 export function transact<Result>(
   database: Database,
-  scope: { account: Named; actor: Actor },
+  scope: Scope,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  return commit(database, (em, afterCommit) => {
-    const whole = wholeOf(database, scope.account.id, afterCommit);
-    return perform(new Transaction(em, { ...scope, now: database.clock.now() }, whole), work);
-  });
+  return commitInTheEnd(database, (unit) => work(new Transaction(unit, scope)));
 }
 
-/**
- * Runs work that belongs to no account in one transaction, again after a deadlock; within a transaction that is under way
- * as a part of that.
- */
-export function transactOutsideAccounts<Result>(
-  em: EntityManager,
-  work: (inner: EntityManager) => Promise<Result>,
+/** Like transact, in no account. */
+export function transactOutside<Result>(
+  database: Database,
+  work: (tx: OuterTransaction) => Promise<Result>,
 ): Promise<Result> {
-  return retrying(
-    () => em.transactional(work),
-    (error) => {
-      if (em.isInTransaction() || !isRetryable(error)) return false;
-      // What it read before is of the transaction that was undone.
-      em.clear();
-      return true;
-    },
-  );
+  return commitInTheEnd(database, (unit) => work(new OuterTransaction(unit)));
 }

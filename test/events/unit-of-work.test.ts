@@ -72,7 +72,11 @@ describe('the conversations of a transaction', () => {
   });
 
   it('are written in one statement, each with what changed on it alone', async () => {
-    const ids = await Promise.all([1, 2, 3].map(() => addConversation(app, inbox)));
+    const ids = [
+      await addConversation(app, inbox),
+      await addConversation(app, inbox),
+      await addConversation(app, inbox),
+    ];
     const team = await addTeam(app, 'Night shift');
     const until = new Date(Date.now() + 3_600_000);
     await app.patch(`conversations/${ids[2]}`, { priority: 'low', custom_attributes: { kept: true } });

@@ -22,8 +22,6 @@ const compiled = [
       call.params.thingId;
       // @ts-expect-error Text is no identifier.
       const code: number = call.params.code;
-      // @ts-expect-error An account's transactions are in that account only.
-      call.transactIn;
       // @ts-expect-error Nobody visits an account.
       call.visit;
       // @ts-expect-error The contract has no body.
@@ -41,9 +39,9 @@ const compiled = [
       call.account;
       // @ts-expect-error Nobody acts in an account.
       call.actor;
-      // @ts-expect-error A transaction is in an account that the handler names.
-      call.transact;
-      return { id, by: call.principal.id, in: call.transactIn };
+      // @ts-expect-error A transaction is in no account before the handler names one.
+      await call.transact(async (tx) => tx.account);
+      return { id, by: call.principal.id, in: call.transact((tx) => tx.in({ id, name: '' }).flush()) };
     },
   ),
   doors.visitor(
@@ -61,7 +59,7 @@ const compiled = [
     // @ts-expect-error Nobody knows who calls.
     call.principal;
     // @ts-expect-error There is no account.
-    call.transact;
+    await call.transact(async (tx) => tx.account);
     return { token };
   }),
   // @ts-expect-error The path is not that of an account.

@@ -18,8 +18,8 @@ export const api: readonly Mutant[] = [
   },
   {
     file: 'src/api/platform/accounts.ts',
-    text: 'deleteAgent((work) => transactIn({ id, name }, work), seat.id)',
-    replacement: 'deleteAgent((work) => transactIn({ id, name }, work), body.user_id)',
+    text: 'deleteAgent(within(transact, { id, name }), seat.id)',
+    replacement: 'deleteAgent(within(transact, { id, name }), body.user_id)',
     test: 'test/api/platform/platform-users.test.ts',
     only: 'leave the seat that they took',
     harm: 'Removing a user from an account removes another agent, or nobody.',

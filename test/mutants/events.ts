@@ -2,12 +2,9 @@ import type { Mutant } from './mutant.ts';
 
 export const events: readonly Mutant[] = [
   {
-    file: 'src/events/transaction.ts',
-    text: `  return commit(database, (em, afterCommit) => {
-    const whole = wholeOf(database, scope.account.id, afterCommit);`,
-    replacement: `  const { outbox } = wholeOf(database, scope.account.id, new AfterCommit());
-  return commit(database, (em, afterCommit) => {
-    const whole = { ...wholeOf(database, scope.account.id, afterCommit), outbox };`,
+    file: 'src/events/unit-of-work.ts',
+    text: 'outbox: new Outbox() };',
+    replacement: 'outbox: ((this.database as { outbox?: Outbox }).outbox ??= new Outbox()) };',
     test: 'test/events/transaction.test.ts',
     harm: 'After a deadlock a change answers 500, or its events are said twice.',
   },
@@ -43,20 +40,16 @@ export const events: readonly Mutant[] = [
     harm: 'A new event during an attempt makes the same delivery begin twice.',
   },
   {
-    file: 'src/events/transaction.ts',
-    text: '[outbox.mark(), conversations.mark()',
-    replacement: '[conversations.mark()',
+    file: 'src/events/unit-of-work.ts',
+    text: 'undo.push(conversations.mark(), outbox.mark());',
+    replacement: 'undo.push(conversations.mark());',
     test: 'test/events/transaction.test.ts',
     harm: 'Events of what was undone are told all the same.',
   },
   {
     file: 'src/events/transaction.ts',
-    text: `  return retrying(
-    async () => {
-      const afterCommit = new AfterCommit();`,
-    replacement: `  const afterCommit = new AfterCommit();
-  return retrying(
-    async () => {`,
+    text: 'this.unit.afterCommit.add(work);',
+    replacement: 'work();',
     test: 'test/events/transaction.test.ts',
     harm: 'After a deadlock an invitation is mailed twice.',
   },

@@ -1,4 +1,5 @@
-import { createPluginBot, createWebhookBot, type AgentBotChanges, type BotScope } from '../../domain/bots/bots.ts';
+import { createPluginBot, createWebhookBot, type AgentBotChanges } from '../../domain/bots/bots.ts';
+import type { OuterTransaction } from '../../events/transaction.ts';
 import type { AgentBot } from '../../records/agent-bot.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import type { OutsideServices, Services } from '../../http/route/call.ts';
@@ -70,7 +71,7 @@ export async function checkOutgoingUrl({ outbound }: OutsideServices, url: strin
   if (problem) throw invalid('/outgoing_url', problem.rule, problem.message);
 }
 
-type Draft = (scope: BotScope) => Promise<AgentBot>;
+type Draft = (tx: OuterTransaction) => Promise<AgentBot>;
 
 /**
  * A bot as the body tells it, to be created in the account or for the system; and the signing secret, if it has one. The
@@ -90,14 +91,14 @@ export function draftBot(
       hearing: hearingOf(pack.manifest),
     };
     return {
-      create: ({ em, account, now }) => createPluginBot(em, { ...common, accountId: account.id, ...plugin }, now),
+      create: ({ em, accountId, now }) => createPluginBot(em, { ...common, accountId, ...plugin }, now),
     };
   }
   const { outgoing_url: outgoingUrl = '' } = body;
   const secret = newWebhookSecret(services.random);
   const server = { outgoingUrl, sealedSecret: services.secretBox.seal(secret) };
   return {
-    create: ({ em, account, now }) => createWebhookBot(em, { ...common, accountId: account.id, ...server }, now),
+    create: ({ em, accountId, now }) => createWebhookBot(em, { ...common, accountId, ...server }, now),
     secret,
   };
 }

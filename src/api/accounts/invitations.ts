@@ -54,9 +54,9 @@ export const invitationRoutes = [
       errors: [410, 422],
       description: 'Who holds an access token already goes on with it; who holds none gets one in this answer only.',
     },
-    async ({ services, em, now, params, query, transactIn }) => {
+    async ({ services, em, now, params, query, transact }) => {
       const newAccess = newToken('user', services.random);
-      const { account, seat, granted } = await acceptInvitation(transactIn, em, {
+      const { account, seat, granted } = await acceptInvitation(transact, em, {
         token: params.token,
         accessToken: newAccess,
         now,

@@ -4,7 +4,6 @@ import { findMemberships, type Principal } from '../../domain/people/identity.ts
 import { doors } from '../../http/route/doors.ts';
 import { newToken } from '../../lib/tokens.ts';
 import type { Shape } from '../../schemas.ts';
-import { transactOutsideAccounts } from '../../events/transaction.ts';
 
 const path = '/api/v1/profile';
 
@@ -38,10 +37,10 @@ export const profileRoutes = [
       role: 'user',
       description: 'Every access token the user held stops working; the new one is in this answer only.',
     },
-    async ({ services, em, now, principal }) => {
+    async ({ services, em, principal, transact }) => {
       const token = newToken('user', services.random);
       const held = { userId: principal.id, tokenId: principal.tokenId };
-      await transactOutsideAccounts(em, (inner) => resetToken(inner, held, token, now));
+      await transact((tx) => resetToken(tx.em, held, token, tx.now));
       return { ...(await presentProfile(em, principal)), access_token: token };
     },
   ),

@@ -12,6 +12,7 @@ import { joinAccount } from '../../domain/platform/users.ts';
 import { findSeatOf } from '../../domain/people/seats.ts';
 import type { Account } from '../../records/account.ts';
 import { notFound } from '../../errors.ts';
+import { within } from '../../events/transaction.ts';
 import { doors } from '../../http/route/doors.ts';
 import { pageMeta } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
@@ -52,8 +53,10 @@ export const platformAccountRoutes = [
   doors.platform(
     ['PATCH', `${base}/:id`, 'Update an account'],
     { body: 'requests/platform-account.update', reply: 'resources/platform-account', role: 'platform' },
-    async ({ em, now, params: { id }, body: { name } }) =>
-      presentAccount(name === undefined ? await readAccount(em, id) : await renameAccount(em, id, name, now)),
+    async ({ em, params: { id }, body: { name }, transact }) =>
+      presentAccount(
+        name === undefined ? await readAccount(em, id) : await transact((tx) => renameAccount(tx, id, name)),
+      ),
   ),
   doors.platform(
     ['DELETE', `${base}/:id`, 'Delete an account'],
@@ -63,9 +66,9 @@ export const platformAccountRoutes = [
       description:
         'Everything of the account goes with it. Its users stay, without access if they have no other account.',
     },
-    async ({ em, params, transactIn }) => {
+    async ({ em, params, transact }) => {
       const { id, name } = await readAccount(em, params.id);
-      return deleteAccount(transactIn, { id, name });
+      return deleteAccount(transact, { id, name });
     },
   ),
   doors.platform(
@@ -80,10 +83,10 @@ export const platformAccountRoutes = [
   doors.platform(
     ['POST', members, 'Create an account user'],
     { body: 'requests/account-user.create', reply: 'resources/account-user', role: 'platform', status: 201 },
-    async ({ em, params, body, transactIn }) => {
+    async ({ em, params, body, transact }) => {
       const { id, name } = await readAccount(em, params.id);
       const membership = { personId: body.user_id, role: body.role };
-      return presentMember(await transactIn({ id, name }, (tx) => joinAccount(tx, membership)));
+      return presentMember(await transact((tx) => joinAccount(tx.in({ id, name }), membership)));
     },
   ),
   doors.platform(
@@ -94,11 +97,11 @@ export const platformAccountRoutes = [
       role: 'platform',
       description: 'Who has no account left loses every access token.',
     },
-    async ({ em, params, body, transactIn }) => {
+    async ({ em, params, body, transact }) => {
       const { id, name } = await readAccount(em, params.id);
       const seat = await findSeatOf(em, id, body.user_id);
       if (!seat) throw notFound('Agent');
-      return deleteAgent((work) => transactIn({ id, name }, work), seat.id);
+      return deleteAgent(within(transact, { id, name }), seat.id);
     },
   ),
 ];

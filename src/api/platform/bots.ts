@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import {
   agentBotsPerPage,
   grantBotToken,
@@ -7,7 +6,6 @@ import {
   resetBotSecret,
   resetBotToken,
   updateAgentBot,
-  type BotScope,
 } from '../../domain/bots/bots.ts';
 import { releaseBot } from '../../domain/bots/quarantine.ts';
 import { removeSystemBot } from '../../domain/platform/accounts.ts';
@@ -22,16 +20,8 @@ import {
   readChanges,
   releaseDescription,
 } from '../accounts/agent-bot-records.ts';
-import { transactOutsideAccounts } from '../../events/transaction.ts';
 
 const base = '/platform/api/v1/agent_bots';
-
-function inSystem<Result>(
-  { em, now }: { em: EntityManager; now: Date },
-  work: (scope: BotScope) => Promise<Result>,
-): Promise<Result> {
-  return transactOutsideAccounts(em, (inner) => work({ em: inner, account: { id: null }, now }));
-}
 
 export const platformBotRoutes = [
   doors.platform(
@@ -58,12 +48,12 @@ export const platformBotRoutes = [
     },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
-      handle: async ({ services, em, now, body }) => {
+      handle: async ({ services, body, transact }) => {
         const { create, secret } = draftBot(services, body);
         const token = newToken('bot', services.random);
-        const bot = await inSystem({ em, now }, async (scope) => {
-          const created = await create(scope);
-          await grantBotToken(scope.em, created.id, token, scope.now);
+        const bot = await transact(async (tx) => {
+          const created = await create(tx);
+          await grantBotToken(tx.em, created.id, token, tx.now);
           return created;
         });
         return { ...presentOwnBot(bot), access_token: token, ...(secret === undefined ? {} : { secret }) };
@@ -75,19 +65,19 @@ export const platformBotRoutes = [
     { body: 'requests/agent-bot.update', reply: 'resources/agent-bot', role: 'platform' },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
-      handle: async ({ services, em, now, params, body }) => {
+      handle: async ({ services, em, params, body, transact }) => {
         const bot = await readAgentBot(em, null, params.id);
         const changes = readChanges(services, bot, body);
-        return presentOwnBot(await inSystem({ em, now }, (scope) => updateAgentBot(scope, bot.id, changes)));
+        return presentOwnBot(await transact((tx) => updateAgentBot(tx, bot.id, changes)));
       },
     },
   ),
   doors.platform(
     ['POST', `${base}/:id/reset_access_token`, 'Reset the access token of an agent bot'],
     { reply: 'resources/agent-bot-with-secrets', role: 'platform' },
-    async ({ services, em, now, params }) => {
+    async ({ services, params, transact }) => {
       const token = newToken('bot', services.random);
-      const bot = await inSystem({ em, now }, (scope) => resetBotToken(scope, params.id, token));
+      const bot = await transact((tx) => resetBotToken(tx, params.id, token));
       return { ...presentOwnBot(bot), access_token: token };
     },
   ),
@@ -98,17 +88,17 @@ export const platformBotRoutes = [
       role: 'platform',
       description: 'For 24 hours deliveries are signed with the new secret and with the one before.',
     },
-    async ({ services, em, now, params }) => {
+    async ({ services, params, transact }) => {
       const secret = newWebhookSecret(services.random);
       const sealed = services.secretBox.seal(secret);
-      const bot = await inSystem({ em, now }, (scope) => resetBotSecret(scope, params.id, sealed));
+      const bot = await transact((tx) => resetBotSecret(tx, params.id, sealed));
       return { ...presentOwnBot(bot), secret };
     },
   ),
   doors.platform(
     ['POST', `${base}/:id/release`, 'Release an agent bot from quarantine'],
     { reply: 'resources/agent-bot', role: 'platform', description: releaseDescription },
-    async ({ em, now, params }) => presentOwnBot(await inSystem({ em, now }, (scope) => releaseBot(scope, params.id))),
+    async ({ params, transact }) => presentOwnBot(await transact((tx) => releaseBot(tx, params.id))),
   ),
   doors.platform(
     ['DELETE', `${base}/:id`, 'Delete an agent bot'],
@@ -117,6 +107,6 @@ export const platformBotRoutes = [
       role: 'platform',
       description: 'It serves no account any more; its messages stay without their author.',
     },
-    ({ em, now, params, transactIn }) => removeSystemBot(transactIn, em, { id: params.id, now }),
+    ({ em, params, transact }) => removeSystemBot(transact, em, params.id),
   ),
 ];

@@ -40,7 +40,7 @@ export const platformUserRoutes = [
       status: 201,
       description: 'The access token is in this answer only.',
     },
-    async ({ services, em, now, body }) => {
+    async ({ services, em, body, transact }) => {
       const token = newToken('user', services.random);
       const profile = {
         name: body.name,
@@ -48,17 +48,17 @@ export const platformUserRoutes = [
         avatarUrl: body.avatar_url ?? null,
         platformAdmin: body.platform_admin ?? false,
       };
-      const user = await addUser(em, profile, token, now);
+      const user = await transact((tx) => addUser(tx, profile, token));
       return { ...(await presentUser(em, user)), access_token: token };
     },
   ),
   doors.platform(
     ['PATCH', `${base}/:id`, 'Update a user'],
     { body: 'requests/platform-user.update', reply: 'resources/platform-user', role: 'platform' },
-    async ({ em, now, params, body }) => {
+    async ({ em, params, body, transact }) => {
       const { name, email, avatar_url: avatarUrl, platform_admin: platformAdmin } = body;
       const changes = given({ name, email, avatarUrl, platformAdmin });
-      return presentUser(em, await updateUser(em, params.id, changes, now));
+      return presentUser(em, await transact((tx) => updateUser(tx, params.id, changes)));
     },
   ),
   doors.platform(
@@ -68,9 +68,9 @@ export const platformUserRoutes = [
       role: 'platform',
       description: 'Every access token the user held stops working; the new one is in this answer only.',
     },
-    async ({ services, em, now, params }) => {
+    async ({ services, em, params, transact }) => {
       const token = newToken('user', services.random);
-      const user = await resetUserToken(em, params.id, token, now);
+      const user = await transact((tx) => resetUserToken(tx, params.id, token));
       return { ...(await presentUser(em, user)), access_token: token };
     },
   ),
@@ -81,6 +81,6 @@ export const platformUserRoutes = [
       role: 'platform',
       description: 'The user leaves every account; what the user wrote stays without its author.',
     },
-    ({ em, params, transactIn }) => deleteUser(transactIn, em, params.id),
+    ({ em, params, transact }) => deleteUser(transact, em, params.id),
   ),
 ];

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { AccessToken } from '../../records/access-token.ts';
 import { AgentBot } from '../../records/agent-bot.ts';
 import { forbidden, invalid } from '../../errors.ts';
+import type { OuterTransaction } from '../../events/transaction.ts';
 import { hashToken, lastFour } from '../../lib/tokens.ts';
 import { rotateSecret } from '../signing-secrets.ts';
 import { wakeBacklog } from '../../deliveries/queue/backlogs.ts';
@@ -82,13 +83,6 @@ export async function updateHearing(em: EntityManager, pluginId: string, hearing
   await em.flush();
 }
 
-/** Whose bots are acted on: an account's in its transaction, or the system's, which belong to none. */
-export interface BotScope {
-  em: EntityManager;
-  account: { id: number | null };
-  now: Date;
-}
-
 /** Bots on one page of the list. */
 export const agentBotsPerPage = 25;
 
@@ -115,10 +109,10 @@ export async function readOwnAgentBot(em: EntityManager, accountId: number | nul
 }
 
 /** Like readOwnAgentBot; nobody else changes the bot until the transaction ends. */
-export async function lockOwnBot(tx: BotScope, id: number): Promise<AgentBot> {
+export async function lockOwnBot(em: EntityManager, accountId: number | null, id: number): Promise<AgentBot> {
   // Read first: a system bot, which is everybody's, is refused to an account without being locked.
-  await readOwnAgentBot(tx.em, tx.account.id, id);
-  return lockOne(tx.em, AgentBot, { id, accountId: tx.account.id });
+  await readOwnAgentBot(em, accountId, id);
+  return lockOne(em, AgentBot, { id, accountId });
 }
 
 export interface AgentBotChanges {
@@ -142,8 +136,8 @@ function checkKind(bot: AgentBot, changes: AgentBotChanges): void {
  * Changes a bot of the account. Naming the server's address, be it the same, has the service try a server again that it had
  * given up. Errors: 404, 403 for a system bot, 422 for what its kind does not have.
  */
-export async function updateAgentBot(tx: BotScope, id: number, changes: AgentBotChanges): Promise<AgentBot> {
-  const bot = await lockOwnBot(tx, id);
+export async function updateAgentBot(tx: OuterTransaction, id: number, changes: AgentBotChanges): Promise<AgentBot> {
+  const bot = await lockOwnBot(tx.em, tx.accountId, id);
   checkKind(bot, changes);
   const changed = update(
     bot,
@@ -166,8 +160,8 @@ export async function grantBotToken(em: EntityManager, botId: number, token: str
 }
 
 /** Replaces the access token of a bot of the account. Errors: 404, 403 for a system bot. */
-export async function resetBotToken(tx: BotScope, id: number, token: string): Promise<AgentBot> {
-  const bot = await lockOwnBot(tx, id);
+export async function resetBotToken(tx: OuterTransaction, id: number, token: string): Promise<AgentBot> {
+  const bot = await lockOwnBot(tx.em, tx.accountId, id);
   await grantBotToken(tx.em, id, token, tx.now);
   return bot;
 }
@@ -176,8 +170,8 @@ export async function resetBotToken(tx: BotScope, id: number, token: string): Pr
  * Replaces the signing secret of a webhook bot of the account; for 24 hours the one before signs too. Errors: 404, 403 for
  * a system bot, 422 for a plugin.
  */
-export async function resetBotSecret(tx: BotScope, id: number, sealedSecret: string): Promise<AgentBot> {
-  const bot = await lockOwnBot(tx, id);
+export async function resetBotSecret(tx: OuterTransaction, id: number, sealedSecret: string): Promise<AgentBot> {
+  const bot = await lockOwnBot(tx.em, tx.accountId, id);
   if (bot.kind !== 'webhook') throw invalid('', 'kind', 'Only bots of the kind webhook have a signing secret');
   Object.assign(bot, rotateSecret(bot, sealedSecret, tx.now));
   await tx.em.flush();

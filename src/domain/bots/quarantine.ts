@@ -1,8 +1,8 @@
 import type { AgentBot } from '../../records/agent-bot.ts';
-import type { Transaction } from '../../events/transaction.ts';
+import type { OuterTransaction, Transaction } from '../../events/transaction.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { momentOrNull, sql } from '../../postgres/sql.ts';
-import { lockOwnBot, type BotScope } from './bots.ts';
+import { lockOwnBot } from './bots.ts';
 
 /** So many failed runs with no good one between them, in whatever conversations, and a bot is not called for a while. */
 const toleratedFailures = 5;
@@ -61,8 +61,8 @@ export async function countGoodRun(tx: Transaction, botId: number): Promise<void
 }
 
 /** Ends the quarantine of a bot of the account, or without one of a system bot. Errors: 404, 403 for a system bot. */
-export async function releaseBot(scope: BotScope, id: number): Promise<AgentBot> {
-  const bot = await lockOwnBot(scope, id);
-  await sql(scope.em, forgetStatement, [id]);
-  return scope.em.refreshOrFail(bot);
+export async function releaseBot(tx: OuterTransaction, id: number): Promise<AgentBot> {
+  const bot = await lockOwnBot(tx.em, tx.accountId, id);
+  await sql(tx.em, forgetStatement, [id]);
+  return tx.em.refreshOrFail(bot);
 }

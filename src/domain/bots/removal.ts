@@ -2,11 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { AgentBot } from '../../records/agent-bot.ts';
 import type { Conversation, Named } from '../../records/conversation.ts';
 import { findInboxBots } from '../../records/serving-bot.ts';
-import type { Transaction } from '../../events/transaction.ts';
+import type { OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
-import { lockOwnBot, type BotScope } from './bots.ts';
+import { lockOwnBot } from './bots.ts';
 import { cancelBacklog, isOwed } from '../../deliveries/queue/backlogs.ts';
-import { detachAndRemove, type Change, type Detachment, type Transact } from '../conversations/detach.ts';
+import { detachAndRemove, type Change, type Detachment } from '../conversations/detach.ts';
 import { undergo } from '../conversations/status.ts';
 
 // The bot of its inbox, if that has one, serves a conversation from now on.
@@ -50,7 +50,7 @@ function dismiss(transact: Transact, id: number, { lock, remove }: Pick<Detachme
  */
 export function deleteAgentBot(transact: Transact, id: number): Promise<void> {
   return dismiss(transact, id, {
-    lock: (tx) => lockOwnBot(tx, id),
+    lock: (tx) => lockOwnBot(tx.em, tx.account.id, id),
     remove: (tx) => tx.em.nativeDelete(AgentBot, { id, accountId: tx.account.id }),
   });
 }
@@ -61,16 +61,16 @@ export function deleteAgentBot(transact: Transact, id: number): Promise<void> {
  */
 export function dismissSystemBot(transact: Transact, id: number): Promise<void> {
   return dismiss(transact, id, {
-    lock: async (tx) => lockOwnBot({ em: tx.em, account: { id: null }, now: tx.now }, id),
+    lock: (tx) => lockOwnBot(tx.em, null, id),
     remove: () => Promise.resolve(),
   });
 }
 
 /** Deletes a system bot that serves no account any more; false while there is one that it serves. Errors: 404. */
-export async function deleteSystemBot(scope: BotScope, id: number): Promise<boolean> {
-  await lockOwnBot(scope, id);
-  if ((await findServedAccounts(scope.em, id)).length > 0) return false;
-  await scope.em.nativeDelete(AgentBot, { id, accountId: null });
+export async function deleteSystemBot({ em }: OuterTransaction, id: number): Promise<boolean> {
+  await lockOwnBot(em, null, id);
+  if ((await findServedAccounts(em, id)).length > 0) return false;
+  await em.nativeDelete(AgentBot, { id, accountId: null });
   return true;
 }
 

@@ -1,9 +1,8 @@
 import type { BotSilence } from '../../records/conversation.ts';
 import { ApiError } from '../../errors.ts';
-import { system, type Actor, type Transaction } from '../../events/transaction.ts';
+import { system, type Actor, type Transaction, type Transact } from '../../events/transaction.ts';
 import { silenceOf } from '../conversations/arbiter.ts';
 import { handOff } from '../conversations/lifecycle.ts';
-import type { Transact } from '../conversations/detach.ts';
 
 /**
  * Gives a conversation to people because its bot cannot go on there, with a note that tells them. Nothing happens when

@@ -1,11 +1,10 @@
 import type { Database } from '../../postgres/database.ts';
 import { Contact } from '../../records/contact.ts';
 import { notFound } from '../../errors.ts';
-import { system, transact, type Transaction } from '../../events/transaction.ts';
+import { system, transact, type Transact, type Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { deleteLanes } from '../../deliveries/queue/erase.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
-import type { Transact } from '../conversations/detach.ts';
 import { lockIfThere } from '../small-rows.ts';
 import { sweep } from '../upkeep/sweep.ts';
 

@@ -1,10 +1,7 @@
 import type { Conversation } from '../../records/conversation.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
-import type { Transaction } from '../../events/transaction.ts';
+import type { Transact, Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
-
-/** Runs work in a transaction of its own. */
-export type Transact = <Result>(work: (tx: Transaction) => Promise<Result>) => Promise<Result>;
 
 /** A conversation after a change, and what the change was. */
 export interface Change {

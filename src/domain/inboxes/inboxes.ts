@@ -1,11 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Inbox, type WorkingDay } from '../../records/inbox.ts';
 import { forbidden, invalid } from '../../errors.ts';
-import type { Actor, Transaction } from '../../events/transaction.ts';
+import type { Actor, Transaction, Transact } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { mayServeInbox } from '../conversations/access.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
-import type { Transact } from '../conversations/detach.ts';
 import { findDayProblem, isTimezone } from '../conversations/working-hours.ts';
 import { lockOne, readOne, update } from '../small-rows.ts';
 

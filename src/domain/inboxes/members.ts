@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Inbox } from '../../records/inbox.ts';
-import type { Transaction } from '../../events/transaction.ts';
+import type { Transaction, Transact } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { checkAgents } from '../people/agents.ts';
-import { detachAndRemove, type Transact } from '../conversations/detach.ts';
+import { detachAndRemove } from '../conversations/detach.ts';
 import type { MemberChange } from '../people/teams.ts';
 import { unassign } from '../conversations/unassign.ts';
 import { lockOne } from '../small-rows.ts';

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Label } from '../../records/label.ts';
-import type { Transaction } from '../../events/transaction.ts';
+import type { Transaction, Transact } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
-import { detachAndRemove, type Transact } from '../conversations/detach.ts';
+import { detachAndRemove } from '../conversations/detach.ts';
 import { holdConversations, noteRename, tellRename, tellRest } from './renames.ts';
 import { maxLabelsPerAccount } from '../conversations/labels.ts';
 import { checkRoom, lockOne, readOne, uniqueOr422, update } from '../small-rows.ts';

@@ -1,7 +1,7 @@
 import type { Database } from '../../postgres/database.ts';
-import { system, transact, type Transaction } from '../../events/transaction.ts';
+import { system, transact, type Transaction, type Transact } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
-import { updateConversations, type Change, type Transact } from '../conversations/detach.ts';
+import { updateConversations, type Change } from '../conversations/detach.ts';
 import { sweep } from '../upkeep/sweep.ts';
 
 // One transaction says no more, so that none holds many conversations for long.

@@ -1,8 +1,8 @@
 import { Agent } from '../../records/agent.ts';
-import type { Transaction } from '../../events/transaction.ts';
+import type { Transaction, Transact } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { checkNotLastAdministrator } from './agents.ts';
-import { detachAndRemove, type Transact } from '../conversations/detach.ts';
+import { detachAndRemove } from '../conversations/detach.ts';
 import { closeInvitations } from './invitations.ts';
 import { leaveSeat, revokeIdleTokens } from './seats.ts';
 import { unassign } from '../conversations/unassign.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Invitation } from '../../records/invitation.ts';
 import { ApiError, notFound } from '../../errors.ts';
-import type { TransactIn, Transaction } from '../../events/transaction.ts';
+import type { OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { hashToken, looksForged } from '../../lib/tokens.ts';
 import { findOrCreatePerson, grantFirstToken } from './users.ts';
@@ -126,10 +126,10 @@ async function accept(
  * 410, 422 for who works in the account already.
  */
 export async function acceptInvitation(
-  transactIn: TransactIn,
+  transact: Transact<OuterTransaction>,
   em: EntityManager,
   { token, accessToken, now }: { token: string; accessToken: string; now: Date },
 ): Promise<AcceptedInvitation> {
   const { account, seat } = await findInvitation(em, token, now);
-  return transactIn(account, (tx) => accept(tx, seat.id, { token, accessToken }));
+  return transact((tx) => accept(tx.in(account), seat.id, { token, accessToken }));
 }

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Team } from '../../records/team.ts';
-import type { Transaction } from '../../events/transaction.ts';
+import type { Transaction, Transact } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { checkAgents } from './agents.ts';
-import { detachAndRemove, type Transact } from '../conversations/detach.ts';
+import { detachAndRemove } from '../conversations/detach.ts';
 import { checkRoom, lockOne, readOne, uniqueOr422, update } from '../small-rows.ts';
 
 export interface NewTeam {

@@ -2,11 +2,9 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../records/account.ts';
 import type { Named } from '../../records/conversation.ts';
 import { deleteSomeLanes } from '../../deliveries/queue/erase.ts';
-import { transactOutsideAccounts, type Transaction, type TransactIn } from '../../events/transaction.ts';
+import { within, type OuterTransaction, type Transact, type Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
-import type { BotScope } from '../bots/bots.ts';
 import { deleteSystemBot, dismissSystemBot, findServedAccounts } from '../bots/removal.ts';
-import type { Transact } from '../conversations/detach.ts';
 import { deleteInbox } from '../inboxes/inboxes.ts';
 import { revokeIdleTokens } from '../people/seats.ts';
 import { listPage, lockOne, readOne, update, type Page } from '../small-rows.ts';
@@ -25,12 +23,10 @@ export function readAccount(em: EntityManager, id: number): Promise<Account> {
 }
 
 /** Gives an account another name. Errors: 404. */
-export function renameAccount(em: EntityManager, id: number, name: string, now: Date): Promise<Account> {
-  return transactOutsideAccounts(em, async (inner) => {
-    const account = await lockOne(inner, Account, { id });
-    update(account, { name }, now);
-    return account;
-  });
+export async function renameAccount({ em, now }: OuterTransaction, id: number, name: string): Promise<Account> {
+  const account = await lockOne(em, Account, { id });
+  update(account, { name }, now);
+  return account;
 }
 
 // One transaction deletes no more, so that none takes long.
@@ -77,8 +73,8 @@ async function removeWhenEmpty(tx: Transaction): Promise<boolean> {
  * a batch at a time: after a crash in between, deleting it again goes on from there. Says nothing: nobody is left to hear
  * it. Errors: 404.
  */
-export async function deleteAccount(transactIn: TransactIn, account: Named): Promise<void> {
-  const transact: Transact = (work) => transactIn(account, work);
+export async function deleteAccount(outside: Transact<OuterTransaction>, account: Named): Promise<void> {
+  const transact = within(outside, account);
   do {
     for (const id of await transact(({ em }) => findInboxIds(em, account.id))) await deleteInbox(transact, id);
     await empty(transact, (tx) => deleteSome(tx, 'events'));
@@ -91,18 +87,11 @@ export async function deleteAccount(transactIn: TransactIn, account: Named): Pro
  * Deletes a system bot, wherever it serves: says conversation_updated for each conversation that named it. Errors: 404.
  */
 export async function removeSystemBot(
-  transactIn: TransactIn,
+  transact: Transact<OuterTransaction>,
   em: EntityManager,
-  { id, now }: { id: number; now: Date },
+  id: number,
 ): Promise<void> {
-  const remove = () =>
-    transactOutsideAccounts(em, (inner) => {
-      const scope: BotScope = { em: inner, account: { id: null }, now };
-      return deleteSystemBot(scope, id);
-    });
-  while (!(await remove())) {
-    for (const account of await findServedAccounts(em, id)) {
-      await dismissSystemBot((work) => transactIn(account, work), id);
-    }
+  while (!(await transact((tx) => deleteSystemBot(tx, id)))) {
+    for (const account of await findServedAccounts(em, id)) await dismissSystemBot(within(transact, account), id);
   }
 }

@@ -3,7 +3,7 @@ import { AccessToken } from '../../records/access-token.ts';
 import { Agent } from '../../records/agent.ts';
 import { User } from '../../records/user.ts';
 import { invalid, notFound } from '../../errors.ts';
-import { transactOutsideAccounts, type Transaction, type TransactIn } from '../../events/transaction.ts';
+import { within, type OuterTransaction, type Transact, type Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { createUser, grantToken } from '../people/users.ts';
 import { deleteAgent } from '../people/agent-removal.ts';
@@ -24,12 +24,10 @@ export interface UserProfile {
 const refuseEmail = uniqueOr422('users_email_unique', '/email', 'Another user has this e-mail address');
 
 /** Creates a user whom `token` lets in, and who belongs to no account yet. Errors: 422 for an e-mail address in use. */
-export function addUser(em: EntityManager, profile: UserProfile, token: string, now: Date): Promise<User> {
-  return transactOutsideAccounts(em, async (inner) => {
-    const user = await createUser(inner, { ...profile, confirmed: true }, now).catch(refuseEmail);
-    await grantToken(inner, user.id, token, now);
-    return user;
-  });
+export async function addUser({ em, now }: OuterTransaction, profile: UserProfile, token: string): Promise<User> {
+  const user = await createUser(em, { ...profile, confirmed: true }, now).catch(refuseEmail);
+  await grantToken(em, user.id, token, now);
+  return user;
 }
 
 /** A user; 404 when there is none such. */
@@ -49,23 +47,23 @@ async function checkNotLastPlatformAdmin(em: EntityManager, id: number, pointer 
 }
 
 /** Changes a user. Errors: 404, 422 for an e-mail address in use and for the last platform administrator's role. */
-export function updateUser(em: EntityManager, id: number, changes: Partial<UserProfile>, now: Date): Promise<User> {
-  return transactOutsideAccounts(em, async (inner) => {
-    if (changes.platformAdmin === false) await checkNotLastPlatformAdmin(inner, id, '/platform_admin');
-    const user = await lockOne(inner, User, { id });
-    if (update(user, changes, now)) await inner.flush().catch(refuseEmail);
-    return user;
-  });
+export async function updateUser(
+  { em, now }: OuterTransaction,
+  id: number,
+  changes: Partial<UserProfile>,
+): Promise<User> {
+  if (changes.platformAdmin === false) await checkNotLastPlatformAdmin(em, id, '/platform_admin');
+  const user = await lockOne(em, User, { id });
+  if (update(user, changes, now)) await em.flush().catch(refuseEmail);
+  return user;
 }
 
 /** Replaces the access tokens of a user by a new one. Errors: 404. */
-export function resetUserToken(em: EntityManager, id: number, token: string, now: Date): Promise<User> {
-  return transactOutsideAccounts(em, async (inner) => {
-    const user = await lockOne(inner, User, { id });
-    await inner.nativeDelete(AccessToken, { userId: id });
-    await grantToken(inner, id, token, now);
-    return user;
-  });
+export async function resetUserToken({ em, now }: OuterTransaction, id: number, token: string): Promise<User> {
+  const user = await lockOne(em, User, { id });
+  await em.nativeDelete(AccessToken, { userId: id });
+  await grantToken(em, id, token, now);
+  return user;
 }
 
 async function checkNotLastAnywhere(em: EntityManager, id: number): Promise<void> {
@@ -106,11 +104,11 @@ async function removeWhenFree(em: EntityManager, id: number): Promise<boolean> {
  * Deletes a user, who leaves every account first: says what deleteAgent says. Messages and notes of the user stay without
  * their author. Errors: 404, 422 for the last administrator of an account or of the platform.
  */
-export async function deleteUser(transactIn: TransactIn, em: EntityManager, id: number): Promise<void> {
-  await transactOutsideAccounts(em, (inner) => checkNotLastAnywhere(inner, id));
-  while (!(await transactOutsideAccounts(em, (inner) => removeWhenFree(inner, id)))) {
+export async function deleteUser(transact: Transact<OuterTransaction>, em: EntityManager, id: number): Promise<void> {
+  await transact((tx) => checkNotLastAnywhere(tx.em, id));
+  while (!(await transact((tx) => removeWhenFree(tx.em, id)))) {
     for (const { account, agentId } of await findMemberships(em, id)) {
-      await deleteAgent((work) => transactIn(account, work), agentId);
+      await deleteAgent(within(transact, account), agentId);
     }
   }
 }

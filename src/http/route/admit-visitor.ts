@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { findVisit, type Visit } from '../../domain/widget/visits.ts';
 import { ApiError, notFound } from '../../errors.ts';
-import { transact, type Actor } from '../../events/transaction.ts';
+import { transact, type Actor, type Transact } from '../../events/transaction.ts';
 import { hashToken, looksForged } from '../../lib/tokens.ts';
 import type { Admitted } from './call.ts';
 import type { AdmissionOptions } from './admit.ts';
@@ -51,6 +51,7 @@ export async function admitVisitor(ctx: Context, role: Role, options: AdmissionO
     if (limit) await options[limit].consume(ctx, `contact ${visit.contact.id}`);
   }
   const scope = { account: visit.account, actor: actorOf(visit) };
+  const transactHere: Transact = (work) => transact(database, scope, work);
   return {
     services,
     em: database.em(),
@@ -58,6 +59,6 @@ export async function admitVisitor(ctx: Context, role: Role, options: AdmissionO
     params,
     ...scope,
     visit,
-    transact: (work) => transact(database, scope, work),
+    transact: transactHere,
   };
 }

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import type { Database } from '../../postgres/database.ts';
 import type { Principal } from '../../domain/people/identity.ts';
 import { ApiError, forbidden } from '../../errors.ts';
-import { system, transact, type TransactIn } from '../../events/transaction.ts';
+import { transact, transactOutside, type OuterTransaction, type Transact } from '../../events/transaction.ts';
 import { addressKey, type RateLimit } from '../server/rate-limit.ts';
 import { admitVisitor } from './admit-visitor.ts';
 import { authenticate, enterAccount } from './authenticate.ts';
@@ -57,8 +57,8 @@ function openCall({ services, database }: AdmissionOptions) {
   return { services, em: database.em(), now: database.clock.now() };
 }
 
-function transactorIn(database: Database): TransactIn {
-  return (account, work) => transact(database, { account, actor: system }, work);
+function outside(database: Database): Transact<OuterTransaction> {
+  return (work) => transactOutside(database, work);
 }
 
 async function admitToAccount(ctx: Context, role: Role, options: AdmissionOptions): Promise<Admitted> {
@@ -67,7 +67,8 @@ async function admitToAccount(ctx: Context, role: Role, options: AdmissionOption
   const principal = await identify(ctx, { em: call.em, role }, options);
   const params = readPath(ctx.params);
   const scope = await enterAccount(call.em, Number(params['account_id']), principal, role);
-  return { ...call, principal, params, ...scope, transact: (work) => transact(database, scope, work) };
+  const transactHere: Transact = (work) => transact(database, scope, work);
+  return { ...call, principal, params, ...scope, transact: transactHere };
 }
 
 async function admitToPlatform(ctx: Context, role: Role, options: AdmissionOptions): Promise<Admitted> {
@@ -76,9 +77,9 @@ async function admitToPlatform(ctx: Context, role: Role, options: AdmissionOptio
   const params = readPath(ctx.params);
   const { admits, refusal } = factsOf(role);
   if (!admits({ ...principal, role: null })) throw forbidden(refusal);
-  return { ...call, principal, params, transactIn: transactorIn(options.database) };
+  return { ...call, principal, params, transact: outside(options.database) };
 }
 
 async function admitAnybody(ctx: Context, _role: Role, options: AdmissionOptions): Promise<Admitted> {
-  return { ...openCall(options), params: readPath(ctx.params), transactIn: transactorIn(options.database) };
+  return { ...openCall(options), params: readPath(ctx.params), transact: outside(options.database) };
 }

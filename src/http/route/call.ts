@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Principal } from '../../domain/people/identity.ts';
 import type { Visit } from '../../domain/widget/visits.ts';
 import type { Named } from '../../records/conversation.ts';
-import type { Actor, Transaction, TransactIn } from '../../events/transaction.ts';
+import type { Actor, OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
 import type { Mail } from '../../lib/mail.ts';
 import type { OutboundHttp } from '../../outbound/http.ts';
 import type { Random } from '../../lib/ports.ts';
@@ -63,14 +63,14 @@ interface AccountCall extends OpenedCall {
   account: Named;
   actor: Actor;
   /** Runs domain verbs in one transaction, in the caller's name. */
-  transact: <Result>(work: (tx: Transaction) => Promise<Result>) => Promise<Result>;
+  transact: Transact;
 }
 
 /** A call outside of accounts, by the holder of a token. */
 interface PlatformCall extends OpenedCall {
   principal: Principal;
-  /** Runs domain verbs in one transaction, in an account of the handler's choice and in the name of the service. */
-  transactIn: TransactIn;
+  /** Runs domain verbs in one transaction, in no account yet: see OuterTransaction.in. */
+  transact: Transact<OuterTransaction>;
 }
 
 /** A call under /public: by a contact of the inbox in the path, or by somebody who is about to become one. */
@@ -106,4 +106,4 @@ export type AnyCall = Calls[DoorName] & Sent<Parameters, unknown, unknown>;
 export type InAccount = Extract<AnyCall, { account: unknown }>;
 
 /** A call before its transaction: without the database, with access to other servers. */
-export type Before<Call> = Omit<Call, 'services' | 'em' | 'transact' | 'transactIn'> & { services: OutsideServices };
+export type Before<Call> = Omit<Call, 'services' | 'em' | 'transact'> & { services: OutsideServices };

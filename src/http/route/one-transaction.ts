@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../../postgres/database.ts';
-import { commit, system, transact, transactWithin, type TransactIn } from '../../events/transaction.ts';
+import { transact, transactOutside, type OuterTransaction, type Transact } from '../../events/transaction.ts';
 import type { AnyCall, InAccount } from './call.ts';
 
 // Its own identity map: what it reads is what stands in the database, as it would be outside.
@@ -34,16 +34,13 @@ export function inAccount<Result>(
   );
 }
 
-// Calls outside an account have no transaction of their own: the entity manager's stands in for it.
 function outsideAccounts<Result>(
   database: Database,
   call: Exclude<AnyCall, InAccount>,
   work: HeldWork<AnyCall, Result>,
 ): Promise<Result> {
-  return commit(database, (em, afterCommit) => {
-    const now = database.clock.now();
-    const transactIn: TransactIn = (account, verbs) =>
-      transactWithin({ em, database, afterCommit }, { account, actor: system, now }, verbs);
-    return work({ ...call, em: reader(em), now, transactIn }, em);
+  return transactOutside(database, (tx) => {
+    const part: Transact<OuterTransaction> = (verbs) => tx.savepoint(verbs);
+    return work({ ...call, em: reader(tx.em), now: tx.now, transact: part }, tx.em);
   });
 }
