@@ -17,9 +17,10 @@ import { codeOf, importsOf, isInside, readSources, type Sources } from './suppor
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 const maxRootFiles = 5;
-/** Files that begin with one verb, which is no noun. */
-const flatVerbs: Readonly<Record<string, string>> = {
+/** Files that begin with one word which is no noun. */
+const flatWords: Readonly<Record<string, string>> = {
   'src/http/server/refuse': 'middleware that refuses what is no request of ours',
+  'src/deliveries/to': 'the ways out, each named for what it leads to',
 };
 /** Why a file may be longer. */
 const longFiles: Readonly<Record<string, string>> = {
@@ -106,7 +107,7 @@ function findFlatNouns(sources: Sources): string[] {
     return `${folder}/${/^[^-.]+/.exec(name)?.[0]}`;
   });
   return [...byNoun]
-    .filter(([noun, files]) => files.length > 2 && !flatVerbs[noun])
+    .filter(([noun, files]) => files.length > 2 && !flatWords[noun])
     .map(([noun, files]) => `${noun} is a folder: ${files.join(', ')}`);
 }
 

@@ -1,5 +1,7 @@
-import { createDeliverers } from '../deliveries/deliverers.ts';
 import { Engine } from '../deliveries/engine.ts';
+import { toBotServer } from '../deliveries/to-bot-server.ts';
+import { toPlugin } from '../deliveries/to-plugin.ts';
+import { toWebhook } from '../deliveries/to-webhook.ts';
 import { FeedPump } from '../events/feed-pump.ts';
 import type { HttpServer } from '../http/server/server.ts';
 import { AlarmClock } from '../jobs/alarm-clock.ts';
@@ -35,20 +37,15 @@ function createEngine(mechanisms: Mechanisms): Engine {
   const database = databases.engine;
   const { holdAttempts } = config;
   const botRunner = new BotRunner({ database, registry, sandbox, clock, random, log });
+  const ways = { database, random, clock, secretBox, outbound, holdAttempts, log, failed: warn };
+  const [toServer, toRun] = [toBotServer(ways), toPlugin({ ...ways, botRunner })];
   return new Engine({
     database,
     random,
-    deliver: createDeliverers({
-      database,
-      random,
-      clock,
-      secretBox,
-      outbound,
-      botRunner,
-      holdAttempts,
-      log,
-      failed: warn,
-    }),
+    deliver: {
+      webhook: toWebhook(ways),
+      bot: (claimed, standing) => (claimed.endpoint.url === null ? toRun : toServer)(claimed, standing),
+    },
     inFlight: { webhook: config.engineInFlight, bot: config.engineInFlight },
     endpointInFlight: config.endpointInFlight,
     leaseSeconds: config.leaseSeconds,

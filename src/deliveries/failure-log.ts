@@ -1,5 +1,5 @@
 import type { Claimed } from './queue/claim.ts';
-import type { Finished } from './queue/finish.ts';
+import type { Verdict } from './core/verdict.ts';
 
 /** Where failures are told; a pino logger fits. */
 export interface FailureLog {
@@ -17,7 +17,7 @@ const controls = /[\p{Cc}\s]+/gu;
 export function tellFailure(
   log: FailureLog,
   { account, endpoint, event, deliveryId, attempt }: Claimed,
-  { state, status, errorCode }: Pick<Finished, 'state' | 'status' | 'errorCode'>,
+  { state, status, errorCode }: Pick<Verdict, 'state' | 'status' | 'errorCode'>,
   detail: string | null,
 ): void {
   const words = detail ?? (status === null ? null : `HTTP status ${status}`);

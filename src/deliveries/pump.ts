@@ -4,7 +4,8 @@ import { isPassing } from '../postgres/errors.ts';
 import { pauseAfter } from './core/claims.ts';
 import { keyOf, type EndpointKind } from './core/endpoint.ts';
 import { probesOf, withProbes } from './core/probes.ts';
-import type { DueEndpoint, Share, Slot, SlotOutcome, Slots } from './core/slots.ts';
+import type { EndpointOutcome } from './core/circuit.ts';
+import type { DueEndpoint, Share, Slot, Slots } from './core/slots.ts';
 import { DueList } from './due-list.ts';
 import type { Deliver } from './attempt.ts';
 import type { FinishBatch } from './finish-batch.ts';
@@ -149,7 +150,7 @@ export class Pump {
 
   // A defect in what delivers must not end the engine: the lease runs out, and the delivery is tried again. After an
   // outage there is no need to wait for that.
-  async #deliver(claimed: Claimed, standing: DueEndpoint): Promise<SlotOutcome> {
+  async #deliver(claimed: Claimed, standing: DueEndpoint): Promise<EndpointOutcome> {
     const { deliver, results, leases, leaseSeconds, failed } = this.#options;
     try {
       const { finished, outcome } = await deliver(claimed, standing);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { outcomeOf } from '../../src/deliveries/deliver.ts';
+import { outcomeOf } from '../../src/deliveries/core/circuit.ts';
 
 describe('what a call says of its endpoint', () => {
   const cases = [

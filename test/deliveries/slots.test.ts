@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { Slots, type DueEndpoint, type Share, type Slot, type SlotOutcome } from '../../src/deliveries/core/slots.ts';
+import type { EndpointOutcome } from '../../src/deliveries/core/circuit.ts';
+import { Slots, type DueEndpoint, type Share, type Slot } from '../../src/deliveries/core/slots.ts';
 
 const endpoint = (id: number, changes: Partial<DueEndpoint> = {}): DueEndpoint => ({
   id,
@@ -15,7 +16,7 @@ function takeAll(slots: Slots, due: readonly DueEndpoint[]): Slot[] {
   return slots.plan(due).flatMap((share) => Array.from({ length: share.lanes }, () => slots.take(share)));
 }
 
-function perform(slots: Slots, one: DueEndpoint, outcome: SlotOutcome): void {
+function perform(slots: Slots, one: DueEndpoint, outcome: EndpointOutcome): void {
   slots.give(slots.take(one), outcome);
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { finishBacklogs } from '../../src/domain/upkeep/backlogs.ts';
-import { recordAttempt } from '../../src/domain/endpoints/health.ts';
+import { learnFrom } from '../../src/domain/endpoints/health.ts';
 import { system, transact } from '../../src/events/transaction.ts';
 import { TestApp } from '../support/app.ts';
 import { Receiver } from '../support/receiver.ts';
@@ -91,7 +91,7 @@ describe('a large backlog', function () {
   const once = { 'idempotency-key': 'switch-off-once' };
   const expire = ({ id }: Endpoint) =>
     transact(app.app.database, { account: { id: 1, name: 'Account' }, actor: system }, (tx) =>
-      recordAttempt(tx, { endpoint: { kind: 'webhook', id, url }, outcome: 'unanswered', isProbe: true, fraction: 0 }),
+      learnFrom(tx, { endpoint: { kind: 'webhook', id, url }, outcome: 'unanswered', isProbe: true, fraction: 0 }),
     );
   const ways: [string, Endpoint['kind'], string, (endpoint: Endpoint) => Promise<unknown>][] = [
     ['is switched off', 'webhook', 'endpoint_disabled', ({ id }) => app.patch(`webhooks/${id}`, { active: false })],

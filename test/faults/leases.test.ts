@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { takeHeads } from '../../src/deliveries/queue/claim.ts';
 import { firstEndpoint, lookAt, surveyDue } from '../../src/deliveries/queue/due-endpoints.ts';
-import { learning } from '../../src/deliveries/endpoint-standing.ts';
+import { learning } from '../../src/deliveries/learning.ts';
 import { Engine } from '../../src/deliveries/engine.ts';
 import { leaseLanes } from '../../src/deliveries/queue/lease.ts';
 import { systemRandom } from '../../src/lib/ports.ts';

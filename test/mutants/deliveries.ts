@@ -73,7 +73,7 @@ export const deliveries: readonly Mutant[] = [
     harm: 'A receiver that asks for a year of patience gets none of its events any more.',
   },
   {
-    file: 'src/deliveries/deliver.ts',
+    file: 'src/deliveries/post.ts',
     text: 'attempt: claimed.failures + 1,',
     replacement: 'attempt: claimed.attempt,',
     test: 'test/faults/defects.test.ts',

@@ -19,8 +19,8 @@ export const root: readonly Mutant[] = [
     harm: 'A load balancer goes on sending requests to a service that is stopping.',
   },
   {
-    file: 'src/deliveries/deliverers.ts',
-    text: `      if (written.length === 0) throw new StaleDelivery();
+    file: 'src/deliveries/queue/finish.ts',
+    text: `  if (written.length === 0) throw new StaleDelivery();
 `,
     replacement: '',
     test: 'test/api/accounts/webhook-bot.test.ts',
@@ -28,14 +28,14 @@ export const root: readonly Mutant[] = [
     harm: 'A process that stalled takes a conversation from the bot although another process has delivered its event.',
   },
   {
-    file: 'src/deliveries/deliverers.ts',
-    text: "isGone ? finished : { ...finished, state: 'pending', delayMs: 0 }",
-    replacement: 'isGone ? finished : { ...finished, delayMs: 0 }',
+    file: 'src/deliveries/to-webhook.ts',
+    text: "isGone ? posted.verdict : { ...posted.verdict, state: 'pending' as const, delayMs: 0 }",
+    replacement: 'isGone ? posted.verdict : { ...posted.verdict, delayMs: 0 }',
     test: 'test/faults/moved-endpoints.test.ts',
     harm: "An event that met the old address's 410 is never sent to the new one.",
   },
   {
-    file: 'src/deliveries/endpoint-standing.ts',
+    file: 'src/deliveries/learning.ts',
     text: 'while (await transact(database, scope, (tx) => wakeLanes(tx.em, endpoint)));',
     replacement: 'await transact(database, scope, (tx) => wakeLanes(tx.em, endpoint));',
     test: 'test/faults/leases.test.ts',

@@ -74,7 +74,7 @@ export const runs: readonly Mutant[] = [
     harm: 'With more than 32 plugins, runs of innocent bots crash.',
   },
   {
-    file: 'src/runs/bot-runner.ts',
+    file: 'src/deliveries/core/after-run.ts',
     text: "new Set(['queue_full', 'loop_suspected'])",
     replacement: "new Set(['loop_suspected'])",
     test: 'test/runs/overtaken.test.ts',
@@ -82,9 +82,9 @@ export const runs: readonly Mutant[] = [
     harm: 'A full service puts innocent bots into quarantine.',
   },
   {
-    file: 'src/runs/bot-runner.ts',
-    text: 'input.failures + 1 < maxTransientAttempts',
-    replacement: 'input.failures < maxTransientAttempts',
+    file: 'src/deliveries/core/after-run.ts',
+    text: 'failures + 1 < maxTransientAttempts',
+    replacement: 'failures < maxTransientAttempts',
     test: 'test/runs/overtaken.test.ts',
     only: 'by a crash of its process',
     harm: 'The customer of a crashing bot waits a try longer for people.',

@@ -1,7 +1,18 @@
+import type { OutboundErrorCode, OutboundResult } from '../../outbound/http.ts';
 import type { EndpointKind } from './endpoint.ts';
 
 /** How an attempt ended for its endpoint, as far as that says something of the endpoint. */
 export type EndpointOutcome = 'delivered' | 'failed' | 'unanswered' | 'skipped';
+
+// Without an answer: the receiver is down, out of reach, or too slow. An answer that makes no sense is one all the same.
+const unansweredCodes: ReadonlySet<OutboundErrorCode | null> = new Set(['timeout', 'connect', 'reset', 'dns', 'tls']);
+
+/** What a call says of the endpoint that was called. Pure. */
+export function outcomeOf({ ok, errorCode }: Pick<OutboundResult, 'ok' | 'errorCode'>): EndpointOutcome {
+  if (ok) return 'delivered';
+  if (errorCode === 'aborted') return 'skipped';
+  return unansweredCodes.has(errorCode) ? 'unanswered' : 'failed';
+}
 
 /** What is known of an endpoint from how attempts on it ended. All times are the database's. */
 export interface EndpointHealth {

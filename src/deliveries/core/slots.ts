@@ -12,8 +12,6 @@ const accountPart = 1 / 8;
 /** … and more only while so much of it is free. */
 const reservedPart = 1 / 4;
 
-export type SlotOutcome = EndpointOutcome;
-
 /** An endpoint that has something due; a system bot once for each account. */
 export interface DueEndpoint extends EndpointOfAccount {
   /** Whether its last attempt succeeded; null for what runs inside the service, of which the slots remember it. */
@@ -127,7 +125,7 @@ export class Slots {
   }
 
   /** Gives a slot back; the outcome moves what the endpoint may take from now on. */
-  give({ endpoint, compartment }: Slot, outcome: SlotOutcome): void {
+  give({ endpoint, compartment }: Slot, outcome: EndpointOutcome): void {
     this.#taken -= 1;
     compartment.change(endpoint.accountId, -1);
     add(this.#underWay, keyOf(endpoint), -1);

@@ -1,22 +1,22 @@
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { storableTextOrNull } from '../../lib/storable.ts';
+import type { Verdict } from '../core/verdict.ts';
 import { lockFree, lockLeased, releaseLocked, type Lease } from './lease.ts';
 
 const maxErrorCodeChars = 100;
-const maxRecordedBodyChars = 4096;
+const maxKeptBodyChars = 4096;
 
-/** How an attempt ended, and what follows for its delivery. */
-export interface Finished extends Lease {
+/** How an attempt ended, and what follows for its delivery and lane. */
+export interface Finished extends Lease, Verdict {
   deliveryId: number;
-  state: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
-  /** Until the next attempt of a pending delivery. */
-  delayMs: number;
-  status: number | null;
-  errorCode: string | null;
-  durationMs: number;
-  /** The answer, of which the beginning is recorded. */
-  responseBody: string | null;
+}
+
+/** The end of the attempt on a delivery that was claimed. */
+export function finishedWith(claimed: Lease & { deliveryId: number }, verdict: Verdict): Finished {
+  const { deliveryId, laneId, token } = claimed;
+  const { state, delayMs, status, errorCode, durationMs, responseBody } = verdict;
+  return { deliveryId, laneId, token, state, delayMs, status, errorCode, durationMs, responseBody };
 }
 
 const finishStatement = prepared(`
@@ -77,8 +77,31 @@ async function write(
     current.map(({ status }) => status),
     current.map(({ errorCode }) => storableTextOrNull(errorCode, maxErrorCodeChars)),
     current.map(({ durationMs }) => Math.round(durationMs)),
-    current.map(({ responseBody }) => storableTextOrNull(responseBody, maxRecordedBodyChars)),
+    current.map(({ responseBody }) => storableTextOrNull(responseBody, maxKeptBodyChars)),
   ]);
   await releaseLocked(executor, locked, { holdAttempts, notBeforeSeconds: 0 });
   return rows.map(({ id }) => id);
+}
+
+/** A delivery is not ours any more: another process has taken it over, or it was deleted. */
+export class StaleDelivery extends Error {}
+
+/**
+ * Settles a delivery: writes how it ended as part of the transaction of what follows from it. Throws StaleDelivery, so that
+ * nothing of that happens, when the delivery is not ours any more.
+ */
+export async function settleDelivery(executor: Executor, finished: Finished, holdAttempts: number): Promise<void> {
+  const written = await finishDeliveries(executor, [finished], holdAttempts);
+  if (written.length === 0) throw new StaleDelivery();
+}
+
+/** Runs a transaction that settles a delivery; false when it was undone because the delivery is not ours any more. */
+export async function unlessStale(transaction: () => Promise<void>): Promise<boolean> {
+  try {
+    await transaction();
+    return true;
+  } catch (error) {
+    if (!(error instanceof StaleDelivery)) throw error;
+    return false;
+  }
 }

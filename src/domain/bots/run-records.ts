@@ -30,7 +30,7 @@ const maxNameChars = 255;
  * Keeps the record of a run beside its effects. Whatever the plugin logged or threw is made storable here: a record that
  * cannot be written would undo the run, and the run would begin again.
  */
-export async function recordRun(tx: Transaction, run: BotRun): Promise<void> {
+export async function keepRun(tx: Transaction, run: BotRun): Promise<void> {
   await sql(
     tx.em,
     `INSERT INTO bot_runs (account_id, agent_bot_id, conversation_id, event_id, attempt, plugin_id, plugin_version,

@@ -81,7 +81,7 @@ async function switchOff(tx: Transaction, { kind, id, url }: AttemptOnEndpoint['
  * switched off, or has another address by now. Waits for nobody: `locked` when somebody else has locked the endpoint's row,
  * which is then as before.
  */
-export async function recordAttempt(tx: Transaction, attempt: AttemptOnEndpoint): Promise<HealthChange | 'locked'> {
+export async function learnFrom(tx: Transaction, attempt: AttemptOnEndpoint): Promise<HealthChange | 'locked'> {
   const known = await lockHealth(tx, attempt);
   if (known === null || known === 'locked') return known;
   const { kind, id } = attempt.endpoint;

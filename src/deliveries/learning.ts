@@ -2,14 +2,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../postgres/database.ts';
 import type { HealthChange } from './core/circuit.ts';
-import { recordAttempt, type AttemptOnEndpoint } from '../domain/endpoints/health.ts';
+import { learnFrom, type AttemptOnEndpoint } from '../domain/endpoints/health.ts';
 import { wakeLanes } from './queue/wake.ts';
 import type { Claimed } from './queue/claim.ts';
 import type { Deliver } from './attempt.ts';
 import { system, transact } from '../events/transaction.ts';
 import type { Random } from '../lib/ports.ts';
 
-export interface StandingOptions {
+export interface LearningOptions {
   database: Database;
   random: Random;
   /** Told of endpoints whose circuit opens or closes, or that are switched off. */
@@ -46,14 +46,14 @@ class Turns {
 // While the endpoint's row is locked its attempts wait for it, in slots of their own account and without a connection;
 // of the process's connections an endpoint has one at most. What stays locked for longer than that learns nothing.
 async function learn(
-  options: StandingOptions,
+  options: LearningOptions,
   turns: Turns,
   { claimed: { account, endpoint }, attempt }: { claimed: Claimed; attempt: AttemptOnEndpoint },
 ): Promise<void> {
   const { database } = options;
-  const record = () => transact(database, { account, actor: system }, (tx) => recordAttempt(tx, attempt));
+  const keep = () => transact(database, { account, actor: system }, (tx) => learnFrom(tx, attempt));
   for (let left = lockedTries; left > 0; left -= 1) {
-    const change = await turns.take(`${endpoint.kind}:${endpoint.id}`, record);
+    const change = await turns.take(`${endpoint.kind}:${endpoint.id}`, keep);
     if (change !== 'locked') return follow(options, { account, endpoint }, change);
     await wait(lockedRetryMs);
   }
@@ -61,7 +61,7 @@ async function learn(
 }
 
 async function follow(
-  { database, log }: StandingOptions,
+  { database, log }: LearningOptions,
   { account, endpoint }: Pick<Claimed, 'account' | 'endpoint'>,
   change: HealthChange,
 ): Promise<void> {
@@ -78,7 +78,7 @@ async function follow(
  * Keeps what each attempt says of its endpoint. That is written before the attempt itself, and its lane free again:
  * nobody takes that past a circuit that is to open. A success of what is known to be well says nothing new.
  */
-export function learning(options: StandingOptions, deliver: Deliver): Deliver {
+export function learning(options: LearningOptions, deliver: Deliver): Deliver {
   const turns = new Turns();
   return async (claimed, standing) => {
     const attempted = await deliver(claimed, standing);

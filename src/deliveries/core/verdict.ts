@@ -1,0 +1,47 @@
+import type { OutboundResult } from '../../outbound/http.ts';
+import type { NextStep } from './retry.ts';
+
+/** How an attempt ended for its delivery, and what follows. */
+export interface Verdict {
+  /** `pending`: another attempt follows. */
+  state: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
+  /** Milliseconds until the next attempt of a pending delivery. */
+  delayMs: number;
+  status: number | null;
+  errorCode: string | null;
+  durationMs: number;
+  /** The answer, of which the beginning is kept. */
+  responseBody: string | null;
+}
+
+const states = { delivered: 'delivered', retry: 'pending', exhausted: 'exhausted', disable: 'exhausted' } as const;
+
+/** The verdict on a delivery that ends without an attempt; `errorCode` says why. */
+export function withoutAttempt(state: 'cancelled' | 'exhausted', errorCode: string): Verdict {
+  return { state, delayMs: 0, status: null, errorCode, durationMs: 0, responseBody: null };
+}
+
+/** The verdict on a call that ended so, and is followed by such a step. Pure. */
+export function afterCall(
+  step: NextStep,
+  result: Pick<OutboundResult, 'ok' | 'status' | 'errorCode' | 'durationMs' | 'body'>,
+): Verdict {
+  return {
+    state: states[step.step],
+    delayMs: step.step === 'retry' ? step.delayMs : 0,
+    status: result.status,
+    errorCode: result.errorCode ?? (result.ok ? null : 'bad_status'),
+    durationMs: result.durationMs,
+    responseBody: result.body,
+  };
+}
+
+/**
+ * The verdict on a call of an endpoint whose address is `address` by now. Pure. What failed at an address that is not the
+ * endpoint's any more is tried at once at the new one; without one it ends.
+ */
+export function afterMove(verdict: Verdict, called: string | null, address: string | null): Verdict {
+  const hasFailed = verdict.state === 'pending' || verdict.state === 'exhausted';
+  if (!hasFailed || address === called) return verdict;
+  return { ...verdict, delayMs: 0, state: address === null ? verdict.state : 'pending' };
+}

@@ -1,0 +1,39 @@
+import type { Database } from '../postgres/database.ts';
+import { suspendBot } from '../domain/bots/suspension.ts';
+import { system, transact, type Transaction } from '../events/transaction.ts';
+import type { Verdict } from './core/verdict.ts';
+import type { Claimed } from './queue/claim.ts';
+import { finishedWith, settleDelivery, unlessStale } from './queue/finish.ts';
+
+export interface GivingOptions {
+  database: Database;
+  holdAttempts: number;
+}
+
+interface Ending {
+  claimed: Claimed;
+  verdict: Verdict;
+  /** Tells people why they get the conversation. */
+  note: string;
+  /** What follows for the bot, in the same transaction. */
+  judge?: (tx: Transaction) => Promise<void>;
+}
+
+/**
+ * Settles the delivery of a bot that cannot answer, and gives the conversation to people; both or neither. False when
+ * another process has taken the delivery over: it is for that one to judge the bot.
+ */
+export function giveToPeople(
+  { database, holdAttempts }: GivingOptions,
+  { claimed, verdict, note, judge }: Ending,
+): Promise<boolean> {
+  const { account, endpoint, event } = claimed;
+  return unlessStale(() =>
+    transact(database, { account, actor: system }, async (tx) => {
+      const suspension = { botId: endpoint.id, silence: 'bot_failed', note } as const;
+      if (event.conversationId !== null) await suspendBot(tx, event.conversationId, suspension);
+      await judge?.(tx);
+      await settleDelivery(tx.em, finishedWith(claimed, verdict), holdAttempts);
+    }),
+  );
+}

@@ -1,0 +1,94 @@
+import type { Database } from '../postgres/database.ts';
+import { findAddress } from '../domain/endpoints/address.ts';
+import type { OutboundHttp } from '../outbound/http.ts';
+import type { Clock, Random } from '../lib/ports.ts';
+import { SecretUnreadableError, type SecretBox } from '../lib/secret-box.ts';
+import { outcomeOf, type EndpointOutcome } from './core/circuit.ts';
+import { calleeOf } from './core/refusal.ts';
+import { nextStep } from './core/retry.ts';
+import { signatureHeaders, type SignatureHeaders } from './core/sign.ts';
+import { afterCall, afterMove, withoutAttempt, type Verdict } from './core/verdict.ts';
+import type { Claimed } from './queue/claim.ts';
+
+export interface PostOptions {
+  database: Database;
+  outbound: OutboundHttp;
+  secretBox: SecretBox;
+  clock: Clock;
+  random: Random;
+}
+
+/** What a call came to, or why none was made. */
+export interface Posted {
+  verdict: Verdict;
+  outcome: EndpointOutcome;
+  /** Whether the receiver answered 410: it does not want to be called any more. */
+  isGone: boolean;
+  /** The system's own word for what went wrong, for the log. */
+  detail: string | null;
+}
+
+/** Makes one attempt: a signed POST. */
+export async function post(claimed: Claimed, ports: PostOptions): Promise<Posted> {
+  const { endpoint, body, attempt } = claimed;
+  const callee = calleeOf(endpoint);
+  if (typeof callee === 'string') return unmade(withoutAttempt('cancelled', callee));
+  const secret = openOrNull(ports.secretBox, callee.sealedSecret);
+  if (secret === null) return unmade(withoutAttempt('exhausted', 'secret_unreadable'));
+  const result = await ports.outbound.post(callee.url, {
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Switchboard',
+      ...sign(claimed, secret, ports),
+      'webhook-attempt': String(attempt),
+    },
+    body,
+  });
+  const { clock, random } = ports;
+  const step = nextStep({
+    kind: endpoint.kind,
+    attempt: claimed.failures + 1,
+    result,
+    now: clock.now(),
+    random,
+  });
+  const outcome = outcomeOf(result);
+  return { verdict: afterCall(step, result), outcome, isGone: step.step === 'disable', detail: result.errorDetail };
+}
+
+/** The verdict on a call as it is when the endpoint may have another address by now. */
+export async function heedMove(
+  { account, endpoint }: Claimed,
+  verdict: Verdict,
+  { database }: PostOptions,
+): Promise<Verdict> {
+  if (verdict.state === 'delivered' || verdict.state === 'cancelled') return verdict;
+  // A look that fails must not cost the result.
+  const address = await findAddress(database.em(), account.id, endpoint).catch(() => endpoint.url);
+  return afterMove(verdict, endpoint.url, address);
+}
+
+function unmade(verdict: Verdict): Posted {
+  return { verdict, outcome: 'skipped', isGone: false, detail: null };
+}
+
+// The id is the same for every attempt and resend of one event to one endpoint, so that its receiver can tell repetitions.
+function sign({ event, endpoint, body }: Claimed, secret: string, { secretBox, clock }: PostOptions): SignatureHeaders {
+  const previous = openOrNull(secretBox, endpoint.previousSealedSecret);
+  return signatureHeaders({
+    id: `evt_${event.id}_${endpoint.kind}_${endpoint.id}`,
+    timestamp: clock.now(),
+    body,
+    secrets: previous === null ? [secret] : [secret, previous],
+  });
+}
+
+// A secret that does not open never will: it was sealed under another key, or changed in the database.
+function openOrNull(secretBox: SecretBox, sealed: string | null): string | null {
+  try {
+    return sealed === null ? null : secretBox.open(sealed);
+  } catch (error) {
+    if (error instanceof SecretUnreadableError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+import type { BotRunner, RunVerdict } from '../runs/bot-runner.ts';
+import type { Deliver } from './attempt.ts';
+import type { EndpointOutcome } from './core/circuit.ts';
+import type { Verdict } from './core/verdict.ts';
+import type { Claimed } from './queue/claim.ts';
+import { finishedWith, settleDelivery, unlessStale } from './queue/finish.ts';
+import { wayOut, type Made, type WayOutOptions } from './way-out.ts';
+
+/** Delivers to bots inside the service: a run, which settles its delivery in the transaction of its effects. */
+export function toPlugin(options: WayOutOptions & { botRunner: BotRunner }): Deliver {
+  return wayOut(options, (claimed) => runOn(claimed, options));
+}
+
+async function runOn(
+  claimed: Claimed,
+  { botRunner, holdAttempts }: WayOutOptions & { botRunner: BotRunner },
+): Promise<Made> {
+  const { account, event, endpoint, body, attempt, failures } = claimed;
+  const { id, name, conversationId, depth } = event;
+  if (conversationId === null) throw new Error('A bot hears only of conversations');
+  const input = { account, botId: endpoint.id, event: { id, name, conversationId, depth }, body, attempt, failures };
+  let made: Made = { verdict: null, isSettled: true, outcome: 'skipped', detail: null };
+  const isOurs = await unlessStale(() =>
+    botRunner.handle(input, async (tx, { detail = null, ...rest }) => {
+      const verdict: Verdict = { status: null, responseBody: null, ...rest };
+      await settleDelivery(tx.em, finishedWith(claimed, verdict), holdAttempts);
+      made = { verdict, isSettled: true, outcome: outcomeOfRun(verdict), detail };
+    }),
+  );
+  return isOurs ? made : { ...made, verdict: null, outcome: 'skipped' };
+}
+
+// A full queue is not the plugin's doing.
+function outcomeOfRun({ state, errorCode }: Pick<RunVerdict, 'state' | 'errorCode'>): EndpointOutcome {
+  if (state === 'delivered') return 'delivered';
+  return state === 'cancelled' || errorCode === 'queue_full' ? 'skipped' : 'failed';
+}

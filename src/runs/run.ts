@@ -1,0 +1,94 @@
+import type { BotRun } from '../domain/bots/run-records.ts';
+import type { AgentBot } from '../records/agent-bot.ts';
+import type { Clock, Random } from '../lib/ports.ts';
+import { validateConfig } from '../packages/manifest.ts';
+import type { PluginPackage, Registry } from '../packages/registry.ts';
+import type { RunResult, Sandbox } from '../sandbox/run.ts';
+
+/** One event to be handled by a bot that runs inside the service. */
+export interface BotEvent {
+  account: { id: number; name: string };
+  botId: number;
+  event: { id: number; name: string; conversationId: number; depth: number };
+  /** The event's body as JSON text. */
+  body: string;
+  attempt: number;
+  /** Attempts before this one that ended with a result. */
+  failures: number;
+}
+
+/** A run that is over: what it had, and what it came to. Nothing of it has had an effect yet. */
+export interface Run {
+  input: BotEvent;
+  bot: AgentBot;
+  pack: PluginPackage | null;
+  config: Record<string, unknown>;
+  seed: number;
+  clock: Date;
+  result: RunResult;
+}
+
+export interface RunPorts {
+  registry: Registry;
+  sandbox: Sandbox;
+  clock: Clock;
+  random: Random;
+}
+
+/** Runs a bot on an event in the sandbox, without touching anything outside. */
+export async function runBot(
+  { registry, sandbox, clock, random }: RunPorts,
+  input: BotEvent,
+  bot: AgentBot,
+): Promise<Run> {
+  const pack = registry.get(bot.pluginId ?? '') ?? null;
+  const seed = random.bytes(4).readUInt32BE();
+  const now = clock.now();
+  const base = { input, bot, pack, seed, clock: now };
+  if (!pack) return { ...base, config: {}, result: unloaded(`No plugin ${bot.pluginId} is installed`) };
+  const { config, problems } = validateConfig(pack.manifest, bot.config);
+  if (problems.length > 0)
+    return { ...base, config, result: unloaded(problems.map(({ message }) => message).join('; ')) };
+  const { limits, permissions } = pack.manifest;
+  const result = await sandbox.run({
+    owner: { account: input.account.id, bot: bot.id },
+    bundle: pack.bundle,
+    event: JSON.parse(input.body) as unknown,
+    handler: input.event.name,
+    config,
+    seed,
+    now: now.getTime(),
+    limits,
+    permissions,
+  });
+  return { ...base, config, result };
+}
+
+function unloaded(error: string): RunResult {
+  return { outcome: 'load_failed', error, actions: [], logs: [], wallMs: 0 };
+}
+
+/** The record of a run that ended so; `error` where something went wrong after it was over. */
+export function recordOf(
+  { input, bot, pack, config, seed, clock, result }: Run,
+  outcome: string,
+  error?: string,
+): BotRun {
+  return {
+    botId: bot.id,
+    conversationId: input.event.conversationId,
+    eventId: input.event.id,
+    attempt: input.attempt,
+    pluginId: bot.pluginId ?? '',
+    pluginVersion: pack?.manifest.version ?? '',
+    bundleHash: pack?.bundle.hash ?? '',
+    config,
+    seed,
+    clock,
+    outcome,
+    actions: result.actions,
+    logs: result.logs,
+    error: error ?? result.error ?? null,
+    wallMs: result.wallMs,
+  };
+}
