@@ -12,23 +12,23 @@ function createProgram(): Command {
     .version(packageJson.version)
     .addOption(new Option('--parent <pid>').argParser(Number).hideHelp())
     .on('option:parent', (pid: string) => endWithParent(Number(pid)))
-    .showHelpAfterError('(switchboard --help lists what there is)');
+    .showHelpAfterError('(switchboard --help lists all commands)');
   program
     .command('start')
-    .description('run the service, as the environment variables in the README configure it')
+    .description('run the service; the README describes its environment variables')
     .action(async () => (await import('../main.ts')).start());
   program
     .command('migrate')
-    .description('bring the database up to date, and end')
+    .description('apply the missing migrations to the database')
     .action(async () => (await import('./migrate.ts')).migrateDatabase());
   program
     .command('seed')
-    .description('make an empty database usable: the first administrator and, with DEMO, demonstration data')
+    .description('set up an empty database with a first administrator and, with DEMO, demonstration data')
     .action(async () => (await import('./seed.ts')).seedDatabase());
   program
     .command('token')
-    .description('make an access token for who lost it, and print it this once; the service may be running')
-    .option('--email <email>', 'whose; default: the first platform administrator')
+    .description('print a new access token for a person who lost theirs; the service may be running')
+    .option('--email <email>', 'e-mail address of the person; default: the first platform administrator')
     .option('--revoke', "end the person's earlier tokens")
     .action(async (options: { email?: string; revoke?: boolean }) => (await import('./token.ts')).printToken(options));
   program

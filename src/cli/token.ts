@@ -13,10 +13,12 @@ export async function printToken({ email, revoke = false }: { email?: string; re
       if (!(await isMigrated(em))) throw new OperatorError('This database is not set up yet: start the service first.');
       const holder = await findTokenHolder(em, email ?? null);
       if (!holder)
-        throw new OperatorError(email ? `Nobody here has the e-mail address ${email}.` : 'Nobody is here yet.');
+        throw new OperatorError(
+          email ? `Nobody here has the e-mail address ${email}.` : 'There are no people in this database yet.',
+        );
       const token = newToken('user', systemRandom);
       await replaceLostToken(em, { userId: holder.id, revoke }, token, database.clock.now());
-      const others = revoke ? 'Earlier tokens are void.' : 'Earlier tokens go on working; --revoke ends them.';
+      const others = revoke ? 'Earlier tokens are revoked.' : 'Earlier tokens stay valid; --revoke revokes them.';
       console.log(`Access token of ${holder.name} <${holder.email}>, shown only this once:\n  ${token}\n${others}`);
     });
   await withDatabase(work, { besideService: true });
