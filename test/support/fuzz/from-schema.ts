@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
+import { follow } from '../../../src/lib/composition.ts';
 import { documents } from '../../../src/schemas.ts';
 
 /** A JSON Schema as far as the contract uses it; compositions are written out. */
@@ -35,12 +36,8 @@ const smallId = fc.integer({ min: 1, max: 12 });
 /** The schema that a reference means, and the document it stands in. */
 export function resolve(schema: Schema, document: string): { schema: Schema; document: string } {
   if (schema.$ref === undefined) return { schema, document };
-  const [path = '', pointer = ''] = schema.$ref.split('#');
-  const target =
-    path === '' ? document : new URL(path, `schema:/${document}.json`).pathname.slice(1).replace(/\.json$/, '');
-  let found: unknown = documents.get(target);
-  for (const step of pointer.split('/').slice(1)) found = (found as Record<string, unknown>)[step];
-  return resolve(found as Schema, target);
+  const target = follow(documents, schema.$ref, document);
+  return resolve(target.schema, target.document);
 }
 
 function text(schema: Schema): Arbitrary<string> {
