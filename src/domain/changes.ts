@@ -4,6 +4,8 @@ import type { ChangedAttributes } from '../events/catalog.ts';
 import { fieldName } from '../lib/field-name.ts';
 
 type Attributes = Record<string, unknown>;
+/** Values for the fields of something; undefined leaves a field as it is. */
+export type NewValues<Target> = { [Field in keyof Target]?: Target[Field] | undefined };
 
 /** Bytes of JSON text that merging may grow an object of a caller's to: what one request may bring at most. */
 const maxAttributeBytes = 64 * 1024;
@@ -20,10 +22,7 @@ function restName(field: string): string {
  * Gives the fields of `target` new values, undefined leaving one as it is, and answers what is different now by the
  * names the REST API has for the fields; null when nothing is.
  */
-export function change<Target extends object>(
-  target: Target,
-  values: { [Field in keyof Target]?: Target[Field] | undefined },
-): ChangedAttributes | null {
+export function change<Target extends object>(target: Target, values: NewValues<Target>): ChangedAttributes | null {
   const changed: ChangedAttributes = {};
   for (const [field, current] of Object.entries(values)) {
     const previous: unknown = target[field as keyof Target] ?? null;

@@ -11,12 +11,9 @@ export interface NewSlaPolicy {
   resolutionSeconds: number | null;
 }
 
-/** SLA policies on one page of the list. */
-export const slaPoliciesPerPage = 25;
-
-/** One page of the account's SLA policies, by name, and how many there are in all. */
+/** One page of the account's SLA policies, by name. */
 export function listSlaPolicies(em: EntityManager, accountId: number, page: number): Promise<Page<SlaPolicy>> {
-  return listPage(em, SlaPolicy, { accountId }, { page, perPage: slaPoliciesPerPage, orderBy: { name: 'asc' } });
+  return listPage(em, SlaPolicy, { accountId }, { page, orderBy: { name: 'asc' } });
 }
 
 /** An SLA policy of the account; 404 when it has none such. */

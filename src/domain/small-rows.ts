@@ -1,21 +1,18 @@
-import {
-  LockMode,
-  type EntityClass,
-  type EntityManager,
-  type FilterQuery,
-  type FindOptions,
-} from '@mikro-orm/postgresql';
+import { LockMode } from '@mikro-orm/postgresql';
+import type { EntityClass, EntityManager, FilterQuery, FindOptions } from '@mikro-orm/postgresql';
 import { invalid, notFound } from '../errors.ts';
 import type { ChangedAttributes } from '../events/catalog.ts';
 import { brokenUniqueConstraint } from '../postgres/errors.ts';
-import { change } from './changes.ts';
+import { change, type NewValues } from './changes.ts';
 
 /** A class of rows, and the noun by which error messages name one of them. */
 type Kind<Row> = EntityClass<Row> & { readonly noun: string };
 type Where<Row> = FilterQuery<NoInfer<Row>>;
 
-/** One page of a list: its rows in order, and how many rows there are on all pages. */
-export type Page<Row> = [rows: Row[], count: number];
+/** A page of a list, counted from 1; `count` is how many rows there are on all pages. */
+export type Page<Row> = { rows: Row[]; count: number; page: number; perPage: number };
+
+const smallPage = 25;
 
 /** The row that `where` names, and the tenant with it. Errors: 404. */
 export async function readOne<Row extends object>(em: EntityManager, kind: Kind<Row>, where: Where<Row>): Promise<Row> {
@@ -41,14 +38,16 @@ export async function lockOne<Row extends object>(em: EntityManager, kind: Kind<
   return row;
 }
 
-/** One page of the rows that `where` names; pages count from 1. */
-export function listPage<Row extends object>(
+/** A page of the rows that `where` names. */
+export async function listPage<Row extends object>(
   em: EntityManager,
   kind: Kind<Row>,
   where: Where<Row>,
-  { page, perPage, orderBy }: { page: number; perPage: number; orderBy: NonNullable<FindOptions<Row>['orderBy']> },
+  { page, orderBy }: { page: number; orderBy: NonNullable<FindOptions<Row>['orderBy']> },
 ): Promise<Page<Row>> {
-  return em.findAndCount<Row>(kind, where, { orderBy, limit: perPage, offset: (page - 1) * perPage });
+  const window = { limit: smallPage, offset: (page - 1) * smallPage };
+  const [rows, count] = await em.findAndCount<Row>(kind, where, { orderBy, ...window });
+  return { rows, count, page, perPage: smallPage };
 }
 
 /** Throws 422 when the account has as many rows of the kind as it may; `plural` names them. */
@@ -64,7 +63,7 @@ export async function checkRoom<Row extends { accountId: number }>(
 /** Gives a row new values, as `change` does, and dates the change when there is one; the flush writes it. */
 export function update<Row extends { updatedAt: Date }>(
   row: Row,
-  values: { [Field in keyof Row]?: Row[Field] | undefined },
+  values: NewValues<Row>,
   now: Date,
 ): ChangedAttributes | null {
   const changed = change(row, values);

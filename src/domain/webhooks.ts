@@ -21,12 +21,9 @@ export interface NewWebhook {
 // Every event fans out to all of them inside the request that caused it.
 const maxWebhooksPerAccount = 100;
 
-/** Webhooks on one page of the list. */
-export const webhooksPerPage = 25;
-
-/** One page of the account's webhooks, oldest first, and how many there are in all. */
+/** One page of the account's webhooks, oldest first. */
 export function listWebhooks(em: EntityManager, accountId: number, page: number): Promise<Page<Webhook>> {
-  return listPage(em, Webhook, { accountId }, { page, perPage: webhooksPerPage, orderBy: { id: 'asc' } });
+  return listPage(em, Webhook, { accountId }, { page, orderBy: { id: 'asc' } });
 }
 
 async function checkInbox(tx: Transaction, id: number): Promise<void> {

@@ -1,5 +1,4 @@
 import {
-  agentBotsPerPage,
   grantBotToken,
   listAgentBots,
   readAgentBot,
@@ -11,7 +10,7 @@ import {
 import { releaseBot } from '../../domain/bots/quarantine.ts';
 import { deleteAgentBot } from '../../domain/bots/removal.ts';
 import { doors } from '../../http/route/doors.ts';
-import { pageMeta } from '../page.ts';
+import { presentPage } from '../page.ts';
 import { newWebhookSecret } from '../../lib/secret-box.ts';
 import { newToken } from '../../lib/tokens.ts';
 import { checkOutgoingUrl, draftBot, presentAgentBot, readChanges, releaseDescription } from './agent-bot-records.ts';
@@ -22,10 +21,8 @@ export const agentBotRoutes = [
   doors.account(
     ['GET', base, 'List agent bots'],
     { query: 'requests/page.query', reply: 'resources/agent-bot-list', paged: true, role: 'agent' },
-    async ({ em, account, query: { page = 1 } }) => {
-      const [bots, count] = await listAgentBots(em, account.id, page);
-      return { payload: bots.map(presentAgentBot), meta: pageMeta(count, page, agentBotsPerPage) };
-    },
+    async ({ em, account, query: { page = 1 } }) =>
+      presentPage(await listAgentBots(em, account.id, page), presentAgentBot),
   ),
   doors.account(
     ['GET', `${base}/:id`, 'Get an agent bot'],

@@ -1,12 +1,6 @@
 import { deleteContact } from '../../domain/contacts/erasure.ts';
+import { createContactNote, listContactNotes, type ContactNote } from '../../domain/contacts/notes.ts';
 import {
-  contactNotesPerPage,
-  createContactNote,
-  listContactNotes,
-  type ContactNote,
-} from '../../domain/contacts/notes.ts';
-import {
-  contactsPerPage,
   createContact,
   findContactInboxes,
   listContacts,
@@ -19,7 +13,7 @@ import {
 import { conversationsPerPage, listConversations } from '../../domain/conversations/list.ts';
 import { contactRecord } from '../../events/payloads.ts';
 import { doors } from '../../http/route/doors.ts';
-import { pageMeta } from '../page.ts';
+import { pageMeta, presentPage } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 import { presentConversations } from './conversation-records.ts';
@@ -46,8 +40,8 @@ const searchRoute = doors.account(
   ['GET', `${base}/search`, 'Search contacts'],
   { query: 'requests/contact.search.query', reply: 'resources/contact-list', paged: true, role: 'agent' },
   async ({ em, account, query: { q, page = 1, include_contacts: withContacts = true } }) => {
-    const { contacts, count } = await searchContacts(em, account.id, { text: q, page });
-    return { payload: withContacts ? contacts.map(contactRecord) : [], meta: pageMeta(count, page, contactsPerPage) };
+    const found = await searchContacts(em, account.id, { text: q, page });
+    return { payload: withContacts ? found.rows.map(contactRecord) : [], meta: pageMeta(found) };
   },
 );
 
@@ -87,7 +81,7 @@ const conversationsRoute = doors.account(
       page,
     });
     const payload = await presentConversations(em, account.id, conversations);
-    return { payload, meta: pageMeta(count, page, conversationsPerPage) };
+    return { payload, meta: pageMeta({ count, page, perPage: conversationsPerPage }) };
   },
 );
 
@@ -97,8 +91,7 @@ const noteRoutes = [
     { query: 'requests/page.query', reply: 'resources/contact-note-list', paged: true, role: 'agent' },
     async ({ em, account, actor, params, query: { page = 1 } }) => {
       const { id: contactId } = await readContact(em, account.id, actor, params.id);
-      const { notes, count } = await listContactNotes(em, { accountId: account.id, contactId }, page);
-      return { payload: notes.map(presentNote), meta: pageMeta(count, page, contactNotesPerPage) };
+      return presentPage(await listContactNotes(em, { accountId: account.id, contactId }, page), presentNote);
     },
   ),
   doors.account(
@@ -121,19 +114,17 @@ export const contactRoutes = [
     { query: 'requests/contact.list.query', reply: 'resources/contact-list', paged: true, role: 'agent' },
     async ({ em, account, query }) => {
       const { page = 1, sort = 'name', include_contact_inboxes: withInboxes } = query;
-      const { contacts, count } = await listContacts(em, account.id, { page, ...readSort(sort) });
-      const meta = pageMeta(count, page, contactsPerPage);
-      if (!withInboxes) return { payload: contacts.map(contactRecord), meta };
+      const contacts = await listContacts(em, account.id, { page, ...readSort(sort) });
+      if (!withInboxes) return presentPage(contacts, contactRecord);
       const inboxes = await findContactInboxes(
         em,
         account.id,
-        contacts.map(({ id }) => id),
+        contacts.rows.map(({ id }) => id),
       );
-      const payload = contacts.map((contact) => ({
+      return presentPage(contacts, (contact) => ({
         ...contactRecord(contact),
         contact_inboxes: inboxes.filter(({ contactId }) => contactId === contact.id).map(presentInbox),
       }));
-      return { payload, meta };
     },
   ),
   searchRoute,

@@ -43,7 +43,7 @@ const listRoute = doors.account(
           mine_count: counts.mine,
           unassigned_count: counts.unassigned,
           assigned_count: counts.assigned,
-          ...pageMeta(count, filter.page, conversationsPerPage),
+          ...pageMeta({ count, page: filter.page, perPage: conversationsPerPage }),
         },
         payload: await presentConversations(em, account.id, conversations),
       },
@@ -65,7 +65,7 @@ const searchRoute = doors.account(
       ...(records[index] as Shape<'resources/conversation'>),
       messages: messages.map((message) => messageRecord(message, conversation)),
     }));
-    return { payload, meta: pageMeta(count, page, foundConversationsPerPage) };
+    return { payload, meta: pageMeta({ count, page, perPage: foundConversationsPerPage }) };
   },
 );
 

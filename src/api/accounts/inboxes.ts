@@ -16,7 +16,7 @@ import { invalid } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
 import { newIdentitySecret } from '../public/identity-proof.ts';
 import { given } from '../given.ts';
-import { pageMeta } from '../page.ts';
+import { presentWhole } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 import { presentAgent } from './agents.ts';
@@ -53,8 +53,7 @@ async function presentAgents(
   accountId: number,
   userIds: readonly number[],
 ): Promise<Shape<'resources/inbox-agents'>> {
-  const agents = await findAgents(em, accountId, userIds);
-  return { payload: agents.map(presentAgent), meta: pageMeta(agents.length, 1, Math.max(1, agents.length)) };
+  return presentWhole(await findAgents(em, accountId, userIds), presentAgent);
 }
 
 type NewInbox = Shape<'requests/inbox.create'>;
@@ -119,10 +118,7 @@ export const inboxRoutes = [
   doors.account(
     ['GET', base, 'List inboxes'],
     { reply: 'resources/inbox-list', role: 'agent' },
-    async ({ em, account, actor }) => {
-      const inboxes = await listInboxes(em, account.id, actor);
-      return { payload: inboxes.map(presentInbox), meta: pageMeta(inboxes.length, 1, Math.max(1, inboxes.length)) };
-    },
+    async ({ em, account, actor }) => presentWhole(await listInboxes(em, account.id, actor), presentInbox),
   ),
   doors.account(
     ['GET', `${base}/:id`, 'Get an inbox'],

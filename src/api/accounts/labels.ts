@@ -2,7 +2,7 @@ import { createLabel, deleteLabel, listLabels, updateLabel } from '../../domain/
 import type { Label } from '../../records/label.ts';
 import { doors } from '../../http/route/doors.ts';
 import { given } from '../given.ts';
-import { pageMeta } from '../page.ts';
+import { presentWhole } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 
@@ -27,10 +27,7 @@ export const labelRoutes = [
   doors.account(
     ['GET', base, 'List labels'],
     { reply: 'resources/label-list', role: 'agent' },
-    async ({ em, account }) => {
-      const labels = await listLabels(em, account.id);
-      return { payload: labels.map(presentLabel), meta: pageMeta(labels.length, 1, Math.max(1, labels.length)) };
-    },
+    async ({ em, account }) => presentWhole(await listLabels(em, account.id), presentLabel),
   ),
   doors.account(
     ['POST', base, 'Create a label'],

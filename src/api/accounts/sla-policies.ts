@@ -3,13 +3,12 @@ import {
   deleteSlaPolicy,
   listSlaPolicies,
   readSlaPolicy,
-  slaPoliciesPerPage,
   updateSlaPolicy,
 } from '../../domain/sla-policies.ts';
 import type { SlaPolicy } from '../../records/sla-policy.ts';
 import { doors } from '../../http/route/doors.ts';
 import { given } from '../given.ts';
-import { pageMeta } from '../page.ts';
+import { presentPage } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 
@@ -31,10 +30,8 @@ export const slaPolicyRoutes = [
   doors.account(
     ['GET', base, 'List SLA policies'],
     { query: 'requests/page.query', reply: 'resources/sla-policy-list', paged: true, role: 'agent' },
-    async ({ em, account, query: { page = 1 } }) => {
-      const [policies, count] = await listSlaPolicies(em, account.id, page);
-      return { payload: policies.map(presentPolicy), meta: pageMeta(count, page, slaPoliciesPerPage) };
-    },
+    async ({ em, account, query: { page = 1 } }) =>
+      presentPage(await listSlaPolicies(em, account.id, page), presentPolicy),
   ),
   doors.account(
     ['GET', `${base}/:id`, 'Get an SLA policy'],

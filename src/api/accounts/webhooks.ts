@@ -5,14 +5,13 @@ import {
   readWebhook,
   rotateWebhookSecret,
   updateWebhook,
-  webhooksPerPage,
 } from '../../domain/webhooks.ts';
 import type { Webhook } from '../../records/webhook.ts';
 import { invalid } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
 import type { OutsideServices } from '../../http/route/call.ts';
 import { given } from '../given.ts';
-import { pageMeta } from '../page.ts';
+import { presentPage } from '../page.ts';
 import { newWebhookSecret } from '../../lib/secret-box.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
@@ -45,10 +44,8 @@ export const webhookRoutes = [
   doors.account(
     ['GET', base, 'List webhooks'],
     { query: 'requests/page.query', reply: 'resources/webhook-list', paged: true, role: 'administrator' },
-    async ({ em, account, query: { page = 1 } }) => {
-      const [webhooks, count] = await listWebhooks(em, account.id, page);
-      return { payload: webhooks.map(presentWebhook), meta: pageMeta(count, page, webhooksPerPage) };
-    },
+    async ({ em, account, query: { page = 1 } }) =>
+      presentPage(await listWebhooks(em, account.id, page), presentWebhook),
   ),
   doors.account(
     ['POST', base, 'Create a webhook'],

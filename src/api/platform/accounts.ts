@@ -1,20 +1,14 @@
 import { createAccount } from '../../domain/people/users.ts';
 import { deleteAgent } from '../../domain/people/agent-removal.ts';
 import { findAgents, type AgentProfile } from '../../domain/people/agents.ts';
-import {
-  accountsPerPage,
-  deleteAccount,
-  listAccounts,
-  readAccount,
-  renameAccount,
-} from '../../domain/platform/accounts.ts';
+import { deleteAccount, listAccounts, readAccount, renameAccount } from '../../domain/platform/accounts.ts';
 import { joinAccount } from '../../domain/platform/users.ts';
 import { findSeatOf } from '../../domain/people/seats.ts';
 import type { Account } from '../../records/account.ts';
 import { notFound } from '../../errors.ts';
 import { within } from '../../events/transaction.ts';
 import { doors } from '../../http/route/doors.ts';
-import { pageMeta } from '../page.ts';
+import { presentPage, presentWhole } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 
@@ -35,10 +29,7 @@ export const platformAccountRoutes = [
   doors.platform(
     ['GET', base, 'List accounts'],
     { query: 'requests/page.query', reply: 'resources/platform-account-list', paged: true, role: 'platform' },
-    async ({ em, query: { page = 1 } }) => {
-      const [accounts, count] = await listAccounts(em, page);
-      return { payload: accounts.map(presentAccount), meta: pageMeta(count, page, accountsPerPage) };
-    },
+    async ({ em, query: { page = 1 } }) => presentPage(await listAccounts(em, page), presentAccount),
   ),
   doors.platform(
     ['GET', `${base}/:id`, 'Get an account'],
@@ -76,8 +67,7 @@ export const platformAccountRoutes = [
     { reply: 'resources/account-user-list', role: 'platform' },
     async ({ em, params }) => {
       const account = await readAccount(em, params.id);
-      const agents = await findAgents(em, account.id);
-      return { payload: agents.map(presentMember), meta: pageMeta(agents.length, 1, Math.max(1, agents.length)) };
+      return presentWhole(await findAgents(em, account.id), presentMember);
     },
   ),
   doors.platform(

@@ -1,5 +1,4 @@
 import {
-  agentBotsPerPage,
   grantBotToken,
   listAgentBots,
   readAgentBot,
@@ -10,7 +9,7 @@ import {
 import { releaseBot } from '../../domain/bots/quarantine.ts';
 import { removeSystemBot } from '../../domain/platform/accounts.ts';
 import { doors } from '../../http/route/doors.ts';
-import { pageMeta } from '../page.ts';
+import { presentPage } from '../page.ts';
 import { newWebhookSecret } from '../../lib/secret-box.ts';
 import { newToken } from '../../lib/tokens.ts';
 import {
@@ -27,10 +26,7 @@ export const platformBotRoutes = [
   doors.platform(
     ['GET', base, 'List agent bots'],
     { query: 'requests/page.query', reply: 'resources/agent-bot-list', paged: true, role: 'platform' },
-    async ({ em, query: { page = 1 } }) => {
-      const [bots, count] = await listAgentBots(em, null, page);
-      return { payload: bots.map(presentOwnBot), meta: pageMeta(count, page, agentBotsPerPage) };
-    },
+    async ({ em, query: { page = 1 } }) => presentPage(await listAgentBots(em, null, page), presentOwnBot),
   ),
   doors.platform(
     ['GET', `${base}/:id`, 'Get an agent bot'],

@@ -83,16 +83,10 @@ export async function updateHearing(em: EntityManager, pluginId: string, hearing
   await em.flush();
 }
 
-/** Bots on one page of the list. */
-export const agentBotsPerPage = 25;
-
-/**
- * One page of the bots that the account can use, its own and the system's, and how many there are in all; without an
- * account the system's alone.
- */
+/** One page of the bots that the account can use, its own and the system's; without an account the system's alone. */
 export function listAgentBots(em: EntityManager, accountId: number | null, page: number): Promise<Page<AgentBot>> {
   const usable = { $or: [{ accountId }, { accountId: null }] };
-  return listPage(em, AgentBot, usable, { page, perPage: agentBotsPerPage, orderBy: { id: 'asc' } });
+  return listPage(em, AgentBot, usable, { page, orderBy: { id: 'asc' } });
 }
 
 /** A bot that the account can use; 404 when there is none such. Without an account: a system bot. */

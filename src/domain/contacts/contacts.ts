@@ -5,7 +5,7 @@ import { containing } from '../../postgres/like.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { visibleConversations } from '../conversations/access.ts';
 import { merge } from '../changes.ts';
-import { lockOne, readOne, uniqueOr422, update } from '../small-rows.ts';
+import { lockOne, readOne, uniqueOr422, update, type Page } from '../small-rows.ts';
 
 export interface NewContact {
   name: string;
@@ -106,8 +106,8 @@ const orders = {
 
 export type ContactSort = keyof typeof orders;
 
-/** Contacts on one page of the list and of what a search found; the contract's number. */
-export const contactsPerPage = 15;
+// The contract's number.
+const perPage = 15;
 
 async function findContacts(em: Transaction['em'], accountId: number, ids: readonly number[]): Promise<Contact[]> {
   const found = await em.find(Contact, { accountId, id: [...ids] });
@@ -119,21 +119,21 @@ export async function listContacts(
   em: Transaction['em'],
   accountId: number,
   { page, sort, descending }: { page: number; sort: ContactSort; descending: boolean },
-): Promise<{ contacts: Contact[]; count: number }> {
+): Promise<Page<Contact>> {
   const { column, ...directions } = orders[sort];
-  const rows = await sql<{ id: number }>(
+  const found = await sql<{ id: number }>(
     em,
     `SELECT id FROM contacts WHERE account_id = $1
      ORDER BY ${column} ${descending ? directions.descending : directions.ascending}, id ${descending ? 'DESC' : 'ASC'}
      LIMIT $2 OFFSET $3`,
-    [accountId, contactsPerPage, (page - 1) * contactsPerPage],
+    [accountId, perPage, (page - 1) * perPage],
   );
-  const contacts = await findContacts(
+  const rows = await findContacts(
     em,
     accountId,
-    rows.map(({ id }) => id),
+    found.map(({ id }) => id),
   );
-  return { contacts, count: await em.count(Contact, { accountId }) };
+  return { rows, count: await em.count(Contact, { accountId }), page, perPage };
 }
 
 // The row of the count is there on any page.
@@ -153,15 +153,15 @@ export async function searchContacts(
   em: Transaction['em'],
   accountId: number,
   { text, page }: { text: string; page: number },
-): Promise<{ contacts: Contact[]; count: number }> {
-  const parameters = [accountId, containing(text), contactsPerPage, (page - 1) * contactsPerPage];
-  const rows = await sql<{ count: number; id: number | null }>(em, searchStatement, parameters);
-  const contacts = await findContacts(
+): Promise<Page<Contact>> {
+  const parameters = [accountId, containing(text), perPage, (page - 1) * perPage];
+  const found = await sql<{ count: number; id: number | null }>(em, searchStatement, parameters);
+  const rows = await findContacts(
     em,
     accountId,
-    rows.flatMap(({ id }) => id ?? []),
+    found.flatMap(({ id }) => id ?? []),
   );
-  return { contacts, count: rows[0]?.count ?? 0 };
+  return { rows, count: found[0]?.count ?? 0, page, perPage };
 }
 
 /** An inbox that a contact has a conversation in, and the external identifier it goes by there. */

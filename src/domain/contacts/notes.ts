@@ -2,6 +2,7 @@ import type { Named } from '../../records/conversation.ts';
 import { notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { moment, sql, type Executor } from '../../postgres/sql.ts';
+import type { Page } from '../small-rows.ts';
 
 /** What an agent wrote down about a contact; `user` is null when the author no longer exists. */
 export interface ContactNote {
@@ -21,8 +22,7 @@ interface Row {
   created_at: string;
 }
 
-/** Notes on one page of the list. */
-export const contactNotesPerPage = 25;
+const perPage = 25;
 
 /** Writes a note about a contact, in the actor's name. Errors: 404. */
 export async function createContactNote(tx: Transaction, contactId: number, content: string): Promise<ContactNote> {
@@ -38,25 +38,25 @@ export async function createContactNote(tx: Transaction, contactId: number, cont
   return { id: row.id, accountId: tx.account.id, contactId, content, user, createdAt: tx.now };
 }
 
-/** One page of the notes about a contact, newest first, and how many there are in all. */
+/** One page of the notes about a contact, newest first. */
 export async function listContactNotes(
   executor: Executor,
   { accountId, contactId }: { accountId: number; contactId: number },
   page: number,
-): Promise<{ notes: ContactNote[]; count: number }> {
-  const rows = await sql<Row>(
+): Promise<Page<ContactNote>> {
+  const found = await sql<Row>(
     executor,
     `SELECT n.id, n.content, n.user_id, u.name AS user_name, n.created_at
      FROM contact_notes n LEFT JOIN seats u ON u.account_id = n.account_id AND u.id = n.user_id
      WHERE n.account_id = $1 AND n.contact_id = $2 ORDER BY n.id DESC LIMIT $3 OFFSET $4`,
-    [accountId, contactId, contactNotesPerPage, (page - 1) * contactNotesPerPage],
+    [accountId, contactId, perPage, (page - 1) * perPage],
   );
   const [total] = await sql<{ count: number }>(
     executor,
     'SELECT count(*) AS count FROM contact_notes WHERE account_id = $1 AND contact_id = $2',
     [accountId, contactId],
   );
-  const notes = rows.map((row) => ({
+  const rows = found.map((row) => ({
     id: row.id,
     accountId,
     contactId,
@@ -64,5 +64,5 @@ export async function listContactNotes(
     user: row.user_id === null ? null : { id: row.user_id, name: row.user_name ?? '' },
     createdAt: moment(row.created_at),
   }));
-  return { notes, count: total?.count ?? 0 };
+  return { rows, count: total?.count ?? 0, page, perPage };
 }

@@ -9,12 +9,9 @@ import { deleteInbox } from '../inboxes/inboxes.ts';
 import { revokeIdleTokens } from '../people/seats.ts';
 import { listPage, lockOne, readOne, update, type Page } from '../small-rows.ts';
 
-/** Accounts on one page of the list. */
-export const accountsPerPage = 25;
-
-/** One page of all accounts, oldest first, and how many there are in all. */
+/** One page of all accounts, oldest first. */
 export function listAccounts(em: EntityManager, page: number): Promise<Page<Account>> {
-  return listPage(em, Account, {}, { page, perPage: accountsPerPage, orderBy: { id: 'asc' } });
+  return listPage(em, Account, {}, { page, orderBy: { id: 'asc' } });
 }
 
 /** An account; 404 when there is none such. */
