@@ -115,4 +115,25 @@ export const deliveries: readonly Mutant[] = [
     only: 'a stop waits',
     harm: 'At a stop, deliveries that have just begun are cut, and made again later.',
   },
+  {
+    file: 'src/deliveries/core/retry.ts',
+    text: "if (scheduled === undefined) return { step: 'exhausted', reason: 'attempts_used_up' };",
+    replacement: "if (scheduled === undefined) return { step: 'retry', delayMs: hour };",
+    test: 'test/deliveries/simulation.test.ts',
+    harm: 'A delivery to a receiver that is gone for good is tried for ever.',
+  },
+  {
+    file: 'src/deliveries/queue/hold.ts',
+    text: 'h.failures < ${holdAttempts}',
+    replacement: 'h.failures <= ${holdAttempts}',
+    test: 'test/deliveries/lane-model.test.ts',
+    harm: 'A failing delivery holds back the later ones of its conversation for one attempt more than is promised.',
+  },
+  {
+    file: 'src/deliveries/core/verdict.ts',
+    text: 'if (!hasFailed || address === called) return verdict;',
+    replacement: 'if (!hasFailed) return verdict;',
+    test: 'test/deliveries/simulation.test.ts',
+    harm: 'What fails is tried again at once, without its schedule.',
+  },
 ];
