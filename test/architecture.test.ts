@@ -35,8 +35,8 @@ const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/upkeep/idempotency-keys.ts': 'a sweep: each batch of old answers goes in a transaction of its own',
   'src/domain/labels/renames.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/upkeep/retention.ts': 'a sweep: each batch of old events goes in a transaction of its own',
-  'src/domain/conversations/breaches.ts': 'a sweep: each conversation is a transaction of its own',
-  'src/domain/conversations/snoozes.ts': 'a sweep: each conversation is a transaction of its own',
+  'src/domain/conversations/breaches.ts': 'a sweep: each batch of conversations is a transaction of its own',
+  'src/domain/conversations/snoozes.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/upkeep/sweep.ts': 'what all sweeps have in common: it looks whether the database is there',
 };
 

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
+import { wakeDueSnoozes } from '../../src/domain/conversations/snoozes.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
 import { BotRunner } from '../../src/runs/bot-runner.ts';
 import type { Action } from '../../src/sandbox/run.ts';
 import { openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
 import { TestApp } from '../support/app.ts';
-import { addContact, addConversation, addInbox } from '../support/records.ts';
+import { addContact, addConversation, addInbox, addTeam } from '../support/records.ts';
 import { StatementLog } from '../support/statement-log.ts';
 import { Widget } from '../support/widget.ts';
 
@@ -16,7 +17,10 @@ const names: readonly [RegExp, string][] = [
   [/^WITH happened/, 'write events'],
   [/INTO messages/, 'insert message'],
   [/INTO conversations/, 'insert conversation'],
+  [/ANY \(ARRAY.* FOR UPDATE OF c/, 'lock conversations'],
+  [/FOR UPDATE OF c SKIP LOCKED/, 'find conversations'],
   [/FOR UPDATE OF c/, 'lock conversation'],
+  [/^UPDATE conversations c SET/, 'write conversations'],
   [/^UPDATE conversations/, 'write conversation'],
   [/FROM unnest.* messages/, 'read last message'],
   [/\bFROM conversations c JOIN/, 'read conversation'],
@@ -145,6 +149,47 @@ const costs: Readonly<
       'read agent_bots',
       'write conversation',
       'write events',
+      'commit',
+    ],
+  },
+  'three snoozes that are over': {
+    prepare: async (app) => {
+      const inbox = await addInbox(app);
+      const ids = [
+        await addConversation(app, inbox),
+        await addConversation(app, inbox),
+        await addConversation(app, inbox),
+      ];
+      const over = `UPDATE conversations SET status = 'snoozed', snoozed_until = now() - interval '1 second'`;
+      await app.query(`${over} WHERE id = ANY ($1)`, [ids]);
+      return () => wakeDueSnoozes(app.app.database);
+    },
+    statements: ['find conversations', 'begin', 'lock conversations', 'write conversations', 'write events', 'commit'],
+  },
+  'a team that two conversations have': {
+    prepare: async (app) => {
+      const inbox = await addInbox(app);
+      const team = await addTeam(app, 'Night shift');
+      const ids = [await addConversation(app, inbox), await addConversation(app, inbox)];
+      for (const id of ids) await app.post(`conversations/${id}/assignments`, { team_id: team });
+      return () => app.delete(`teams/${team}`);
+    },
+    statements: [
+      'read access_tokens',
+      'read accounts',
+      'begin',
+      'read teams',
+      'read conversations',
+      'commit',
+      'begin',
+      'lock conversations',
+      'write conversations',
+      'write events',
+      'commit',
+      'begin',
+      'read teams',
+      'read conversations',
+      'read teams',
       'commit',
     ],
   },

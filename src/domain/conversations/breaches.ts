@@ -6,6 +6,7 @@ import { ApiError, notFound } from '../../errors.ts';
 import type { SlaBreach } from '../../events/catalog.ts';
 import { system, transact, type Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
+import { holdFree } from './hold.ts';
 import { changeLabels } from './labels.ts';
 import { sweep } from '../upkeep/sweep.ts';
 
@@ -38,8 +39,7 @@ async function wasAnswered(tx: Transaction, conversation: Conversation): Promise
 
 /**
  * Gives a locked conversation the due moments of the policy that its `slaPolicyId` names now; without one it has none,
- * nor does it owe what it has had already. Says nothing. Errors: 404 for a policy
- * that the account does not have.
+ * nor does it owe what it has had already. Says nothing. Errors: 404 for a policy that the account does not have.
  */
 export async function applySla(tx: Transaction, conversation: Conversation): Promise<void> {
   const due: DueMoments = { firstResponseDueAt: null, resolutionDueAt: null };
@@ -81,18 +81,22 @@ async function labelBreach(tx: Transaction, id: number): Promise<void> {
 }
 
 /**
- * Says sla_breached for the next promise of the conversation that is overdue, and labels the conversation, which says
- * conversation_updated unless it has the label. False when nothing is overdue (any more).
+ * Says sla_breached for each promise of a locked conversation that is overdue, and labels the conversation, which says
+ * conversation_updated unless it has the label; answers how many there were.
  */
-async function breachSla(tx: Transaction, id: number): Promise<boolean> {
-  const conversation = await tx.conversation(id);
-  if (!conversation?.slaPolicyId) return false;
-  const policy = await tx.em.findOne(SlaPolicy, { id: conversation.slaPolicyId, accountId: tx.account.id });
-  const breach = policy && takeBreach(conversation, policy, tx.now);
-  if (!breach) return false;
-  tx.record('sla_breached', { conversation, breach });
-  await labelBreach(tx, id);
-  return true;
+async function breachSla(tx: Transaction, conversation: Conversation, policy: SlaPolicy): Promise<number> {
+  for (let breaches = 0; ; breaches++) {
+    const breach = takeBreach(conversation, policy, tx.now);
+    if (!breach) return breaches;
+    tx.record('sla_breached', { conversation, breach });
+    await labelBreach(tx, conversation.id);
+  }
+}
+
+async function findPolicies(tx: Transaction, conversations: readonly Conversation[]): Promise<Map<number, SlaPolicy>> {
+  const ids = [...new Set(conversations.flatMap(({ slaPolicyId }) => slaPolicyId ?? []))];
+  const policies = await tx.em.find(SlaPolicy, { accountId: tx.account.id, id: { $in: ids } });
+  return new Map(policies.map((policy) => [policy.id, policy]));
 }
 
 type DueColumn = 'first_response_due_at' | 'resolution_due_at';
@@ -106,6 +110,8 @@ interface Overdue {
 }
 
 const pageSize = 200;
+// Each is labelled by itself, so that fewer of them hold a transaction as long.
+const batch = 50;
 
 // In the order of the index, whatever the planner believes of how many there are. Skip locked conversations: another
 // process is at them.
@@ -120,11 +126,20 @@ function findOverdue(database: Database, column: DueColumn, after: Overdue | nul
   );
 }
 
-async function breachAll(database: Database, { id, account_id, account_name }: Overdue): Promise<number> {
-  const scope = { account: { id: account_id, name: account_name }, actor: system };
-  let breaches = 0;
-  while (await transact(database, scope, (tx) => breachSla(tx, id))) breaches += 1;
-  return breaches;
+async function breachSome(database: Database, overdue: readonly Overdue[]): Promise<number> {
+  const [first] = overdue;
+  if (!first) return 0;
+  const account = { id: first.account_id, name: first.account_name };
+  return transact(database, { account, actor: system }, async (tx) => {
+    const conversations = await holdFree(tx, overdue);
+    const policies = await findPolicies(tx, conversations);
+    let breaches = 0;
+    for (const conversation of conversations) {
+      const policy = conversation.slaPolicyId === null ? undefined : policies.get(conversation.slaPolicyId);
+      if (policy) breaches += await breachSla(tx, conversation, policy);
+    }
+    return breaches;
+  });
 }
 
 function checkColumn(database: Database, column: DueColumn): Promise<number> {
@@ -133,8 +148,9 @@ function checkColumn(database: Database, column: DueColumn): Promise<number> {
     nameOf: ({ id, account_id: accountId }) => `conversation ${id} of account ${accountId}`,
     page: (after) => findOverdue(database, column, after),
     pageSize,
-    atOnce: 1,
-    work: async ([overdue]) => (overdue ? breachAll(database, overdue) : 0),
+    atOnce: batch,
+    together: ({ account_id: accountId }) => accountId,
+    work: (overdue) => breachSome(database, overdue),
   });
 }
 

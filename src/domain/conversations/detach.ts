@@ -35,7 +35,7 @@ async function detachBatch(tx: Transaction, id: number, { referring, detach }: D
   const conversations = await tx.conversations({ ids: `${referring} LIMIT ${batch}`, parameters: [id] });
   const changes = await detach(tx, conversations);
   updateConversations(tx, changes);
-  return changes.length > 0;
+  return changes.length === batch;
 }
 
 /**

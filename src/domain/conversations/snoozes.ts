@@ -1,6 +1,7 @@
 import type { Database } from '../../postgres/database.ts';
 import { system, transact } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
+import { holdFree } from './hold.ts';
 import { wake } from './lifecycle.ts';
 import { sweep } from '../upkeep/sweep.ts';
 
@@ -23,9 +24,15 @@ function findDue(database: Database, after: DueSnooze | null): Promise<DueSnooze
   );
 }
 
-async function wakeOne(database: Database, { id, account_id, account_name }: DueSnooze): Promise<number> {
-  const account = { id: account_id, name: account_name };
-  return (await transact(database, { account, actor: system }, (tx) => wake(tx, id))) ? 1 : 0;
+async function wakeSome(database: Database, snoozes: readonly DueSnooze[]): Promise<number> {
+  const [first] = snoozes;
+  if (!first) return 0;
+  const account = { id: first.account_id, name: first.account_name };
+  return transact(database, { account, actor: system }, async (tx) => {
+    let woken = 0;
+    for (const { id } of await holdFree(tx, snoozes)) if (await wake(tx, id)) woken += 1;
+    return woken;
+  });
 }
 
 /** Opens every conversation whose snooze is over; answers how many. One that cannot be opened keeps no other asleep. */
@@ -35,7 +42,8 @@ export function wakeDueSnoozes(database: Database): Promise<number> {
     nameOf: ({ id, account_id: accountId }) => `conversation ${id} of account ${accountId}`,
     page: (after) => findDue(database, after),
     pageSize,
-    atOnce: 1,
-    work: async ([snooze]) => (snooze ? wakeOne(database, snooze) : 0),
+    atOnce: pageSize,
+    together: ({ account_id: accountId }) => accountId,
+    work: (snoozes) => wakeSome(database, snoozes),
   });
 }

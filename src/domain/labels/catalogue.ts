@@ -3,7 +3,8 @@ import { Label } from '../../records/label.ts';
 import type { Transaction, Transact } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { detachAndRemove } from '../conversations/detach.ts';
-import { holdConversations, noteRename, tellRename, tellRest } from './renames.ts';
+import { holdConversations } from '../conversations/hold.ts';
+import { noteRename, tellRename, tellRest } from './renames.ts';
 import { maxLabelsPerAccount } from '../conversations/labels.ts';
 import { checkRoom, lockOne, readOne, uniqueOr422, update } from '../small-rows.ts';
 

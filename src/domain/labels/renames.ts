@@ -1,6 +1,7 @@
 import type { Database } from '../../postgres/database.ts';
 import { system, transact, type Transaction, type Transact } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
+import { holdConversations } from '../conversations/hold.ts';
 import { updateConversations, type Change } from '../conversations/detach.ts';
 import { sweep } from '../upkeep/sweep.ts';
 
@@ -17,18 +18,6 @@ export async function noteRename(tx: Transaction, labelId: number, previousTitle
      SELECT account_id, label_id, conversation_id, $3 FROM conversation_labels WHERE account_id = $1 AND label_id = $2
      ON CONFLICT DO NOTHING`,
     [tx.account.id, labelId, previousTitle],
-  );
-}
-
-/**
- * Locks the conversations whose ids the statement answers (`$1` is the account), in the order of their ids, without reading
- * them yet.
- */
-export async function holdConversations(tx: Transaction, ids: string, parameters: readonly unknown[]): Promise<void> {
-  await sql(
-    tx.em,
-    `SELECT FROM conversations WHERE account_id = $1 AND id = ANY (ARRAY(${ids})) ORDER BY id FOR UPDATE`,
-    [tx.account.id, ...parameters],
   );
 }
 

@@ -11,6 +11,8 @@ export interface SweepPlan<Item> {
   pageSize: number;
   /** How many items are worked on at once; when that fails, they are halved until the one that cannot be done is alone. */
   atOnce: number;
+  /** Only items for which this answers the same are worked on at once; unless given, all may be. */
+  together?: (item: Item) => unknown;
   /** Answers how much it did. Items that are done by now, or not due any more, are none of a failure. */
   work: (items: readonly Item[]) => Promise<number>;
 }
@@ -49,16 +51,23 @@ class Sweep<Item> {
   }
 
   async run(): Promise<number> {
-    const { page, pageSize, atOnce } = this.#plan;
+    const { page, pageSize } = this.#plan;
     for (let after: Item | null = null; ;) {
-      const items: Item[] = await page(after);
-      const due = items.filter((item) => this.#isDue(item));
-      for (let start = 0; start < due.length; start += atOnce) await this.#attempt(due.slice(start, start + atOnce));
-      after = items.at(-1) ?? null;
-      if (items.length < pageSize) break;
+      const found: Item[] = await page(after);
+      const due = found.filter((item) => this.#isDue(item));
+      for (const items of this.#divide(due)) await this.#attempt(items);
+      after = found.at(-1) ?? null;
+      if (found.length < pageSize) break;
     }
     this.#tell();
     return this.#done;
+  }
+
+  #divide(items: readonly Item[]): Item[][] {
+    const { atOnce, together = () => null } = this.#plan;
+    return [...Map.groupBy(items, together).values()].flatMap((group) =>
+      Array.from({ length: Math.ceil(group.length / atOnce) }, (_, at) => group.slice(at * atOnce, (at + 1) * atOnce)),
+    );
   }
 
   async #attempt(items: readonly Item[]): Promise<void> {

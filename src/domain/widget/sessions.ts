@@ -1,5 +1,6 @@
 import type { Contact } from '../../records/contact.ts';
 import type { Conversation, ConversationStatus } from '../../records/conversation.ts';
+import { findInboxBots } from '../../records/serving-bot.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
@@ -79,14 +80,9 @@ async function lockUnresolved(tx: Transaction, { inbox }: Visit, contactId: numb
 
 // Without somebody who speaks first, an empty conversation would only lie in the people's way.
 async function isAwaited(tx: Transaction, { inbox }: Visit): Promise<boolean> {
-  const listening = await sql(
-    tx.em,
-    `SELECT FROM inboxes i JOIN agent_bots b ON b.id = i.agent_bot_id
-     WHERE i.account_id = $1 AND i.id = $2 AND b.installed AND b.disabled_reason IS NULL
-       AND (b.quarantined_at IS NULL OR b.quarantined_until <= now()) AND 'webwidget_triggered' = ANY (b.events)`,
-    [tx.account.id, inbox.id],
-  );
-  return listening.length > 0;
+  const bots = await findInboxBots(tx.em, tx.account.id, [inbox.id]);
+  const bot = bots.get(inbox.id);
+  return bot !== undefined && bot.unfit === null && bot.events.includes('webwidget_triggered');
 }
 
 function createVisitor(tx: Transaction, profile: VisitorProfile): Promise<Contact> {

@@ -1,0 +1,24 @@
+import type { Conversation } from '../../records/conversation.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+
+/**
+ * Locks the conversations whose ids the statement answers (`$1` is the account), in the order of their ids, without reading
+ * them yet.
+ */
+export async function holdConversations(tx: Transaction, ids: string, parameters: readonly unknown[]): Promise<void> {
+  await sql(
+    tx.em,
+    `SELECT FROM conversations WHERE account_id = $1 AND id = ANY (ARRAY(${ids})) ORDER BY id FOR UPDATE`,
+    [tx.account.id, ...parameters],
+  );
+}
+
+/**
+ * Locks and reads those of some conversations that nobody else has locked, in one statement: what a sweep has found waits
+ * for nobody, and whatever is passed by is found again in the next.
+ */
+export function holdFree(tx: Transaction, found: readonly { id: number }[]): Promise<Conversation[]> {
+  const ids = found.map(({ id }) => id);
+  return tx.conversations({ ids: 'SELECT unnest($2::bigint[])', parameters: [ids], skipLocked: true });
+}
