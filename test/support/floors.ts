@@ -1,6 +1,7 @@
 /**
- * The floors of src/, lowest first, each with its rooms: folders, or single files of a folder. A file imports from lower
- * floors and from its own room; rooms of one floor do not know each other.
+ * The floors of src/, lowest first, each with its rooms: folders, or single files of a folder, or its other files, each a
+ * room of its own (`domain/*.ts`). A file imports from lower floors and from its own room; rooms of one floor do not know
+ * each other.
  */
 const floors: readonly (readonly string[])[] = [
   ['lib'],
@@ -13,7 +14,7 @@ const floors: readonly (readonly string[])[] = [
   ['domain/upkeep', 'domain/plugins', 'domain/changes.ts', 'domain/signing-secrets.ts'],
   ['domain/small-rows.ts'],
   ['domain/conversations'],
-  ['domain/bots', 'domain/contacts', 'domain/labels', 'domain/people', 'domain/sla-policies.ts', 'domain/webhooks.ts'],
+  ['domain/bots', 'domain/contacts', 'domain/labels', 'domain/people', 'domain/*.ts'],
   ['domain/inboxes', 'domain/widget', 'domain/endpoints'],
   ['domain/platform'],
   ['runs'],
@@ -30,7 +31,10 @@ const rooms = floors.flatMap((parts, floor) => parts.map((part) => ({ part: `src
 
 /** The room that a file of src/ is in, and its floor; null for a file that has none. */
 export function roomOf(path: string): { part: string; floor: number } | null {
-  return rooms.find(({ part }) => path === part || path.startsWith(`${part}/`)) ?? null;
+  const named = rooms.find(({ part }) => path === part || path.startsWith(`${part}/`));
+  if (named) return named;
+  const rest = rooms.find(({ part }) => part === path.replace(/[^/]+\.ts$/, '*.ts'));
+  return rest ? { part: path, floor: rest.floor } : null;
 }
 
 /** The floors as ARCHITECTURE.md shows them, highest first. */

@@ -28,6 +28,11 @@ export const planted: readonly [string, string, string][] = [
     `await import('../domain/conversations/status.ts');`,
     'imports src/domain/conversations/status.ts, which is not below',
   ],
+  [
+    'src/domain/planted.ts',
+    `import { readSlaPolicy } from './sla-policies.ts';`,
+    'imports src/domain/sla-policies.ts, which is not below',
+  ],
   ['src/records/planted.ts', `import '../app/compose.ts';`, 'imports src/app/compose.ts, which is not below'],
   [
     'src/http/planted.ts',
@@ -118,7 +123,7 @@ export const planted: readonly [string, string, string][] = [
   ['src/lib/planted.ts', `import './not-there.ts';`, 'is missing'],
   ['src/planted.ts', '', 'src/ holds'],
   ['src/planted/planted.ts', '', 'is on no floor'],
-  ['src/domain/planted.ts', '', 'is on no floor'],
+  ['src/domain/planted/planted.ts', '', 'is on no floor'],
   ['src/domain/labels/planted.ts', `import { send } from '../bots/removal.ts';`, 'which is not below'],
   ['src/lib/planted.ts', 'const x = 1;\n'.repeat(maxLibLines + 1), 'it deserves a room'],
   ['src/lib/planted.ts', '', 'is used in no room only'],
