@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { findBuriedExports, findUpperCase, roomsWithBuriedExports } from './support/code-style.ts';
 import { drawFloors, roomOf } from './support/floors.ts';
 import { findOwnWays, ownWays } from './support/own-ways.ts';
 import { innocent, maxLibLines, maxLines, planted } from './support/planted-violations.ts';
@@ -255,6 +256,8 @@ const rules = {
   'the lock order of lanes is written once': findLaneOrders,
   'no identifier is made up': findMadeUpIds,
   'small rows are read, locked and refused in one way': findOwnWays,
+  'constants are in camelCase': findUpperCase,
+  'files begin with what they export': (sources: Sources) => findBuriedExports(sources, roomsWithBuriedExports),
   'imports make no cycle': findCycles,
   'every import leads somewhere': findLostImports,
 };
@@ -290,6 +293,17 @@ describe('architecture', () => {
 
   it('ARCHITECTURE.md shows the floors that are checked', () => {
     expect(readFileSync(`${root}ARCHITECTURE.md`, 'utf8')).to.include(drawFloors());
+  });
+
+  it('the style of code is the same beside src', () => {
+    const beside = readSources(root, ['bench', 'bin', 'scripts']);
+    expect([...findUpperCase(beside), ...findBuriedExports(beside, [])]).to.deep.equal([]);
+    expect(findUpperCase(readSources(root, ['test']))).to.deep.equal([]);
+  });
+
+  it('a room that needs no exception from the order of files is found', () => {
+    const rooms = [...roomsWithBuriedExports, 'src/lib'];
+    expect(findBuriedExports(sources, rooms).join()).to.include('src/lib has no such file');
   });
 
   it('a cycle over several files is found', () => {

@@ -5,8 +5,8 @@ import type { EndpointKind } from '../../src/deliveries/core/endpoint.ts';
 import type { FinishedAttempt, NextStep } from '../../src/deliveries/core/retry.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
+const minute = 60_000;
+const hour = 60 * minute;
 const now = new Date('2026-11-20T12:00:00Z');
 
 function finish(
@@ -44,17 +44,17 @@ describe('retry', () => {
   it('follows the documented schedules, then gives up', () => {
     const webhook = [
       5_000,
-      MINUTE,
-      5 * MINUTE,
-      30 * MINUTE,
-      2 * HOUR,
-      5 * HOUR,
-      10 * HOUR,
-      14 * HOUR,
-      20 * HOUR,
-      24 * HOUR,
+      minute,
+      5 * minute,
+      30 * minute,
+      2 * hour,
+      5 * hour,
+      10 * hour,
+      14 * hour,
+      20 * hour,
+      24 * hour,
     ];
-    const bot = [1_000, 5_000, 30_000, 2 * MINUTE, 10 * MINUTE];
+    const bot = [1_000, 5_000, 30_000, 2 * minute, 10 * minute];
     for (const [endpoint, waits] of [
       ['webhook', webhook],
       ['bot', bot],
@@ -77,7 +77,7 @@ describe('retry', () => {
           fc.pre(scheduled !== undefined);
           const waited = delay(result, { kind: endpoint, attempt: index + 1 }, fraction);
           expect(waited).to.be.at.least(scheduled);
-          expect(waited).to.be.at.most(Math.ceil(Math.max(scheduled, MINUTE) * 1.2));
+          expect(waited).to.be.at.most(Math.ceil(Math.max(scheduled, minute) * 1.2));
           expect(Number.isInteger(waited)).to.equal(true);
         },
       ),
@@ -91,12 +91,12 @@ describe('retry', () => {
 
   it('gives an overloaded account endpoint a minute, a bot its own pace', () => {
     for (const status of [429, 502, 503, 504]) {
-      expect(delay({ status })).to.equal(MINUTE);
+      expect(delay({ status })).to.equal(minute);
       expect(delay({ status }, { kind: 'bot' })).to.equal(1_000);
     }
-    expect(delay({ status: null, errorCode: 'timeout' })).to.equal(MINUTE);
+    expect(delay({ status: null, errorCode: 'timeout' })).to.equal(minute);
     expect(delay({ status: null, errorCode: 'timeout' }, { kind: 'bot' })).to.equal(1_000);
-    expect(delay({ status: 503 }, { attempt: 4 })).to.equal(30 * MINUTE);
+    expect(delay({ status: 503 }, { attempt: 4 })).to.equal(30 * minute);
     for (const status of [500, 404, 308]) expect(delay({ status })).to.equal(5_000);
     for (const errorCode of ['connect', 'dns', 'reset', 'tls'] as const)
       expect(delay({ status: null, errorCode })).to.equal(5_000);
@@ -107,17 +107,17 @@ describe('retry', () => {
       delay({ status: 429, headers: { 'retry-after': value } }, rest);
     expect(after('90')).to.equal(90_000);
     expect(after(' 90 ')).to.equal(90_000);
-    expect(after('1')).to.equal(MINUTE);
-    expect(after('Fri, 20 Nov 2026 12:05:00 GMT')).to.equal(5 * MINUTE);
-    expect(after('Fri, 20 Nov 2026 11:00:00 GMT')).to.equal(MINUTE);
-    expect(after('90', { attempt: 5 })).to.equal(2 * HOUR);
+    expect(after('1')).to.equal(minute);
+    expect(after('Fri, 20 Nov 2026 12:05:00 GMT')).to.equal(5 * minute);
+    expect(after('Fri, 20 Nov 2026 11:00:00 GMT')).to.equal(minute);
+    expect(after('90', { attempt: 5 })).to.equal(2 * hour);
     expect(after('90', { kind: 'bot' })).to.equal(90_000);
   });
 
   it('bounds Retry-After: 10 hours for account webhooks, 10 minutes for bots', () => {
     for (const value of ['36001', '9999999999', 'Sun, 20 Nov 2044 12:00:00 GMT']) {
-      expect(delay({ headers: { 'retry-after': value } })).to.equal(10 * HOUR);
-      expect(delay({ headers: { 'retry-after': value } }, { kind: 'bot' })).to.equal(10 * MINUTE);
+      expect(delay({ headers: { 'retry-after': value } })).to.equal(10 * hour);
+      expect(delay({ headers: { 'retry-after': value } }, { kind: 'bot' })).to.equal(10 * minute);
     }
   });
 
@@ -138,7 +138,7 @@ describe('retry', () => {
     fc.assert(
       fc.property(fc.string(), (value) => {
         const waited = delay({ headers: { 'retry-after': value } }, {}, 0.999);
-        expect(waited).to.be.within(5_000, 12 * HOUR);
+        expect(waited).to.be.within(5_000, 12 * hour);
       }),
     );
   });

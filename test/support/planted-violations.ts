@@ -121,6 +121,14 @@ export const planted: readonly [string, string, string][] = [
   ['src/lib/planted.ts', 'const x = 1;\n'.repeat(maxLines + 1), `has ${maxLines + 1} lines`],
   ['src/postgres/sql.ts', `import { prepared } from './prepared.ts';\nimport './sql.ts';`, 'is a cycle'],
   ['src/lib/planted.ts', `import './not-there.ts';`, 'is missing'],
+  ['src/lib/planted.ts', `export const MAX_ITEMS = 20;`, 'MAX_ITEMS is not in camelCase'],
+  ['src/lib/planted.ts', `class Limits {\n  static readonly MOST = 20;\n}`, 'MOST is not in camelCase'],
+  [
+    'src/lib/planted.ts',
+    `function helper() {}\n/** Doc. */\nexport async function door() {}`,
+    'the helper helper stands above what the file exports',
+  ],
+  ['bots/faq/planted.ts', `class Helper {}\nexport default class Door {}`, 'the helper Helper stands above'],
   ['src/planted.ts', '', 'src/ holds'],
   ['src/planted/planted.ts', '', 'is on no floor'],
   ['src/domain/planted/planted.ts', '', 'is on no floor'],
@@ -157,4 +165,9 @@ export const innocent: readonly [string, string][] = [
   ],
   ['bots/faq/planted.ts', `import { defineBot } from 'switchboard/bot';\nimport { words } from './words.ts';`],
   ['src/events/planted.ts', 'const x = 1;\n'.repeat(maxLines)],
+  [
+    'src/outbound/planted.ts',
+    `const { EVENT_END } = events; // const MAX_ITEMS = 1\nconst codes = { EPIPE: 'reset' };`,
+  ],
+  ['src/outbound/planted.ts', `const limit = 1;\nexport function door() {}\nfunction helper() {}`],
 ];

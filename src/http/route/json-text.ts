@@ -1,9 +1,9 @@
 import { findUnsafeValue, inexact, type UnsafeValue } from '../../lib/unsafe-value.ts';
 
-const SYNTAX_POSITION = /at position (\d+)(?: \(line \d+ column \d+\))?$/;
+const syntaxPosition = /at position (\d+)(?: \(line \d+ column \d+\))?$/;
 // Every whole number with fewer digits is kept as it is.
-const MAYBE_INEXACT = /\d{16}/;
-const WHOLE_NUMBER = /^-?\d+$/;
+const maybeInexact = /\d{16}/;
+const wholeNumber = /^-?\d+$/;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A body as it was read, the reason why it is not JSON, or the value in it that is refused. */
@@ -40,19 +40,19 @@ export type Reviver = typeof markInexact;
  * second pass takes time for each value.
  */
 export function findUnsafe(text: string, parse: (reviver?: Reviver) => unknown): UnsafeValue | null {
-  return findUnsafeValue(parse()) ?? (MAYBE_INEXACT.test(text) ? findUnsafeValue(parse(markInexact)) : null);
+  return findUnsafeValue(parse()) ?? (maybeInexact.test(text) ? findUnsafeValue(parse(markInexact)) : null);
 }
 
 function markInexact(_key: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
   const written = context?.source ?? '';
   // Large powers of two and ten may be told exactly.
-  return WHOLE_NUMBER.test(written) && String(value) !== written ? inexact : value;
+  return wholeNumber.test(written) && String(value) !== written ? inexact : value;
 }
 
 function syntaxProblem(error: unknown): string {
   // V8 quotes the body in its message; only the position at the end is safe to pass on.
-  const position = error instanceof SyntaxError ? SYNTAX_POSITION.exec(error.message)?.[1] : undefined;
+  const position = error instanceof SyntaxError ? syntaxPosition.exec(error.message)?.[1] : undefined;
   return position === undefined
     ? 'The body is not valid JSON.'
     : `The body is not valid JSON: unexpected text at character ${position}.`;
