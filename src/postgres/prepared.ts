@@ -7,7 +7,7 @@ const names = new Map<string, string>();
  * longer than running it. Only for statements whose best plan does not depend on their parameters.
  */
 export function prepared(text: string): string {
-  names.set(text, `hot_${names.size + 1}`);
+  if (!names.has(text)) names.set(text, `hot_${names.size + 1}`);
   return text;
 }
 

@@ -173,20 +173,19 @@ export interface RowChoice {
   parameters: readonly unknown[];
   /** Rows that another transaction has locked are left out instead of waited for. */
   skipLocked?: boolean;
+  /** Whether the statement is to be prepared: see prepared. */
+  hot?: boolean;
 }
 
 /** Like lockConversationRow, for many, in the order of their ids, as in all transactions that lock more than one. */
 export async function lockConversationRows(
   executor: Executor,
   accountId: number,
-  { ids, parameters, skipLocked = false }: RowChoice,
+  { ids, parameters, skipLocked = false, hot = false }: RowChoice,
 ): Promise<Conversation[]> {
-  const rows = await sql<LockedRow>(
-    executor,
-    `${lock} WHERE c.account_id = $1 AND c.id = ANY (ARRAY(${ids})) ORDER BY c.id
-     FOR UPDATE OF c ${skipLocked ? 'SKIP LOCKED' : ''}`,
-    [accountId, ...parameters],
-  );
+  const statement = `${lock} WHERE c.account_id = $1 AND c.id = ANY (ARRAY(${ids})) ORDER BY c.id
+    FOR UPDATE OF c ${skipLocked ? 'SKIP LOCKED' : ''}`;
+  const rows = await sql<LockedRow>(executor, hot ? prepared(statement) : statement, [accountId, ...parameters]);
   const stale = rows.filter(({ unchanged }) => !unchanged).map(({ id }) => id);
   const anew = stale.length > 0 ? await findConversations(executor, accountId, stale) : [];
   const readAnew = new Map(anew.map((conversation) => [conversation.id, conversation]));

@@ -18,21 +18,25 @@ async function ensureLabels(tx: Transaction, titles: readonly string[]): Promise
   );
 }
 
-async function writeLabels(tx: Transaction, conversation: Conversation, titles: readonly string[]): Promise<void> {
-  const scope = [tx.account.id, conversation.id, titles];
+async function removeLabels(tx: Transaction, conversation: Conversation, titles: readonly string[]): Promise<void> {
+  if (titles.length === 0) return;
   await sql(
     tx.em,
     `DELETE FROM conversation_labels cl USING labels l WHERE cl.account_id = $1 AND cl.conversation_id = $2
-       AND l.account_id = cl.account_id AND l.id = cl.label_id AND NOT (l.title = ANY ($3))`,
-    scope,
+       AND l.account_id = cl.account_id AND l.id = cl.label_id AND l.title = ANY ($3)`,
+    [tx.account.id, conversation.id, titles],
   );
+}
+
+async function addLabels(tx: Transaction, conversation: Conversation, titles: readonly string[]): Promise<void> {
+  if (titles.length === 0) return;
   const known = await sql<{ title: string }>(
     tx.em,
     `WITH wanted AS (SELECT id, title FROM labels WHERE account_id = $1 AND title = ANY ($3) ORDER BY id FOR KEY SHARE),
      added AS (INSERT INTO conversation_labels (account_id, conversation_id, label_id)
        SELECT $1, $2, id FROM wanted ON CONFLICT DO NOTHING)
      SELECT title FROM wanted`,
-    scope,
+    [tx.account.id, conversation.id, titles],
   );
   const unknown = titles.find((title) => !known.some((label) => label.title === title));
   if (unknown !== undefined) throw invalid('/labels', 'exists', `There is no label \`${unknown}\``);
@@ -40,10 +44,16 @@ async function writeLabels(tx: Transaction, conversation: Conversation, titles: 
 
 async function relabel(tx: Transaction, conversation: Conversation, current: string[]): Promise<Conversation> {
   const previous = conversation.labels;
-  await writeLabels(tx, conversation, current);
+  // Those that stay are left alone: a label of theirs may just be getting another title.
+  await removeLabels(tx, conversation, without(previous, current));
+  await addLabels(tx, conversation, without(current, previous));
   Object.assign(conversation, { labels: current, updatedAt: tx.now });
   tx.record('conversation_updated', { conversation, changed: { labels: { previous, current } } });
   return conversation;
+}
+
+function without(titles: readonly string[], others: readonly string[]): string[] {
+  return titles.filter((title) => !others.includes(title));
 }
 
 function sameSet(one: readonly string[], other: readonly string[]): boolean {

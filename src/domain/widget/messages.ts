@@ -1,23 +1,18 @@
-import { findConversation } from '../../records/conversation-rows.ts';
 import type { Conversation } from '../../records/conversation.ts';
 import { findMessagesById, type Message } from '../../records/message.ts';
 import { notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
-import { lockConversation } from '../conversations/access.ts';
 import { send } from '../conversations/send.ts';
 import type { Visit } from './visits.ts';
-import { begin, findCurrent, lockVisitor } from './sessions.ts';
+import { begin, findCurrent, lockCurrent, lockVisitor } from './sessions.ts';
 
 /** The conversation that the contact of the visit goes on with, or null. */
 export async function readCurrent(
   executor: Executor,
   { account, inbox, contact }: Visit,
 ): Promise<Conversation | null> {
-  if (!contact) return null;
-  const scope = { inboxId: inbox.id, contactId: contact.id };
-  const current = await findCurrent(executor, account.id, scope);
-  return current && findConversation(executor, account.id, current.id);
+  return contact && findCurrent(executor, account.id, { inboxId: inbox.id, contactId: contact.id });
 }
 
 async function isBlocked(tx: Transaction, contactId: number): Promise<boolean> {
@@ -31,7 +26,7 @@ async function isBlocked(tx: Transaction, contactId: number): Promise<boolean> {
 // What a blocked contact begins is over at once: it is kept, and nobody is asked to answer.
 async function findOrBegin(tx: Transaction, visit: Visit): Promise<number> {
   const contactId = await lockVisitor(tx, visit);
-  const current = await findCurrent(tx.em, tx.account.id, { inboxId: visit.inbox.id, contactId });
+  const current = await lockCurrent(tx, { inboxId: visit.inbox.id, contactId });
   if (current) return current.id;
   const status = (await isBlocked(tx, contactId)) ? 'resolved' : null;
   return (await begin(tx, visit, { contactId, status })).id;
@@ -69,10 +64,9 @@ async function takeUnread(tx: Transaction, conversationId: number): Promise<Mess
  * them at a time. Says message_updated for each, to account webhooks only, since a receipt is no edit. Errors: 404
  * without a conversation.
  */
-export async function markRead(tx: Transaction, visit: Visit): Promise<Conversation> {
-  const current = await readCurrent(tx.em, visit);
-  if (!current) throw notFound('Conversation');
-  const conversation = await lockConversation(tx, current.id);
+export async function markRead(tx: Transaction, { inbox, contact }: Visit): Promise<Conversation> {
+  const conversation = contact && (await lockCurrent(tx, { inboxId: inbox.id, contactId: contact.id }));
+  if (!conversation) throw notFound('Conversation');
   const unread = await takeUnread(tx, conversation.id);
   if (unread.length === 0) return conversation;
   await sql(tx.em, `UPDATE messages SET status = 'read', updated_at = $3 WHERE account_id = $1 AND id = ANY ($2)`, [

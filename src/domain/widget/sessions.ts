@@ -1,5 +1,6 @@
 import type { Contact } from '../../records/contact.ts';
 import type { Conversation, ConversationStatus } from '../../records/conversation.ts';
+import { findConversation } from '../../records/conversation-rows.ts';
 import { findInboxBots } from '../../records/serving-bot.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
@@ -35,6 +36,11 @@ async function lockContact(tx: Transaction, inboxId: number, contactId: number |
   return token.contact_id;
 }
 
+const currentId = `SELECT id FROM conversations WHERE account_id = $1 AND inbox_id = $2 AND contact_id = $3
+  ORDER BY status = 'resolved', id DESC LIMIT 1`;
+const unresolvedId = `SELECT id FROM conversations WHERE account_id = $1 AND inbox_id = $2 AND contact_id = $3
+  AND status <> 'resolved' ORDER BY id DESC LIMIT 1`;
+
 /**
  * The conversation that a contact goes on with in an inbox: the newest that is not resolved, else the newest. Null when
  * there is none.
@@ -43,14 +49,19 @@ export async function findCurrent(
   executor: Executor,
   accountId: number,
   { inboxId, contactId }: { inboxId: number; contactId: number },
-): Promise<{ id: number; resolved: boolean } | null> {
-  const [row] = await sql<{ id: number; resolved: boolean }>(
-    executor,
-    `SELECT id, status = 'resolved' AS resolved FROM conversations
-     WHERE account_id = $1 AND contact_id = $3 AND inbox_id = $2 ORDER BY resolved, id DESC LIMIT 1`,
-    [accountId, inboxId, contactId],
-  );
-  return row ?? null;
+): Promise<Conversation | null> {
+  const [row] = await sql<{ id: number }>(executor, currentId, [accountId, inboxId, contactId]);
+  return row ? findConversation(executor, accountId, row.id) : null;
+}
+
+/** Locks the conversation that findCurrent would find. */
+export async function lockCurrent(
+  tx: Transaction,
+  { inboxId, contactId }: { inboxId: number; contactId: number },
+): Promise<Conversation | null> {
+  const parameters = [inboxId, contactId];
+  const [conversation = null] = await tx.conversations({ ids: currentId, parameters, hot: true });
+  return conversation;
 }
 
 /** Opens a conversation of the contact in the inbox of the visit. Says conversation_created. */
@@ -74,8 +85,9 @@ export function begin(
 }
 
 async function lockUnresolved(tx: Transaction, { inbox }: Visit, contactId: number): Promise<Conversation | null> {
-  const current = await findCurrent(tx.em, tx.account.id, { inboxId: inbox.id, contactId });
-  return current && !current.resolved ? tx.conversation(current.id) : null;
+  const parameters = [inbox.id, contactId];
+  const [conversation = null] = await tx.conversations({ ids: unresolvedId, parameters, hot: true });
+  return conversation;
 }
 
 // Without somebody who speaks first, an empty conversation would only lie in the people's way.
