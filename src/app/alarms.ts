@@ -11,7 +11,7 @@ import type { Alarm } from '../jobs/alarm-clock.ts';
 const sweepMs = 5_000;
 const pruneMs = 3_600_000;
 
-/** What the alarm clock calls, and how often. */
+/** The recurring tasks of the alarm clock, and how often each runs. */
 export function alarmsOf(database: Database, { retentionDays }: { retentionDays: number }): Alarm[] {
   return [
     { name: 'wake-snoozed', everyMs: sweepMs, ring: () => wakeDueSnoozes(database) },

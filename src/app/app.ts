@@ -9,7 +9,7 @@ import type { Seeded } from './seed.ts';
 import { start } from './start.ts';
 import { stop } from './stop.ts';
 
-/** The service as a whole, to whoever starts and ends it. */
+/** The whole service, as the process that starts and stops it sees it. */
 export class App {
   readonly #parts: Parts;
 
@@ -17,12 +17,12 @@ export class App {
     this.#parts = parts;
   }
 
-  /** Reads the installed plugins and puts the parts together; nothing runs yet. */
+  /** Reads the installed plugins and composes the parts. Nothing runs yet. */
   static async create(options: AppOptions): Promise<App> {
     return new App(compose(await createMechanisms(options)));
   }
 
-  /** For requests. Deliveries, bots and sweeps have connections of their own, which no request can take. */
+  /** The pool for requests. Deliveries, bots and sweeps have a pool of their own, so requests cannot starve them. */
   get database(): Database {
     return this.#parts.databases.requests;
   }
@@ -35,23 +35,23 @@ export class App {
     return this.#parts.engine;
   }
 
-  /** Takes requests; answers the address. Throws OperatorError when it cannot be had. */
+  /** Listens for requests; returns the bound address. Throws OperatorError when the address cannot be bound. */
   listen(): Promise<AddressInfo> {
     const { port, host } = this.#parts.config;
     return listenOn(this.#parts.http.server, { port, host });
   }
 
-  /** Starts as `start` says; what the first start made is answered. Throws OperatorError. */
+  /** Runs the start sequence (see start.ts); returns what the first start created. Throws OperatorError. */
   start(): Promise<Seeded | null> {
     return start(this.#parts);
   }
 
-  /** What is under way: requests that are not answered, deliveries and bot runs that are not written. */
+  /** Work in progress: connections with an unanswered request, and deliveries whose result is not written yet. */
   underWay(): { requests: number; deliveries: number } {
     return { requests: this.#parts.http.connections.busy, deliveries: this.engine.inFlight };
   }
 
-  /** Ends in order, as `stop` says. */
+  /** Runs the shutdown sequence (see stop.ts). */
   stop(): Promise<void> {
     return stop(this.#parts);
   }

@@ -10,7 +10,7 @@ import { alarmsOf } from './alarms.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import { createServer } from './server.ts';
 
-/** The service, put together. */
+/** All parts of the service. */
 export interface Parts extends Mechanisms {
   readonly engine: Engine;
   readonly feed: FeedPump;
@@ -18,7 +18,7 @@ export interface Parts extends Mechanisms {
   readonly http: HttpServer;
 }
 
-/** Puts the parts together, and lets each hear what concerns it; nothing runs yet. */
+/** Creates the parts and subscribes each to the announcements that concern it. Nothing runs yet. */
 export function compose(mechanisms: Mechanisms): Parts {
   const { config, databases, warn, servesEngine } = mechanisms;
   const database = databases.engine;

@@ -8,27 +8,27 @@ const engineShare = 1 / 4;
 
 type Division = Pick<Config, 'role' | 'databasePoolMax' | 'databasePoolEngine'>;
 
-/** How many connections of a process are for requests, and how many reserved for deliveries, bots and sweeps. */
+/** Divides the connections of a process into those for requests and those reserved for deliveries, bots and sweeps. */
 export function divideConnections({ role, databasePoolMax: max, databasePoolEngine }: Division): {
   requests: number;
   engine: number;
 } {
-  // Such a process does not use the other kind, but for the one connection that tells whether it is ready.
+  // A process of one role leaves the other pool unused, except for the one connection of the readiness check.
   if (role === 'web') return { requests: max, engine: 1 };
   if (role === 'engine') return { requests: 1, engine: Math.max(1, max - 1) };
   const engine = databasePoolEngine ?? Math.max(1, Math.floor(max * engineShare));
   return { requests: Math.max(1, max - engine), engine };
 }
 
-/** The two pools of a process. Neither can take the other's connections; what one announces the other hears. */
+/** The two pools of a process. Neither can use the other's connections; both hear the announcements of either. */
 export interface Databases {
-  /** Of requests: who waits too long for a lock is told so. */
+  /** For requests: a lock timeout is answered to the caller. */
   requests: Database;
-  /** Of deliveries, bots and sweeps: what waits too long for a lock is done again. */
+  /** For deliveries, bots and sweeps: work that hits a lock timeout is run again. */
   engine: Database;
 }
 
-/** The pools of a process on the database at `url`; they connect when they are first used. */
+/** Opens the pools on the database at `url`; each connects at its first use. */
 export function openDatabases({
   config,
   url,

@@ -16,11 +16,7 @@ const remedies: Readonly<Record<string, (address: Address) => string>> = {
   EAI_AGAIN: ({ host }) => notOurs(host),
 };
 
-function notOurs(host: string): string {
-  return `HOST ${host} is no address of this machine: set HOST to 127.0.0.1 (this machine only), 0.0.0.0 (all its networks), or one of its addresses.`;
-}
-
-/** Makes the server listen; answers where. Throws OperatorError, with the remedy, when the address cannot be had. */
+/** Binds the server; returns the address. Throws OperatorError, with the remedy, when the address cannot be bound. */
 export async function listenOn(server: Server, address: Address): Promise<AddressInfo> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject).listen(address.port, address.host, resolve);
@@ -31,4 +27,8 @@ export async function listenOn(server: Server, address: Address): Promise<Addres
     throw remedy ? new OperatorError(remedy(address)) : error;
   }
   return server.address() as AddressInfo;
+}
+
+function notOurs(host: string): string {
+  return `HOST ${host} is no address of this machine: set HOST to 127.0.0.1 (this machine only), 0.0.0.0 (all its networks), or one of its addresses.`;
 }

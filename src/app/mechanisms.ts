@@ -18,36 +18,36 @@ export interface AppOptions {
   config: Config;
   databaseUrl: string;
   log?: Logger;
-  /** Stands in for the time that all processes share: the database's. */
+  /** Replaces the clock that all processes share (the database's), for tests. */
   clock?: Clock;
-  /** This machine's own clock, which is put right by the database's. */
+  /** This machine's clock, which is corrected by the database's. */
   machineClock?: Clock;
   random?: Random;
   /** Folder that holds plugins/ and bots/. */
   pluginRoot?: string;
-  /** The packages, where they were read already. */
+  /** The installed packages, if the caller has read them already. */
   registry?: Registry;
-  /** Whether answers are checked against their schemas; for tests. */
+  /** Whether replies are checked against their schemas; for tests. */
   checkReplies?: boolean;
 }
 
-/** How far the life of the process has come. */
+/** Where the process is between start and shutdown. */
 interface Phase {
-  /** True once the start is through. */
+  /** True once the start sequence has completed. */
   started: boolean;
-  /** False once the end has begun. */
+  /** False once the shutdown has begun. */
   accepting: boolean;
 }
 
-/** What the parts of the service are made with; none of it knows a conversation. */
+/** The mechanisms that the parts are built from; none of them knows the domain. */
 export interface Mechanisms {
   readonly options: AppOptions;
   readonly config: Config;
   readonly phase: Phase;
-  /** Whether this process makes deliveries and sweeps, and not requests alone. */
+  /** Whether this process runs deliveries and sweeps, and not only requests. */
   readonly servesEngine: boolean;
   readonly log: Logger;
-  /** Told of what failed in the background. */
+  /** Logs an error of background work. */
   readonly warn: (error: unknown) => void;
   readonly clock: Clock;
   readonly sharedClock: SharedClock;
@@ -66,7 +66,7 @@ export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 const maxResponseBytes = 16 * 1024;
 const connectionsPerOrigin = 64;
 
-/** Makes the mechanisms as configured, reading the installed plugins; nothing is connected or started yet. */
+/** Creates the mechanisms from the configuration and reads the installed plugins. Nothing connects or starts yet. */
 export async function createMechanisms(options: AppOptions): Promise<Mechanisms> {
   const { config, databaseUrl: url, random = systemRandom, log = createLog(options.config.logLevel) } = options;
   const sharedClock = new SharedClock(options.machineClock);
@@ -102,7 +102,7 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
   };
 }
 
-// An outage is told once a second at most by what meets it; its details are no news.
+// During an outage every poll fails in the same way: its stack traces would only fill the log.
 function warnOf(error: unknown, log: Logger): void {
   if (isOutage(error)) log.warn({ reason: (error as Error).message }, 'database unavailable');
   else log.error({ err: error }, 'engine failure');

@@ -18,7 +18,7 @@ export interface SeedOptions {
   demo: boolean;
 }
 
-/** What the first start created: `generatedToken` is shown once and kept nowhere. */
+/** What the first start created. `generatedToken` is shown once and stored only as a hash. */
 export interface Seeded {
   generatedToken: string | null;
   /** With DEMO: a second token of the administrator, for `npm run demo`. */
@@ -26,7 +26,7 @@ export interface Seeded {
 }
 
 const sampleBot = 'faq';
-// Two processes may start at once on an empty database.
+// Two processes may start at the same time on an empty database.
 const lockStatement = 'SELECT pg_advisory_xact_lock(7237002)';
 
 interface FirstAdministrator {
@@ -34,7 +34,33 @@ interface FirstAdministrator {
   userId: number;
 }
 
-/** Answers the token for `npm run demo`. */
+/**
+ * Makes an empty database usable: creates account 1 with its first administrator, who is platform administrator too,
+ * and with `demo` an inbox with a bot. Returns null when there are accounts already.
+ */
+export async function seed(options: SeedOptions): Promise<Seeded | null> {
+  const { database, registry, random, adminToken, demo } = options;
+  return database.em().transactional(async (em) => {
+    await em.execute(lockStatement);
+    registry.assignIds(await claimPlugins(em, registry.claims));
+    for (const pack of registry.list()) await updateHearing(em, pack.id, hearingOf(pack.manifest));
+    if (await hasAccounts(em)) return null;
+    const now = database.clock.now();
+    const account = await createAccount(em, demo ? 'Demo account' : 'First account', now);
+    const user = await createUser(
+      em,
+      { name: 'Administrator', email: 'administrator@example.com', confirmed: true, platformAdmin: true },
+      now,
+    );
+    await addAgent(em, { accountId: account.id, userId: user.id, role: 'administrator', now });
+    const token = adminToken ?? newToken('user', random);
+    await grantToken(em, user.id, token, now);
+    const demoToken = demo ? await seedDemo(em, { accountId: account.id, userId: user.id }, options) : null;
+    return { generatedToken: adminToken === null ? token : null, demoToken };
+  });
+}
+
+/** Creates the demo inbox with its bot; returns the token for `npm run demo`. */
 async function seedDemo(
   em: EntityManager,
   { accountId, userId }: FirstAdministrator,
@@ -68,30 +94,4 @@ async function seedDemo(
   const token = newToken('user', random);
   await grantToken(em, userId, token, now);
   return token;
-}
-
-/**
- * Makes an empty database usable: account 1 with its first administrator, who is platform administrator too, and the
- * demo inbox with its bot. Answers null when there are accounts already.
- */
-export async function seed(options: SeedOptions): Promise<Seeded | null> {
-  const { database, registry, random, adminToken, demo } = options;
-  return database.em().transactional(async (em) => {
-    await em.execute(lockStatement);
-    registry.assignIds(await claimPlugins(em, registry.claims));
-    for (const pack of registry.list()) await updateHearing(em, pack.id, hearingOf(pack.manifest));
-    if (await hasAccounts(em)) return null;
-    const now = database.clock.now();
-    const account = await createAccount(em, demo ? 'Demo account' : 'First account', now);
-    const user = await createUser(
-      em,
-      { name: 'Administrator', email: 'administrator@example.com', confirmed: true, platformAdmin: true },
-      now,
-    );
-    await addAgent(em, { accountId: account.id, userId: user.id, role: 'administrator', now });
-    const token = adminToken ?? newToken('user', random);
-    await grantToken(em, user.id, token, now);
-    const demoToken = demo ? await seedDemo(em, { accountId: account.id, userId: user.id }, options) : null;
-    return { generatedToken: adminToken === null ? token : null, demoToken };
-  });
 }

@@ -11,14 +11,14 @@ import { serviceUrl } from './welcome.ts';
 const authFailuresPerMinute = 60;
 const contactWritesPerMinute = 60;
 
-/** The HTTP server with the operations that this process answers; it does not listen yet. */
+/** Creates the HTTP server with the operations that this process answers. It does not listen yet. */
 export function createServer(mechanisms: Mechanisms): HttpServer {
   const { options, config, phase, databases, outbound, secretBox, random, mailer, registry, log } = mechanisms;
   const http = createHttpServer(
     config.role === 'engine' ? routes.filter(({ contract }) => contract.role === 'anyone') : routes,
     {
       database: databases.requests,
-      // One connection is left to those who are still to be let in.
+      // One connection is kept for authentication, which happens before the gate.
       gate: new FairGate(divideConnections(config).requests - 1),
       services: {
         outbound,

@@ -9,8 +9,8 @@ import { seed, type Seeded } from './seed.ts';
 import { warnOfStrandedBots } from './stranded-bots.ts';
 
 /**
- * Migrates, seeds and starts the engine, waiting for a database that cannot be reached yet; until that is through,
- * requests are refused. Throws OperatorError for what the operator can mend.
+ * Migrates, seeds and starts the engine, and waits while the database is unreachable. Requests are refused until the
+ * start has completed. Throws OperatorError for what the operator can fix.
  */
 export async function start(parts: Parts): Promise<Seeded | null> {
   const { options, databases, registry, log, sharedClock, warn, phase } = parts;
@@ -48,7 +48,7 @@ function seedOnce({ databases, registry, random, config }: Parts): Promise<Seede
   return seed({ database: databases.requests, registry, random, adminToken, demo });
 }
 
-// With another key than before, every delivery would fail, and nobody would be told.
+// With a different key every delivery would fail silently.
 async function checkSecretKey({ databases, secretBox }: Parts): Promise<void> {
   if (await opensSecrets(databases.requests.em(), secretBox)) return;
   throw new OperatorError(
@@ -56,7 +56,7 @@ async function checkSecretKey({ databases, secretBox }: Parts): Promise<void> {
   );
 }
 
-// It is taken at the first start only: whoever sets it later would wonder why it is answered 401.
+// BOOTSTRAP_ADMIN_TOKEN has an effect at the first start only: set later, the token would be answered 401.
 async function checkBootstrapToken({ config, databases, log }: Parts): Promise<void> {
   const { bootstrapAdminToken: token } = config;
   if (token === null || (await findPrincipal(databases.requests.em(), hashToken(token)))) return;

@@ -1,7 +1,7 @@
 import { closeServer } from '../http/server/close-server.ts';
 import type { Parts } from './compose.ts';
 
-/** Ends in order: no new requests, those under way answered, deliveries under way written, connections closed. */
+/** Shuts down in order: stop accepting requests, answer those in progress, write the results of deliveries, disconnect. */
 export async function stop(parts: Parts): Promise<void> {
   const { phase, sharedClock, http, config, engine, feed, databases } = parts;
   phase.accepting = false;

@@ -3,10 +3,10 @@ import type { Database } from '../postgres/database.ts';
 import { notePlugins } from '../domain/plugins/presence.ts';
 import type { Registry } from '../packages/registry.ts';
 
-/** Bots that a start warns of one by one; of the rest it tells the number. */
+/** Bots that a start names in the log; of the rest it logs only the number. */
 const maxWarned = 100;
 
-/** Notes which bots have their plugin, and warns of those that have not: they do not answer until it is back. */
+/** Stores which bots have their plugin, and warns of those without: they do not answer until it is installed again. */
 export async function warnOfStrandedBots(database: Database, registry: Registry, log: Logger): Promise<void> {
   const ids = registry.list().map(({ id }) => id);
   const { stranded, count } = await notePlugins(database.em(), ids, maxWarned);

@@ -2,20 +2,20 @@ import type { AddressInfo } from 'node:net';
 import { defaultDataDir, type Config } from '../config.ts';
 import type { Seeded } from './seed.ts';
 
-/** Where to call a service that listens there. */
+/** The URL at which this machine reaches a service bound to the address. */
 export function serviceUrl({ address, port }: AddressInfo): string {
   const anywhere = address === '0.0.0.0' || address === '::';
   const host = anywhere ? '127.0.0.1' : address.includes(':') ? `[${address}]` : address;
   return `http://${host}:${port}`;
 }
 
-/** A command as it is called for a service that keeps its data in this folder. */
+/** The command line for a service whose data is in this folder. */
 export function commandFor(dataDir: string, command: string): string {
   const quoted = /^[\w./-]+$/.test(dataDir) ? dataDir : `'${dataDir.replaceAll("'", `'\\''`)}'`;
   return dataDir === defaultDataDir ? command : `DATA_DIR=${quoted} ${command}`;
 }
 
-/** What a start tells the person who started it: where the service listens, the new token, and a first command. */
+/** The text that a start prints: where the service listens, the new token, and a first command. */
 export function welcome({ config, url, seeded }: { config: Config; url: string; seeded: Seeded | null }): string {
   const token = seeded?.generatedToken;
   const lines = ['', `Switchboard listens on ${url}`];
@@ -34,7 +34,7 @@ export function welcome({ config, url, seeded }: { config: Config; url: string; 
   return `${lines.join('\n')}\n\n`;
 }
 
-/** What whoever presses Ctrl-C is told: what the end waits for, and how not to. */
+/** The text that Ctrl-C prints: what the shutdown waits for, and how to skip the wait. */
 export function farewell({ requests, deliveries }: { requests: number; deliveries: number }, delayMs: number): string {
   const waits = `${requests} requests and ${deliveries} deliveries under way`;
   return `\nStopping: waiting for ${waits}, ${delayMs / 1000} s at most. Press Ctrl-C again to end at once.\n`;

@@ -62,6 +62,18 @@ const securitySchemes: Json = {
   },
 };
 
+/** The components that the operations of `document` refer to. */
+export function describeComponents(document: Json, schemas: ComponentSchemas): Json {
+  const used = only(responses(schemas), mentioned(document, 'responses'));
+  return {
+    schemas: schemas.list(),
+    responses: used,
+    parameters: only(parameters, mentioned(document, 'parameters')),
+    headers: only(headers, mentioned({ document, used }, 'headers')),
+    securitySchemes,
+  };
+}
+
 function responses(schemas: ComponentSchemas): Json {
   const content = { 'application/json': { schema: schemas.refer('resources/error') } };
   const refused = Object.values(refusals).map(({ name, description, headers: told = [] }) => {
@@ -77,7 +89,7 @@ function responses(schemas: ComponentSchemas): Json {
   };
 }
 
-// Every reference to a component of the kind, wherever it stands.
+// The names of all components of the kind that the document refers to.
 function mentioned(document: Json, kind: string): Set<string> {
   const references = JSON.stringify(document).matchAll(new RegExp(`"#/components/${kind}/([^"]+)"`, 'g'));
   return new Set(Array.from(references, ([, name = '']) => name));
@@ -85,16 +97,4 @@ function mentioned(document: Json, kind: string): Set<string> {
 
 function only(all: Json, names: ReadonlySet<string>): Json {
   return Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
-}
-
-/** What the operations of `document` refer to, and no more than that. */
-export function describeComponents(document: Json, schemas: ComponentSchemas): Json {
-  const used = only(responses(schemas), mentioned(document, 'responses'));
-  return {
-    schemas: schemas.list(),
-    responses: used,
-    parameters: only(parameters, mentioned(document, 'parameters')),
-    headers: only(headers, mentioned({ document, used }, 'headers')),
-    securitySchemes,
-  };
 }

@@ -22,6 +22,58 @@ const deliveryHeaders = [
   ['webhook-attempt', 'The number of the attempt, from 1.'],
 ];
 
+/** Every event, once for each of its audiences. */
+export function listEvents(): [EventName, Audience][] {
+  return Object.entries(catalog).flatMap(([name, entry]) =>
+    (['account', 'bot'] as const)
+      .filter((audience) => audience in entry)
+      .map((audience) => [name as EventName, audience] as [EventName, Audience]),
+  );
+}
+
+// `/contacts/:id` → `/contacts/{id}`
+function templated(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}');
+}
+
+function describePaths(
+  routes: readonly Route[],
+  schemas: ComponentSchemas,
+): { paths: Record<string, Json>; tags: string[] } {
+  const paths: Record<string, Json> = {};
+  const tags = new Set<string>();
+  for (const route of routes) {
+    const { operation, tag } = describeOperation(route, routes, schemas);
+    const item = (paths[templated(route.path)] ??= {});
+    item[route.method.toLowerCase()] = operation;
+    tags.add(tag);
+  }
+  return { paths, tags: [...tags] };
+}
+
+/** The published contract, OpenAPI 3.1, made from the route table, the event catalogue and their schemas. */
+export function describeApi(routes: readonly Route[], version: string): Shape<'resources/openapi'> {
+  const schemas = new ComponentSchemas();
+  const { paths, tags } = describePaths(routes, schemas);
+  const webhooks = describeEvents(schemas);
+  const document = { paths, webhooks };
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Switchboard', version, description, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: '/' }],
+    tags: [...tags, ...Object.values(audiences).map(({ tag }) => tag)].map((name) => ({ name })),
+    ...document,
+    components: describeComponents(document, schemas),
+  };
+}
+
+function describeEvents(schemas: ComponentSchemas): Json {
+  const events: Json = {};
+  for (const [name, audience] of listEvents())
+    events[`${audience}_${name}`] = { post: describeEvent(name, audience, schemas) };
+  return events;
+}
+
 function describeEvent(name: EventName, audience: Audience, schemas: ComponentSchemas): Json {
   return {
     operationId: `receive${pascal(audience)}${pascal(name)}`,
@@ -44,57 +96,5 @@ function describeEvent(name: EventName, audience: Audience, schemas: ComponentSc
       410: { description: 'The receiver is gone: nothing more is sent to it.' },
     },
     security: [],
-  };
-}
-
-function describeEvents(schemas: ComponentSchemas): Json {
-  const events: Json = {};
-  for (const [name, audience] of listEvents())
-    events[`${audience}_${name}`] = { post: describeEvent(name, audience, schemas) };
-  return events;
-}
-
-/** Every event with each audience that hears of it. */
-export function listEvents(): [EventName, Audience][] {
-  return Object.entries(catalog).flatMap(([name, entry]) =>
-    (['account', 'bot'] as const)
-      .filter((audience) => audience in entry)
-      .map((audience) => [name as EventName, audience] as [EventName, Audience]),
-  );
-}
-
-// `/contacts/:id` as `/contacts/{id}`.
-function templated(path: string): string {
-  return path.replaceAll(/:(\w+)/g, '{$1}');
-}
-
-function describePaths(
-  routes: readonly Route[],
-  schemas: ComponentSchemas,
-): { paths: Record<string, Json>; tags: string[] } {
-  const paths: Record<string, Json> = {};
-  const tags = new Set<string>();
-  for (const route of routes) {
-    const { operation, tag } = describeOperation(route, routes, schemas);
-    const item = (paths[templated(route.path)] ??= {});
-    item[route.method.toLowerCase()] = operation;
-    tags.add(tag);
-  }
-  return { paths, tags: [...tags] };
-}
-
-/** The published contract, OpenAPI 3.1: made from the route table, the event catalog and the schemas they name. */
-export function describeApi(routes: readonly Route[], version: string): Shape<'resources/openapi'> {
-  const schemas = new ComponentSchemas();
-  const { paths, tags } = describePaths(routes, schemas);
-  const webhooks = describeEvents(schemas);
-  const document = { paths, webhooks };
-  return {
-    openapi: '3.1.0',
-    info: { title: 'Switchboard', version, description, license: { name: 'MIT', identifier: 'MIT' } },
-    servers: [{ url: '/' }],
-    tags: [...tags, ...Object.values(audiences).map(({ tag }) => tag)].map((name) => ({ name })),
-    ...document,
-    components: describeComponents(document, schemas),
   };
 }

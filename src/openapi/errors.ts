@@ -1,11 +1,11 @@
-/** A refusal as the published contract describes it. */
+/** A refusal in the published contract. */
 interface Refusal {
   name: string;
   description: string;
   headers?: readonly string[];
 }
 
-/** Every refusal there is, by status. */
+/** All refusals, by status. */
 export const refusals: Readonly<Record<number, Refusal>> = {
   400: { name: 'BadRequest', description: 'The request cannot be understood: its JSON, path, query or a header.' },
   401: {

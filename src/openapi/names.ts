@@ -2,20 +2,20 @@ import { pascal } from './schemas.ts';
 import { anonymous } from '../http/route/record-route.ts';
 import type { Route } from '../http/route/route.ts';
 
-/** A word of the path, and whether one of its kind follows: `contacts/:id`. */
+/** A word of the path; `chosen` where a parameter follows it: `contacts/:id`. */
 interface Step {
   noun: string;
   chosen: boolean;
 }
 
 const root = /^\/(?:(platform|public)\/)?(?:api\/v\d+\/)?(?:accounts\/:account_id\/)?/;
-// With these an action begins that stands in the path: `toggle_status`.
+// Words with which the name of an action begins: `toggle_status`.
 const verbs = new Set(
   `accept approve assign backtest cancel check disable enable import install mark publish quarantine recover reject
   replay resend reset retry revoke rotate search send set test toggle uninstall update`.split(/\s+/),
 );
 
-/** What generated clients call an operation, and the subject it stands under; from its method, path and status. */
+/** The name of an operation for generated clients, and its tag; derived from its method, path and status. */
 export function nameOperation(route: Route, routes: readonly Route[]): { operationId: string; tag: string } {
   const steps = readSteps(route.path);
   const [verb, object] = deedOf(route, steps.at(-1) ?? { noun: 'service', chosen: false }, routes);
@@ -50,7 +50,7 @@ function deedOf(route: Route, { noun, chosen }: Step, routes: readonly Route[]):
   const { method, path, contract } = route;
   if (chosen) return [{ GET: 'get', POST: 'update', PATCH: 'update', DELETE: 'delete' }[method], singular(noun)];
   if (noun === 'search') return ['search', ''];
-  // Where members can be removed from a set, the other methods add to it and replace it.
+  // Where DELETE removes members of a set, POST adds members and PATCH replaces them.
   const isSet = routes.some((other) => other.method === 'DELETE' && other.path === path);
   if (method === 'POST') return postOf(contract.status, noun, isSet);
   const isOne = contract.record || contract.role === 'anyone';
@@ -63,7 +63,7 @@ function postOf(status: number | undefined, noun: string, isSet: boolean): Deed 
   return status === 201 ? ['create', singular(noun)] : [isSet ? 'add' : 'set', noun];
 }
 
-// `messages` under a conversation are a subject of their own, since some operation names one of them.
+// The last noun of the path whose members have a path of their own: `messages` has, under a conversation.
 function tagOf(path: string, steps: readonly Step[], routes: readonly Route[]): string {
   const [start = '', scope = ''] = root.exec(path) ?? [];
   if (start === '/' && steps.length === 1 && !steps[0]?.chosen) return 'Service';

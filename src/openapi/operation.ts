@@ -8,12 +8,33 @@ import { bodyTypes } from '../http/route/read-body.ts';
 import type { Contract, Route } from '../http/route/route.ts';
 import { traitsOf, type Traits } from '../http/route/traits.ts';
 
-function reference(kind: 'parameters' | 'headers' | 'responses', name: string): Json {
-  return { $ref: `#/components/${kind}/${name}` };
-}
-
-function headerReferences(names: readonly string[]): Json {
-  return Object.fromEntries(names.map((name) => [name, reference('headers', name)]));
+/** An OpenAPI operation object, and its tag, which the caller collects. */
+export function describeOperation(
+  route: Route,
+  routes: readonly Route[],
+  schemas: ComponentSchemas,
+): { operation: Json; tag: string } {
+  const { contract, path } = route;
+  const traits = traitsOf(route, routes);
+  const { told, security } = factsOf(contract.role);
+  const { operationId, tag } = nameOperation(route, routes);
+  const parameters = [
+    ...pathParameters(path, schemas),
+    ...queryParameters(contract, schemas),
+    ...headerParameters(traits),
+  ];
+  const description = [contract.description, told].filter((text) => text !== undefined);
+  const operation = {
+    operationId,
+    tags: [tag],
+    summary: contract.summary,
+    description: description.join('\n\n'),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...requestBody(contract, schemas),
+    responses: responses(contract, traits, schemas),
+    security,
+  };
+  return { operation, tag };
 }
 
 function pathParameters(path: string, schemas: ComponentSchemas): Json[] {
@@ -45,10 +66,25 @@ function headerParameters({ keyed, record, tagged }: Traits): Json[] {
   return names.filter((name) => name !== false).map((name) => reference('parameters', name));
 }
 
-// Operations that people reach by a link may answer them with a page.
-function answersPage({ reply }: Contract): boolean {
-  const { anyOf = [], type } = documents.get(reply) as { anyOf?: { $ref?: string }[]; type?: unknown };
-  return type === 'string' || anyOf.some(({ $ref }) => $ref?.endsWith('page.json'));
+function reference(kind: 'parameters' | 'headers' | 'responses', name: string): Json {
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+function requestBody(contract: Contract, schemas: ComponentSchemas): Json {
+  const { body } = contract;
+  if (!body) return {};
+  const content = bodyTypes(contract).map((type) => [type, { schema: schemas.refer(body) }] as const);
+  return { requestBody: { required: true, content: Object.fromEntries(content) } };
+}
+
+function responses(contract: Contract, traits: Traits, schemas: ComponentSchemas): Json {
+  const refused = traits.errors.map((status) => {
+    const refusal = refusals[status];
+    if (!refusal) throw new Error(`No description of status ${status}`);
+    return [status, reference('responses', refusal.name)] as const;
+  });
+  const unchanged = traits.tagged ? { 304: reference('responses', 'NotModified') } : {};
+  return { [contract.status ?? 200]: success(contract, traits, schemas), ...unchanged, ...Object.fromEntries(refused) };
 }
 
 function success(contract: Contract, traits: Traits, schemas: ComponentSchemas): Json {
@@ -70,48 +106,12 @@ function success(contract: Contract, traits: Traits, schemas: ComponentSchemas):
   };
 }
 
-function requestBody(contract: Contract, schemas: ComponentSchemas): Json {
-  const { body } = contract;
-  if (!body) return {};
-  const content = bodyTypes(contract).map((type) => [type, { schema: schemas.refer(body) }] as const);
-  return { requestBody: { required: true, content: Object.fromEntries(content) } };
+function headerReferences(names: readonly string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, reference('headers', name)]));
 }
 
-function responses(contract: Contract, traits: Traits, schemas: ComponentSchemas): Json {
-  const refused = traits.errors.map((status) => {
-    const refusal = refusals[status];
-    if (!refusal) throw new Error(`No description of status ${status}`);
-    return [status, reference('responses', refusal.name)] as const;
-  });
-  const unchanged = traits.tagged ? { 304: reference('responses', 'NotModified') } : {};
-  return { [contract.status ?? 200]: success(contract, traits, schemas), ...unchanged, ...Object.fromEntries(refused) };
-}
-
-/** An operation of the table as OpenAPI tells it; its tag apart, which the caller lists. */
-export function describeOperation(
-  route: Route,
-  routes: readonly Route[],
-  schemas: ComponentSchemas,
-): { operation: Json; tag: string } {
-  const { contract, path } = route;
-  const traits = traitsOf(route, routes);
-  const { told, security } = factsOf(contract.role);
-  const { operationId, tag } = nameOperation(route, routes);
-  const parameters = [
-    ...pathParameters(path, schemas),
-    ...queryParameters(contract, schemas),
-    ...headerParameters(traits),
-  ];
-  const description = [contract.description, told].filter((text) => text !== undefined);
-  const operation = {
-    operationId,
-    tags: [tag],
-    summary: contract.summary,
-    description: description.join('\n\n'),
-    ...(parameters.length > 0 ? { parameters } : {}),
-    ...requestBody(contract, schemas),
-    responses: responses(contract, traits, schemas),
-    security,
-  };
-  return { operation, tag };
+// Operations that people open from a link may answer an HTML page.
+function answersPage({ reply }: Contract): boolean {
+  const { anyOf = [], type } = documents.get(reply) as { anyOf?: { $ref?: string }[]; type?: unknown };
+  return type === 'string' || anyOf.some(({ $ref }) => $ref?.endsWith('page.json'));
 }

@@ -5,10 +5,10 @@ import { readableDocument, type SchemaName } from '../schemas.ts';
 export type Json = Record<string, unknown>;
 
 const prefix = '#/components/schemas/';
-// What stands under these is data, whatever it looks like.
+// Keywords whose values are data and not schemas.
 const literals = new Set(['const', 'enum', 'default', 'examples']);
 
-/** `contact.create` as `ContactCreate`. */
+/** `contact.create` → `ContactCreate` */
 export function pascal(text: string): string {
   return text.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -23,16 +23,16 @@ export function componentName(schema: string): string {
   return folder === 'events' ? `${name}Event` : pascal(schema);
 }
 
-/** The components that a contract needs: those it refers to, and those that they refer to. */
+/** The component schemas of a contract: those it refers to, directly or through others. */
 export class ComponentSchemas {
   readonly #found = new Map<string, Json>();
 
-  /** A reference to a schema file, which from now on is a component. */
+  /** A reference to a schema file, which becomes a component. */
   refer(schema: SchemaName): Json {
     return { $ref: this.#resolve(schema, '') };
   }
 
-  /** A piece of a schema file with its references turned into ones within the contract. */
+  /** A piece of a schema file, its references rewritten to components. */
   rewrite(piece: unknown, schema: string): unknown {
     if (Array.isArray(piece)) return piece.map((item) => this.rewrite(item, schema));
     if (typeof piece !== 'object' || piece === null) return piece;
@@ -46,7 +46,7 @@ export class ComponentSchemas {
     );
   }
 
-  /** All of them, by name. */
+  /** All components, by name. */
   list(): Record<string, Json> {
     return Object.fromEntries([...this.#found].sort(([one], [other]) => (one < other ? -1 : 1)));
   }
@@ -67,7 +67,7 @@ export class ComponentSchemas {
 
   #add(name: string, piece: Json, schema: string): string {
     if (!this.#found.has(name)) {
-      // Before its content: schemas may refer to themselves.
+      // Registered before its content is rewritten: schemas may refer to themselves.
       this.#found.set(name, {});
       this.#found.set(name, this.rewrite(piece, schema) as Json);
     }

@@ -4,18 +4,18 @@ import { ApiError } from '../../errors.ts';
 
 const listed = /(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/g;
 
-/** The weak entity tag of a text: the same while the text is. */
+/** The weak entity tag of a text: a hash of it. */
 export function entityTag(text: string | Buffer): string {
   return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
 }
 
-// All tags of ours are weak, so that the strong comparison would never hold: a client's tag counts by its text.
+// All tags of the service are weak, so RFC 9110's strong comparison would never match: only the text is compared.
 function names(header: string, tag: string): boolean {
   if (header.trim() === '*') return true;
   return Array.from(header.matchAll(listed), ([, text]) => `W/"${text}"`).includes(tag);
 }
 
-/** Tells the tag of what a GET is about to answer; true when the caller has just that already and gets a 304. */
+/** Sets the entity tag of a GET's answer. Returns true when the caller has this state already: answer 304. */
 export function isUnchanged(ctx: Context, tag: string): boolean {
   ctx.set('etag', tag);
   const known = ctx.get('if-none-match');
@@ -23,8 +23,8 @@ export function isUnchanged(ctx: Context, tag: string): boolean {
 }
 
 /**
- * Refuses a change that was meant for another state of the record. `tag` is that of its present state, null for what
- * has none. Errors: 412.
+ * Checks `If-Match` against the tag of the record's present state; null for operations on nothing that has a tag.
+ * Errors: 412.
  */
 export function checkIfMatch(header: string, tag: string | null): void {
   if (tag !== null && names(header, tag)) return;

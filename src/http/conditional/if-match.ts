@@ -7,15 +7,15 @@ import { readQuery } from '../route/read-request.ts';
 import type { RecordRoute } from '../route/record-route.ts';
 import { factsOf, type Caller } from '../route/roles.ts';
 
-/** The header's value where it means something: on requests that change something. */
+/** The value of `If-Match` on requests that change something; null on GET and HEAD. */
 export function readIfMatch(ctx: Context): string | null {
   const { 'if-match': header } = ctx.req.headers;
   return ctx.method === 'GET' || ctx.method === 'HEAD' ? null : (header ?? null);
 }
 
 /**
- * Begins a transaction in which a condition on the present state holds to the end: should another transaction change
- * what this one has read and writes too, this one fails as a serialization failure and is run again.
+ * Makes the transaction REPEATABLE READ, so that a condition checked in it holds until its commit: if another
+ * transaction changes a row that this one then writes, this one fails with a serialization error and is run again.
  */
 export async function freezeView(em: EntityManager): Promise<void> {
   await sql(em, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
@@ -33,10 +33,10 @@ async function presentTag(call: AnyCall, record: RecordRoute): Promise<string> {
   return entityTag(JSON.stringify(await route.steps.handle({ ...call, params, query, body: undefined }, undefined)));
 }
 
-/** Refuses the call unless the record that it acts on is in the state that `header` names. Errors: 412, 404, 403. */
+/** Checks that the record which the call acts on is in the state that `header` names. Errors: 412, 404, 403. */
 export async function requireMatch(header: string, call: AnyCall, record: RecordRoute | null): Promise<void> {
   const caller = callerOf(call);
-  // Who may not read the record cannot know its state, nor learn of it here.
+  // A caller who may not read the record must not learn its state from the 412.
   const readable = record && caller && factsOf(record.route.contract.role).admits(caller);
   checkIfMatch(header, readable ? await presentTag(call, record) : null);
 }

@@ -11,34 +11,9 @@ import { factsOf, type Role } from './roles.ts';
 
 const maxTokenLength = 256;
 
-function readToken(ctx: Context): { given: boolean; hash: Buffer | null } {
-  const token = ctx.get('x-contact-token');
-  const possible = token !== '' && token.length <= maxTokenLength && !looksForged(token);
-  return { given: token !== '', hash: possible ? hashToken(token) : null };
-}
-
-function actorOf({ contact }: Visit): Actor {
-  const unknown = { id: null, name: 'Visitor', email: null, avatarUrl: null };
-  return { ...(contact ?? unknown), kind: 'contact', role: null, depth: 0 };
-}
-
-async function identify(
-  ctx: Context,
-  { identifier, mayBeNew }: { identifier: string; mayBeNew: boolean },
-  options: AdmissionOptions,
-): Promise<Visit> {
-  await options.failures.check(ctx, addressKey(ctx));
-  const { given, hash } = readToken(ctx);
-  const visit = await findVisit(options.database.em(), identifier, hash);
-  if (!visit) throw notFound('Inbox');
-  if (visit.contact || (mayBeNew && !given)) return visit;
-  await options.failures.consume(ctx, addressKey(ctx));
-  throw new ApiError(401, 'unauthenticated', 'The contact token is missing or not valid');
-}
-
 /**
- * Lets in who calls under /public, for the account of the inbox in the path. Errors: 404 for an inbox that is not
- * public, 401 for a contact token that is not valid there or missing, 429.
+ * Admits a caller under /public to the account of the inbox in the path. Errors: 404 for an inbox that is not public,
+ * 401 for a missing contact token or one that is not valid in the inbox, 429.
  */
 export async function admitVisitor(ctx: Context, role: Role, options: AdmissionOptions): Promise<Admitted> {
   const { services, database } = options;
@@ -61,4 +36,29 @@ export async function admitVisitor(ctx: Context, role: Role, options: AdmissionO
     visit,
     transact: transactHere,
   };
+}
+
+function actorOf({ contact }: Visit): Actor {
+  const unknown = { id: null, name: 'Visitor', email: null, avatarUrl: null };
+  return { ...(contact ?? unknown), kind: 'contact', role: null, depth: 0 };
+}
+
+async function identify(
+  ctx: Context,
+  { identifier, mayBeNew }: { identifier: string; mayBeNew: boolean },
+  options: AdmissionOptions,
+): Promise<Visit> {
+  await options.failures.check(ctx, addressKey(ctx));
+  const { given, hash } = readToken(ctx);
+  const visit = await findVisit(options.database.em(), identifier, hash);
+  if (!visit) throw notFound('Inbox');
+  if (visit.contact || (mayBeNew && !given)) return visit;
+  await options.failures.consume(ctx, addressKey(ctx));
+  throw new ApiError(401, 'unauthenticated', 'The contact token is missing or not valid');
+}
+
+function readToken(ctx: Context): { given: boolean; hash: Buffer | null } {
+  const token = ctx.get('x-contact-token');
+  const possible = token !== '' && token.length <= maxTokenLength && !looksForged(token);
+  return { given: token !== '', hash: possible ? hashToken(token) : null };
 }

@@ -11,7 +11,7 @@ import type { Admitted, OutsideServices } from './call.ts';
 import { readPath } from './read-request.ts';
 import { factsOf, type DoorName, type Role } from './roles.ts';
 
-/** What callers are let in by. */
+/** What admission works with. */
 export interface AdmissionOptions {
   database: Database;
   services: OutsideServices;
@@ -21,7 +21,7 @@ export interface AdmissionOptions {
   failures: RateLimit;
   /** Widget sessions per address. */
   sessions: RateLimit;
-  /** Characters of JSON that one address may have stored. */
+  /** Characters of JSON that one address may store. */
   visitorBytes: RateLimit;
   /** Changes per contact token. */
   contactWrites: RateLimit;
@@ -36,7 +36,7 @@ const byDoor: Record<DoorName, Admit> = {
   open: admitAnybody,
 };
 
-/** Lets the caller in by the door of the role, or throws. Errors: 400, 401, 403, 404, 429. */
+/** Admits the caller by the door of the role. Errors: 400, 401, 403, 404, 429. */
 export const admit: Admit = (ctx, role, options) => byDoor[factsOf(role).door](ctx, role, options);
 
 async function identify(

@@ -9,13 +9,7 @@ import { factsOf, type Role } from './roles.ts';
 
 const maxTokenLength = 256;
 
-// Proxies drop headers with underscores unless told otherwise, hence the other two spellings.
-function tokenOf(ctx: Context): string {
-  const bearer = /^Bearer +(\S+)$/i.exec(ctx.get('authorization'))?.[1] ?? '';
-  return ctx.get('api_access_token') || ctx.get('api-access-token') || bearer;
-}
-
-/** Whom the request's token belongs to. Errors: 401 without a token or with one that nobody holds. */
+/** The holder of the request's token. Errors: 401 without a token or with an unknown one. */
 export async function authenticate(ctx: Context, em: EntityManager): Promise<Principal> {
   const token = tokenOf(ctx);
   if (token === '' || token.length > maxTokenLength || looksForged(token)) throw unauthenticated();
@@ -24,7 +18,13 @@ export async function authenticate(ctx: Context, em: EntityManager): Promise<Pri
   return principal;
 }
 
-/** The account of the path and the caller's part in it. Errors: 404 for an account it does not belong to, 403. */
+// Many proxies drop headers with underscores, hence the other two spellings.
+function tokenOf(ctx: Context): string {
+  const bearer = /^Bearer +(\S+)$/i.exec(ctx.get('authorization'))?.[1] ?? '';
+  return ctx.get('api_access_token') || ctx.get('api-access-token') || bearer;
+}
+
+/** The account in the path, and the caller as an actor of it. Errors: 404 when the caller does not belong to it, 403. */
 export async function enterAccount(
   em: EntityManager,
   accountId: number,

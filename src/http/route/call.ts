@@ -10,23 +10,23 @@ import type { SecretBox } from '../../lib/secret-box.ts';
 import type { Registry } from '../../packages/registry.ts';
 import type { DoorName } from './roles.ts';
 
-/** What handlers work with. None of it waits for anybody else: a handler may be one transaction from end to end. */
+/** Services for handlers. None of them waits for another system, so a handler may be one transaction as a whole. */
 export interface Services {
   secretBox: SecretBox;
   random: Random;
-  /** Sends a mail once the transaction has committed. */
+  /** Sends a mail after the transaction has committed. */
   mail: (tx: Transaction, mail: Mail) => void;
-  /** Where people reach the service, without a slash at the end. */
+  /** The URL at which people reach the service, without a trailing slash. */
   publicUrl: () => string;
   /** The installed plugins. */
   registry: Registry;
-  /** True once the start is through: migrated, seeded, and whatever else it does. */
+  /** True once the start sequence has completed. */
   started: () => boolean;
-  /** True while the process still takes new work. */
+  /** True until the shutdown begins. */
   accepting: () => boolean;
 }
 
-/** What the preparation of a request works with: it holds no connection of the database, so it may wait for others. */
+/** Services for the preparation of a request, which holds no database connection and so may wait for other systems. */
 export interface OutsideServices extends Services {
   outbound: OutboundHttp;
 }
@@ -37,51 +37,51 @@ type NameIn<Path extends string> = Path extends `${string}:${infer Rest}`
     : Rest
   : never;
 
-/** The parameters that a path's text names: `:id` and `:…_id` are identifiers of ours, the others text. */
+/** The parameters in a path's text: `:id` and `:…_id` are identifiers (numbers), all others are text. */
 export type ParametersOf<Path extends string> = {
   readonly [Name in NameIn<Path>]: Name extends 'id' | `${string}_id` ? number : string;
 };
 
-/** A path's parameters by name, where the path is not known. */
+/** Path parameters by name, for code that serves any path. */
 export type Parameters = Readonly<Record<string, number | string>>;
 
-/** The properties of every call. */
+/** What every call has. */
 interface OpenedCall {
   services: Services;
   /**
-   * For reading. Under an `Idempotency-Key` or `If-Match` the whole handler is one transaction, and this stands in it.
-   * Inside `transact`, read through the transaction's own.
+   * For reading. Under an `Idempotency-Key` or `If-Match`, where the whole handler is one transaction, it reads in that
+   * transaction. Inside `transact`, read through `tx.em`.
    */
   em: EntityManager;
-  /** The business time of what the handler does outside of `transact`. */
+  /** The business time for work outside of `transact`. */
   now: Date;
 }
 
-/** A call in an account, by an agent or a bot of it. */
+/** A call in an account, by one of its agents or bots. */
 interface AccountCall extends OpenedCall {
   principal: Principal;
   account: Named;
   actor: Actor;
-  /** Runs domain verbs in one transaction, in the caller's name. */
+  /** Runs domain verbs in one transaction, with the caller as actor. */
   transact: Transact;
 }
 
-/** A call outside of accounts, by the holder of a token. */
+/** A call outside of accounts, by a token's holder. */
 interface PlatformCall extends OpenedCall {
   principal: Principal;
-  /** Runs domain verbs in one transaction, in no account yet: see OuterTransaction.in. */
+  /** Runs domain verbs in one transaction that has no account yet: see OuterTransaction.in. */
   transact: Transact<OuterTransaction>;
 }
 
-/** A call under /public: by a contact of the inbox in the path, or by somebody who is about to become one. */
+/** A call under /public: by a contact of the inbox in the path, or by a visitor who may become one. */
 interface VisitorCall extends Omit<AccountCall, 'principal'> {
   visit: Visit;
 }
 
-/** A call whose caller is not asked for a token. */
+/** A call that needs no token. */
 type OpenCall = Omit<PlatformCall, 'principal'>;
 
-/** The kinds of calls by door: each has the properties that are known behind its door, and no others. */
+/** The type of a call by door: it has exactly the properties that are known behind that door. */
 export interface Calls {
   account: AccountCall;
   platform: PlatformCall;
@@ -89,21 +89,21 @@ export interface Calls {
   open: OpenCall;
 }
 
-/** What the caller sent, checked. */
+/** The validated parts of the request. */
 export interface Sent<Params, Body, Query> {
   params: Params;
   body: Body;
   query: Query;
 }
 
-/** A call that was let in, with its path, before the rest of what was sent is read. */
+/** A call after admission: path read, body and query not yet. */
 export type Admitted = Calls[DoorName] & { params: Parameters };
 
-/** A call of whatever door, whose path, body and query nobody has typed yet. */
+/** A call of any door, with untyped path, body and query. */
 export type AnyCall = Calls[DoorName] & Sent<Parameters, unknown, unknown>;
 
-/** A call whose handler acts in an account of its caller's. */
+/** A call whose handler acts in an account. */
 export type InAccount = Extract<AnyCall, { account: unknown }>;
 
-/** A call before its transaction: without the database, with access to other servers. */
+/** A call during its preparation: without the database, with access to other systems. */
 export type Before<Call> = Omit<Call, 'services' | 'em' | 'transact'> & { services: OutsideServices };

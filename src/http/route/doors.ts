@@ -3,7 +3,7 @@ import type { Calls, ParametersOf, Sent } from './call.ts';
 import type { DoorName, RoleAt } from './roles.ts';
 import type { Contract, Route, Steps } from './route.ts';
 
-/** What the path of every row of a door begins with. */
+/** What the paths of a door begin with. */
 interface Beginnings {
   account: '/api/v1/accounts/:account_id/';
   platform: '/platform/api/v1/' | '/api/v1/profile';
@@ -11,7 +11,7 @@ interface Beginnings {
   open: '/';
 }
 
-/** Properties of a contract that mean something behind one door only. */
+/** Properties of a contract that exist behind one door only. */
 interface OwnClauses {
   account: 'inBatches';
   platform: never;
@@ -48,15 +48,14 @@ function door<Door extends DoorName>() {
       | Steps<CallOf<Door, Path, Body, Query>, Prepared, Answer<Reply>>,
   ): Route {
     const steps = typeof operation === 'function' ? { handle: operation } : operation;
-    // Only calls that came by the row's own door, path and contract reach its steps.
+    // Safe: only calls of the row's own door, path and contract reach its steps.
     return { method, path, contract: { ...terms, summary } as Contract, steps: steps as unknown as Route['steps'] };
   };
 }
 
 /**
- * Make the rows of the route table: `doors.account([method, path, summary], contract, handler or steps)`. Path parameters
- * are typed by the path's text, body, query and answer by the contract's schemas, and the call by the door: it has what
- * is known of callers there.
+ * Make the rows of the route table: `doors.account([method, path, summary], contract, handler or steps)`. Path
+ * parameters are typed by the path's text; body, query and answer by the contract's schemas; the call by the door.
  */
 export const doors = {
   account: door<'account'>(),

@@ -11,9 +11,9 @@ const dispositionForm = /^form-data(?:\s*;\s*[\w*-]+=(?:"[^"]*"|[^\s";]+))*\s*;?
 const fieldType = /^(?:text\/plain|application\/json)(?:\s*;\s*charset="?(?:utf-8|utf8|us-ascii)"?)?\s*$/i;
 
 /**
- * The value that a multipart form stands for by a schema: text fields as they are, all others as JSON text. Files are
- * refused. Errors: 400 for what is no form in UTF-8, 422 for a field that is given twice, a file, text that is not JSON,
- * and values that are refused everywhere.
+ * Decodes a multipart form by a schema: string properties take the field's text, all others parse it as JSON. Errors:
+ * 400 for a malformed form or text that is not UTF-8; 422 for a repeated field, a file, text that is not JSON, and values
+ * that JSON bodies may not have either.
  */
 export async function decodeForm(ctx: Context, bytes: Buffer, schema: SchemaName): Promise<unknown> {
   const texts = new Map<string, string>();

@@ -3,28 +3,28 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from 'koa';
 import { badRequest, invalid, type ApiError } from '../../errors.ts';
 
-/** A part of a multipart form: its headers by lower-case name, and what it holds. */
+/** A part of a multipart form: its headers by lower-case name, and its bytes. */
 export interface Part {
   headers: Readonly<Record<string, string>>;
   bytes: Buffer;
 }
 
-/** The most parts of a form: more than any operation has fields. */
+/** Parts of a form at most: more than any operation has fields. */
 export const maxParts = 32;
-/** The most bytes that the headers of one part may have. The parser looks for names in them in the square of their length. */
+/** Header bytes of one part at most: the parser's search for names in them takes quadratic time. */
 export const maxPartHeaderBytes = 1024;
-/** The most carriage returns in a form. At each of them the parser makes two events, since a delimiter could begin there. */
+/** Carriage returns in a form at most: a delimiter could begin at each, for which the parser emits two events. */
 export const maxCarriageReturns = 20_000;
 
 const boundaryParameter = /;\s*boundary=(?:"([^"]*)"|([^\s;"]*))\s*(?:;|$)/i;
-// RFC 2046; without the space, which it allows inside.
+// RFC 2046, but without the space that it allows inside.
 const boundaryForm = /^[\w'()+,./:=?-]{1,70}$/;
 const sliceBytes = 16 * 1024;
 const carriageReturn = 0x0d;
 
 /**
- * The parts of a form whose bytes have all come. koa-body parses them; what it would spend too much on, or let pass, is
- * refused before: it is handed nothing to decode, and no file to write. Errors: 400 for what is no form, 422 for too many
+ * Divides a complete form into its parts, by koa-body. Checks first what koa-body's parser would spend too much time on
+ * or tolerate, and gives it nothing to decode and no file to write. Errors: 400 for a malformed form, 422 for too many
  * parts or line breaks.
  */
 export async function readParts(ctx: Context, bytes: Buffer): Promise<Part[]> {
@@ -36,7 +36,7 @@ export async function readParts(ctx: Context, bytes: Buffer): Promise<Part[]> {
   return parts;
 }
 
-/** 400: the body is no form. The problem is a phrase that never repeats what the body holds. */
+/** 400 for a malformed form. The problem is a phrase that never quotes the body. */
 export function malformed(problem: string): ApiError {
   return badRequest('invalid_form', `The body is not a valid form: ${problem}`);
 }
@@ -48,7 +48,7 @@ function boundaryOf(ctx: Context): string {
   return boundary;
 }
 
-// A number of parts beyond the bound, and headers without end, are seen before the parser makes objects of them.
+// Finds too many parts and unterminated headers before the parser allocates objects for them.
 function countParts(bytes: Buffer, boundary: string): number {
   const opening = `--${boundary}\r\n`;
   const delimiter = Buffer.from(`\r\n--${boundary}`);
@@ -75,7 +75,7 @@ function checkCarriageReturns(bytes: Buffer): void {
   if (left < 0) throw invalid('', 'maxLength', `The form has more than ${maxCarriageReturns} line breaks`);
 }
 
-// In slices, so that other requests have their turn between two of them.
+// Yields the event loop between slices, so that other requests proceed.
 async function* slices(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += sliceBytes) {
     if (at > 0) await nextTurn();
@@ -83,7 +83,7 @@ async function* slices(bytes: Buffer): AsyncGenerator<Buffer> {
   }
 }
 
-// Loaded with the first form: it takes longer to load than the rest of the service takes to start listening.
+// Imported with the first form: loading koa-body takes longer than the rest of the start.
 async function parse(ctx: Context, bytes: Buffer, boundary: string): Promise<Part[]> {
   const { koaBody } = await import('koa-body');
   const parts: Part[] = [];
@@ -96,7 +96,7 @@ async function parse(ctx: Context, bytes: Buffer, boundary: string): Promise<Par
     text: false,
     patchNode: false,
     patchKoa: false,
-    // Each part ends here: handed back, it would be decoded with replacements, or written to a file.
+    // Parts are taken here: koa-body itself would decode them with replacement characters, or write them to files.
     formidable: {
       maxFiles: 0,
       onPart: (part) => {
@@ -117,7 +117,7 @@ async function parse(ctx: Context, bytes: Buffer, boundary: string): Promise<Par
   try {
     await middleware(Object.create(ctx, { req: { value: request } }) as Context, () => Promise.resolve());
   } catch (error) {
-    // Formidable's errors carry a status; its messages speak of its inside.
+    // Errors of formidable carry a status; their messages describe its internals.
     if ((error as { httpCode?: number }).httpCode === undefined) throw error;
     throw malformed('its parts cannot be read');
   }

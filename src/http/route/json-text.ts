@@ -1,18 +1,18 @@
 import { findUnsafeValue, inexact, type UnsafeValue } from '../../lib/unsafe-value.ts';
 
 const syntaxPosition = /at position (\d+)(?: \(line \d+ column \d+\))?$/;
-// Every whole number with fewer digits is kept as it is.
+// Whole numbers with fewer digits are exact.
 const maybeInexact = /\d{16}/;
 const wholeNumber = /^-?\d+$/;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A body as it was read, the reason why it is not JSON, or the value in it that is refused. */
+/** A parsed body, why it is not JSON, or the value in it that is refused. */
 export type ParsedBody = { value: unknown } | { problem: string } | { unsafe: UnsafeValue };
 
 /**
- * Reads a request body as JSON: strict UTF-8, a byte order mark tolerated. Refuses what findUnsafeValue refuses, and
- * whole numbers beyond 2^53 that would be written back with other digits. The time it takes is linear in the size.
- * The problem is a sentence for the caller that never repeats what the body holds.
+ * Parses a request body as JSON in strict UTF-8; a byte order mark is tolerated. Refuses what findUnsafeValue refuses, and
+ * whole numbers beyond 2^53 that would be written back with other digits. Takes time linear in the size. `problem` is a
+ * sentence for the caller that never quotes the body.
  */
 export function parseJsonBody(bytes: Buffer): ParsedBody {
   let text: string;
@@ -31,13 +31,13 @@ export function parseJsonBody(bytes: Buffer): ParsedBody {
   }
 }
 
-/** What JSON.parse lets look at each value and its text. */
+/** A reviver of JSON.parse that sees each value and its source text. */
 export type Reviver = typeof markInexact;
 
 /**
- * The first value that is refused in what `parse` makes of the text: by findUnsafeValue, or as a whole number that would
- * be written back with other digits. `parse` is called with a reviver for documents within the limits only, since the
- * second pass takes time for each value.
+ * The first refused value in what `parse` returns: refused by findUnsafeValue, or a whole number that would be written
+ * back with other digits. `parse` is called with a reviver only for documents within the limits, since the second pass
+ * takes time for each value.
  */
 export function findUnsafe(text: string, parse: (reviver?: Reviver) => unknown): UnsafeValue | null {
   return findUnsafeValue(parse()) ?? (maybeInexact.test(text) ? findUnsafeValue(parse(markInexact)) : null);
@@ -46,12 +46,12 @@ export function findUnsafe(text: string, parse: (reviver?: Reviver) => unknown):
 function markInexact(_key: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
   const written = context?.source ?? '';
-  // Large powers of two and ten may be told exactly.
+  // Large powers of two and of ten may be exact.
   return wholeNumber.test(written) && String(value) !== written ? inexact : value;
 }
 
 function syntaxProblem(error: unknown): string {
-  // V8 quotes the body in its message; only the position at the end is safe to pass on.
+  // V8 quotes the body in its message; only the position at the end is safe to repeat.
   const position = error instanceof SyntaxError ? syntaxPosition.exec(error.message)?.[1] : undefined;
   return position === undefined
     ? 'The body is not valid JSON.'

@@ -1,4 +1,4 @@
-// Most clients take 16 KB of headers, and the query is told up to four times in them.
+// Most clients accept 16 KB of headers, and the query occurs up to four times in them.
 const maxQueryLength = 2048;
 
 interface Meta {
@@ -6,16 +6,10 @@ interface Meta {
   total_pages: number;
 }
 
-function findMeta(reply: unknown): Meta | null {
-  const { meta, data } = (reply ?? {}) as { meta?: Partial<Meta>; data?: { meta?: Partial<Meta> } };
-  const found = meta ?? data?.meta;
-  return found?.current_page && found.total_pages ? (found as Meta) : null;
-}
-
 /**
  * The `Link` header (RFC 8288) of a page of a list: first, prev, next and last, as far as they exist. The links are
- * relative, since behind a proxy the service does not know its own name. Null for what has no
- * pages, and for queries so long that clients could not take the header.
+ * relative, since behind a proxy the service does not know its own host name. Null for replies without pages, and for
+ * queries that would make the header too long.
  */
 export function pageLinks(reply: unknown, path: string, querystring: string): string | null {
   const meta = findMeta(reply);
@@ -34,4 +28,10 @@ export function pageLinks(reply: unknown, path: string, querystring: string): st
     return `<${path}?${query.toString()}>; rel="${relation}"`;
   });
   return links.filter((link) => link !== null).join(', ');
+}
+
+function findMeta(reply: unknown): Meta | null {
+  const { meta, data } = (reply ?? {}) as { meta?: Partial<Meta>; data?: { meta?: Partial<Meta> } };
+  const found = meta ?? data?.meta;
+  return found?.current_page && found.total_pages ? (found as Meta) : null;
 }

@@ -17,11 +17,60 @@ import type { FairGate, Party } from '../server/fair-gate.ts';
 import { traitsOf, type Traits } from './traits.ts';
 
 export interface MountOptions extends AdmissionOptions {
-  /** The door to the database for requests that were let in. */
+  /** Limits how many admitted requests use the database at the same time. */
   gate: FairGate;
   bodyLimitBytes: number;
-  /** Whether every answer is checked against its schema: in tests, since a breach of the contract is ours. */
+  /** Whether every reply is checked against its schema: in tests, since a violation is a defect of the service. */
   checkReplies: boolean;
+}
+
+/** A route with what serving it needs. */
+interface Served {
+  route: Route;
+  traits: Traits;
+  options: MountOptions;
+}
+
+// The JSON of cacheable replies, which are always the same object.
+const written = new WeakMap<object, string>();
+
+/** The name of a route's layer in the router. */
+export function layerName({ method, path }: Route): string {
+  return `${method} ${path}`;
+}
+
+/** Koa middleware that serves the routes: admission, validation by each route's contract, handler, answer. */
+export function mount(routes: readonly Route[], options: MountOptions): Router {
+  const router = new Router({ sensitive: true });
+  for (const route of routes.toSorted(bySpecificity)) {
+    const served: Served = { route, traits: traitsOf(route, routes), options };
+    const layer = { name: layerName(route), sensitive: true };
+    router.register(route.path, [route.method], [(ctx: Context) => serveChecked(ctx, served)], layer);
+  }
+  return router;
+}
+
+async function serveChecked(ctx: Context, served: Served): Promise<void> {
+  try {
+    await serve(ctx, served);
+  } catch (error) {
+    if (served.options.checkReplies) assertTold(error, served);
+    throw error;
+  }
+}
+
+async function serve(ctx: Context, served: Served): Promise<void> {
+  const { route, traits, options } = served;
+  const reply = await answer(ctx, await readCall(ctx, route, options), served);
+  if (reply.replayed) ctx.set('idempotency-replayed', 'true');
+  if (route.contract.cacheable) ctx.set('cache-control', 'no-cache');
+  if (traits.tagged && isUnchanged(ctx, entityTag(reply.body))) {
+    ctx.status = 304;
+    return;
+  }
+  ctx.status = reply.status;
+  ctx.type ||= 'json';
+  ctx.body = reply.body;
 }
 
 async function readCall(ctx: Context, { contract }: Route, options: MountOptions): Promise<AnyCall> {
@@ -33,90 +82,7 @@ async function readCall(ctx: Context, { contract }: Route, options: MountOptions
   return { ...admitted, query, body };
 }
 
-/** A route as it is served. */
-interface Served {
-  route: Route;
-  traits: Traits;
-  options: MountOptions;
-}
-
-// The JSON of replies that stay the same object.
-const written = new WeakMap<object, string>();
-
-function write(reply: unknown, { cacheable }: Contract): string {
-  // A reply that is text is a page for people.
-  if (typeof reply === 'string') return reply;
-  const body = (cacheable && written.get(reply as object)) ?? JSON.stringify(reply);
-  if (cacheable) written.set(reply as object, body);
-  return body;
-}
-
-function partiesOf(ctx: Context, call: AnyCall, { route, options: { gate } }: Served): Party[] {
-  const { share } = factsOf(route.contract.role);
-  if ('account' in call) return gate.ofAccount(call.account.id, { visitor: share === 'visitors' });
-  return gate.ofCaller('principal' in call ? `token ${call.principal.tokenId}` : `address ${addressKey(ctx)}`);
-}
-
-async function prepare(call: AnyCall, { route, options }: Served): Promise<unknown> {
-  return route.steps.prepare?.({ ...call, services: options.services });
-}
-
-async function handle(
-  ctx: Context,
-  { call, prepared }: { call: AnyCall; prepared: unknown },
-  { route, traits, options }: Served,
-): Promise<Answer> {
-  const reply = (await route.steps.handle(call, prepared)) ?? {};
-  if (options.checkReplies) assertShape(route.contract.reply, reply);
-  const links = traits.paged ? pageLinks(reply, ctx.path, ctx.querystring) : null;
-  if (links) ctx.set('link', links);
-  if (typeof reply === 'string') ctx.type = 'html';
-  return { status: route.contract.status ?? 200, body: write(reply, route.contract), replayed: false };
-}
-
-// The condition holds for the first batch; what the others do follows from it.
-function checkedFirst(ifMatch: string, call: InAccount, { options, traits }: Served): AnyCall {
-  let isChecked = false;
-  const checked: InAccount['transact'] = async (work) => {
-    if (isChecked) return call.transact(work);
-    const result = await inAccount(options.database, call, async (held, em) => {
-      await freezeView(em);
-      await requireMatch(ifMatch, held, traits.record);
-      return held.transact(work);
-    });
-    isChecked = true;
-    return result;
-  };
-  return { ...call, transact: checked };
-}
-
-// With a key or a condition, what the handler reads and writes is one transaction: the key's row commits with what was
-// made, and the condition holds until then.
-async function perform(ctx: Context, call: AnyCall, prepared: unknown, served: Served): Promise<Answer> {
-  const { database, services } = served.options;
-  const ifMatch = readIfMatch(ctx);
-  const request = readKeyedRequest(ctx, call);
-  if (ifMatch === null && !request) return handle(ctx, { call, prepared }, served);
-  if (ifMatch !== null && !request && served.route.contract.inBatches && 'account' in call) {
-    return handle(ctx, { call: checkedFirst(ifMatch, call, served), prepared }, served);
-  }
-  return inOneTransaction(database, call, async (held, em) => {
-    if (ifMatch !== null) await freezeView(em);
-    const run = async () => {
-      if (ifMatch !== null) await requireMatch(ifMatch, held, served.traits.record);
-      return handle(ctx, { call: held, prepared }, served);
-    };
-    return request ? onlyOnce({ request, box: services.secretBox, em, now: held.now }, run) : run();
-  });
-}
-
-// An answer that is kept needs no preparation, which may not succeed any more.
-async function findKeptAnswer(ctx: Context, call: AnyCall, { route, options }: Served): Promise<Answer | null> {
-  const request = route.steps.prepare ? readKeyedRequest(ctx, call) : null;
-  return request && findAnswer(request, options.services.secretBox, call);
-}
-
-// Whatever reads or writes the database does so inside the gate; the preparation, which may take its time, stays outside.
+// The preparation may be slow, so it holds no place in the gate; all work on the database does.
 async function answer(ctx: Context, call: AnyCall, served: Served): Promise<Answer> {
   const { route, options } = served;
   const parties = partiesOf(ctx, call, served);
@@ -137,54 +103,88 @@ async function answer(ctx: Context, call: AnyCall, served: Served): Promise<Answ
   });
 }
 
-async function serve(ctx: Context, served: Served): Promise<void> {
-  const { route, traits, options } = served;
-  const reply = await answer(ctx, await readCall(ctx, route, options), served);
-  if (reply.replayed) ctx.set('idempotency-replayed', 'true');
-  if (route.contract.cacheable) ctx.set('cache-control', 'no-cache');
-  if (traits.tagged && isUnchanged(ctx, entityTag(reply.body))) {
-    ctx.status = 304;
-    return;
-  }
-  ctx.status = reply.status;
-  ctx.type ||= 'json';
-  ctx.body = reply.body;
+function partiesOf(ctx: Context, call: AnyCall, { route, options: { gate } }: Served): Party[] {
+  const { share } = factsOf(route.contract.role);
+  if ('account' in call) return gate.ofAccount(call.account.id, { visitor: share === 'visitors' });
+  return gate.ofCaller('principal' in call ? `token ${call.principal.tokenId}` : `address ${addressKey(ctx)}`);
 }
 
-// The published contract names every status that an operation refuses with; 412 may also tell that it takes no condition.
+async function prepare(call: AnyCall, { route, options }: Served): Promise<unknown> {
+  return route.steps.prepare?.({ ...call, services: options.services });
+}
+
+// With a key or a condition the whole handler is one transaction: the key's row commits together with what the request
+// changed, and the condition holds until the commit.
+async function perform(ctx: Context, call: AnyCall, prepared: unknown, served: Served): Promise<Answer> {
+  const { database, services } = served.options;
+  const ifMatch = readIfMatch(ctx);
+  const request = readKeyedRequest(ctx, call);
+  if (ifMatch === null && !request) return handle(ctx, { call, prepared }, served);
+  if (ifMatch !== null && !request && served.route.contract.inBatches && 'account' in call) {
+    return handle(ctx, { call: checkedFirst(ifMatch, call, served), prepared }, served);
+  }
+  return inOneTransaction(database, call, async (held, em) => {
+    if (ifMatch !== null) await freezeView(em);
+    const run = async () => {
+      if (ifMatch !== null) await requireMatch(ifMatch, held, served.traits.record);
+      return handle(ctx, { call: held, prepared }, served);
+    };
+    return request ? onlyOnce({ request, box: services.secretBox, em, now: held.now }, run) : run();
+  });
+}
+
+async function handle(
+  ctx: Context,
+  { call, prepared }: { call: AnyCall; prepared: unknown },
+  { route, traits, options }: Served,
+): Promise<Answer> {
+  const reply = (await route.steps.handle(call, prepared)) ?? {};
+  if (options.checkReplies) assertShape(route.contract.reply, reply);
+  const links = traits.paged ? pageLinks(reply, ctx.path, ctx.querystring) : null;
+  if (links) ctx.set('link', links);
+  if (typeof reply === 'string') ctx.type = 'html';
+  return { status: route.contract.status ?? 200, body: write(reply, route.contract), replayed: false };
+}
+
+function write(reply: unknown, { cacheable }: Contract): string {
+  // A reply that is text is an HTML page.
+  if (typeof reply === 'string') return reply;
+  const body = (cacheable && written.get(reply as object)) ?? JSON.stringify(reply);
+  if (cacheable) written.set(reply as object, body);
+  return body;
+}
+
+// `If-Match` is checked in the transaction of the first batch only: the batches after it change the record themselves.
+function checkedFirst(ifMatch: string, call: InAccount, { options, traits }: Served): AnyCall {
+  let isChecked = false;
+  const checked: InAccount['transact'] = async (work) => {
+    if (isChecked) return call.transact(work);
+    const result = await inAccount(options.database, call, async (held, em) => {
+      await freezeView(em);
+      await requireMatch(ifMatch, held, traits.record);
+      return held.transact(work);
+    });
+    isChecked = true;
+    return result;
+  };
+  return { ...call, transact: checked };
+}
+
+// Looked up before the preparation: a repeated request needs none, and its preparation could fail by now.
+async function findKeptAnswer(ctx: Context, call: AnyCall, { route, options }: Served): Promise<Answer | null> {
+  const request = route.steps.prepare ? readKeyedRequest(ctx, call) : null;
+  return request && findAnswer(request, options.services.secretBox, call);
+}
+
+// The published contract lists every status of refusals; 412 is also the answer to a condition where none is supported.
 function assertTold(error: unknown, { route, traits }: Served): void {
   if (!(error instanceof ApiError) || error.status === 412 || traits.errors.includes(error.status)) return;
   const { method, path } = route;
   throw new Error(`${method} ${path} answered ${error.status}, which is not in its contract: see Contract.errors`);
 }
 
-async function serveChecked(ctx: Context, served: Served): Promise<void> {
-  try {
-    await serve(ctx, served);
-  } catch (error) {
-    if (served.options.checkReplies) assertTold(error, served);
-    throw error;
-  }
-}
-
-// Literal path segments first, so that `/contacts/search` is not `/contacts/:id`, wherever the rows stand in the table.
+// Literal path segments first, so that `/contacts/search` is not `/contacts/:id`.
 function bySpecificity(one: Route, other: Route): number {
   const [left, right] = [one, other].map(({ path }) => path.replaceAll(/:\w+/g, '\uffff'));
   return String(left) < String(right) ? -1 : Number(left !== right);
-}
-
-/** By what name a route's layer stands in the router. */
-export function layerName({ method, path }: Route): string {
-  return `${method} ${path}`;
-}
-
-/** The routes as Koa middleware: authentication, roles, and validation of all that comes in, by each route's contract. */
-export function mount(routes: readonly Route[], options: MountOptions): Router {
-  const router = new Router({ sensitive: true });
-  for (const route of routes.toSorted(bySpecificity)) {
-    const served: Served = { route, traits: traitsOf(route, routes), options };
-    const layer = { name: layerName(route), sensitive: true };
-    router.register(route.path, [route.method], [(ctx: Context) => serveChecked(ctx, served)], layer);
-  }
-  return router;
 }

@@ -3,17 +3,12 @@ import type { Database } from '../../postgres/database.ts';
 import { transact, transactOutside, type OuterTransaction, type Transact } from '../../events/transaction.ts';
 import type { AnyCall, InAccount } from './call.ts';
 
-// Its own identity map: what it reads is what stands in the database, as it would be outside.
-function reader(em: EntityManager): EntityManager {
-  return em.fork({ keepTransactionContext: true });
-}
-
-/** What is done with a call that is held together by one transaction, through the transaction's entity manager. */
+/** Work on a call whose reads and writes are all in one transaction; `em` is the transaction's. */
 type HeldWork<Call, Result> = (held: Call, em: EntityManager) => Promise<Result>;
 
 /**
- * Runs `work` with a call that reads and writes in one transaction, which commits when it returns and is undone when it
- * throws; each verb is a savepoint of it. Work that met a deadlock, or a change of what it had read, is run again.
+ * Runs `work` with a call that reads and writes in one transaction. It commits when `work` returns and rolls back when
+ * `work` throws; each verb runs in a savepoint. After a deadlock or a serialization error `work` is run again.
  */
 export function inOneTransaction<Result>(
   database: Database,
@@ -32,6 +27,11 @@ export function inAccount<Result>(
   return transact(database, { account: call.account, actor: call.actor }, (tx) =>
     work({ ...call, em: reader(tx.em), now: tx.now, transact: (verbs) => tx.savepoint(verbs) }, tx.em),
   );
+}
+
+// A fork has an identity map of its own, so it reads the rows and not the transaction's unsaved objects.
+function reader(em: EntityManager): EntityManager {
+  return em.fork({ keepTransactionContext: true });
 }
 
 function outsideAccounts<Result>(

@@ -8,31 +8,13 @@ interface BodyError {
   type?: string;
 }
 
-function explain(error: unknown, limitBytes: number): unknown {
-  const { type } = error as BodyError;
-  if (type === 'entity.too.large') {
-    // What follows is not read, so the connection cannot carry another request.
-    return new ApiError(
-      413,
-      'too_large',
-      `The body is larger than ${limitBytes / 1024} KB, the most that is accepted here`,
-      {
-        headers: { connection: 'close' },
-      },
-    );
-  }
-  if (type?.startsWith('request.'))
-    return badRequest('incomplete_body', 'The connection ended before the whole body had arrived');
-  return error;
-}
-
 const jsonType = 'application/json';
 const formType = 'multipart/form-data';
 
 const charsets = new Set(['', 'utf-8', 'utf8']);
 const encodings = new Set(['', 'identity']);
 
-/** The media types that the contract's body may come in. */
+/** The media types in which the contract's body may be sent. */
 export function bodyTypes({ multipart }: Contract): string[] {
   return multipart ? [jsonType, formType] : [jsonType];
 }
@@ -52,7 +34,7 @@ function checkMediaType(ctx: Context, types: readonly string[]): void {
   throw new ApiError(415, 'unsupported_media_type', `The body must be sent as ${types.join(' or ')} in UTF-8`);
 }
 
-/** The value of a body's bytes. Errors: 400 for text that is not JSON, 422 for values that are refused everywhere. */
+/** Parses a body. Errors: 400 for text that is not JSON, 422 for values that are refused in every body. */
 export function decodeBody(bytes: Buffer): unknown {
   const parsed = parseJsonBody(bytes);
   if ('problem' in parsed) throw badRequest('invalid_json', parsed.problem);
@@ -61,7 +43,7 @@ export function decodeBody(bytes: Buffer): unknown {
   throw new ApiError(422, 'validation_failed', unsafe.message, { details: [unsafe] });
 }
 
-/** The bytes of a request's body in one of the media types. Errors: 415, 413, 400 when they do not all come. */
+/** Reads a request's body in one of the media types. Errors: 415, 413, 400 when it ends early. */
 export async function readBody(
   ctx: Context,
   { limitBytes, types }: { limitBytes: number; types: readonly string[] },
@@ -70,4 +52,22 @@ export async function readBody(
   return rawBody(ctx.req, { limit: limitBytes, length: ctx.get('content-length') || null }).catch((error: unknown) => {
     throw explain(error, limitBytes);
   });
+}
+
+function explain(error: unknown, limitBytes: number): unknown {
+  const { type } = error as BodyError;
+  if (type === 'entity.too.large') {
+    // The rest of the body stays unread, so the connection cannot carry another request.
+    return new ApiError(
+      413,
+      'too_large',
+      `The body is larger than ${limitBytes / 1024} KB, the most that is accepted here`,
+      {
+        headers: { connection: 'close' },
+      },
+    );
+  }
+  if (type?.startsWith('request.'))
+    return badRequest('incomplete_body', 'The connection ended before the whole body had arrived');
+  return error;
 }

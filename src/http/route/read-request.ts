@@ -9,24 +9,7 @@ import type { Contract } from './route.ts';
 
 const digits = /^\d+$/;
 
-function refuse(details: ErrorDetail[], status: 400 | 422, code: string): void {
-  const [first] = details;
-  if (first) throw new ApiError(status, code, first.message, { details });
-}
-
-function isText(value: string): boolean {
-  return value.isWellFormed() && !value.includes('\0');
-}
-
-function readId(name: string, text: string): number {
-  if (!digits.test(text)) throw badRequest('bad_path', `\`${name}\` in the path must be a number`);
-  const id = Number(text);
-  // No record has it.
-  if (!Number.isSafeInteger(id) || id === 0) throw notFound('Record');
-  return id;
-}
-
-/** The path's parameters: identifiers as numbers, the others as text. Errors: 400; 404 for an id beyond all ids. */
+/** Path parameters: identifiers as numbers, all others as text. Errors: 400; 404 for an id beyond all ids. */
 export function readPath(parameters: Readonly<Record<string, string>>): Parameters {
   const read = Object.entries(parameters).map(([name, text]) => {
     if (isIdParameter(name)) return [name, readId(name, text)] as const;
@@ -36,13 +19,25 @@ export function readPath(parameters: Readonly<Record<string, string>>): Paramete
   return Object.fromEntries(read);
 }
 
-// More than any operation has parameters, however often the repeatable ones are repeated.
+function isText(value: string): boolean {
+  return value.isWellFormed() && !value.includes('\0');
+}
+
+function readId(name: string, text: string): number {
+  if (!digits.test(text)) throw badRequest('bad_path', `\`${name}\` in the path must be a number`);
+  const id = Number(text);
+  // Beyond every id that the database gives out.
+  if (!Number.isSafeInteger(id) || id === 0) throw notFound('Record');
+  return id;
+}
+
+// More than any operation has, repetitions included.
 const maxQueryParameters = 200;
 
-/** The query by its schema, with defaults filled in; `name[]` is another spelling of `name`. Errors: 400. */
+/** Parses the query by its schema and fills in defaults; `name[]` is read as `name`. Errors: 400. */
 export function readQuery(querystring: string, schema: SchemaName): Record<string, unknown> {
   const values = new Map<string, string[]>();
-  // Koa's own `ctx.query` looks at all parameters once for each of them.
+  // Koa's `ctx.query` takes quadratic time in the number of parameters.
   for (const [spelling, text] of boundedParameters(querystring)) {
     const name = spelling.replace(/\[\]$/, '');
     if (!isText(text)) throw badRequest('bad_query', 'The query holds a NUL character or half of a surrogate pair');
@@ -55,21 +50,26 @@ export function readQuery(querystring: string, schema: SchemaName): Record<strin
   return query;
 }
 
+function refuse(details: ErrorDetail[], status: 400 | 422, code: string): void {
+  const [first] = details;
+  if (first) throw new ApiError(status, code, first.message, { details });
+}
+
 function boundedParameters(querystring: string): [string, string][] {
   const parameters = [...new URLSearchParams(querystring)];
   if (parameters.length <= maxQueryParameters) return parameters;
   throw badRequest('bad_query', `The query has more than ${maxQueryParameters} parameters`);
 }
 
-/** The most bytes of a body whose contract asks for no more: all that ids, names and settings may need. */
+/** Bytes of a body at most, unless its contract allows a large one: enough for ids, names and settings. */
 export const usualBodyBytes = 192 * 1024;
 
-/** The most bytes that the contract's body may have where the service takes bodies of `maxBytes` at most. */
+/** Bytes of the contract's body at most; `maxBytes` is the service's own limit. */
 export function bodyLimitOf({ largeBody }: Contract, maxBytes: number): number {
   return largeBody ? maxBytes : Math.min(maxBytes, usualBodyBytes);
 }
 
-/** The JSON body in these bytes, by its schema. Errors: 400, 422. */
+/** Parses and validates a JSON body. Errors: 400, 422. */
 export function checkBody(bytes: Buffer, schema: SchemaName): unknown {
   return checkValue(decodeBody(bytes), schema);
 }
@@ -80,8 +80,8 @@ function checkValue(body: unknown, schema: SchemaName): unknown {
 }
 
 /**
- * The body by the contract, of a service that takes bodies of `maxBytes` at most; undefined where the contract has none,
- * whatever was sent. Errors: 400, 413, 415, 422.
+ * Reads and validates the body of a contract; `maxBytes` is the service's own limit. Undefined where the contract has no
+ * body: whatever was sent is ignored. Errors: 400, 413, 415, 422.
  */
 export async function readCheckedBody(ctx: Context, contract: Contract, maxBytes: number): Promise<unknown> {
   const { body: schema } = contract;

@@ -7,17 +7,17 @@ export function parameterNames(path: string): string[] {
   return Array.from(path.matchAll(parameter), ([, name = '']) => name);
 }
 
-/** Whether a path parameter is an identifier of ours, and so a number. */
+/** Whether a path parameter is an identifier, and so a number. */
 export function isIdParameter(name: string): boolean {
   return name === 'id' || name.endsWith('_id');
 }
 
-/** A path whose parameters have no names: `/contacts/:`. */
+/** The path without the names of its parameters: `/contacts/:`. */
 export function anonymous(path: string): string {
   return path.replaceAll(parameter, ':');
 }
 
-/** The GET of a record, and how the operation that acts on the record names that GET's path parameters. */
+/** The GET of a record, and how an operation on that record names the GET's path parameters. */
 export interface RecordRoute {
   route: Route;
   /** Parameter of the GET → parameter of the operation. */
@@ -25,8 +25,8 @@ export interface RecordRoute {
 }
 
 /**
- * The record that an operation acts on, for its path: `…/:id` itself, and for `…/:id/action` the record before the last
- * word. Null when no operation answers that record.
+ * Finds the GET of the record that an operation acts on: at `…/:id` itself, or for `…/:id/action` one segment above.
+ * Null when no operation answers that record.
  */
 export function findRecordRoute({ method, path }: Route, routes: readonly Route[]): RecordRoute | null {
   if (method === 'GET') return null;

@@ -1,14 +1,14 @@
 import type { Actor } from '../../events/transaction.ts';
 
-/** The ways into the API: to one account, to what lies outside of accounts, to one inbox for its customers, for anybody. */
+/** The doors of the API: to one account, to what is outside of accounts, to one inbox for its customers, to everybody. */
 export type DoorName = 'account' | 'platform' | 'visitor' | 'open';
 
-/** What is known of a caller when its role is judged. */
+/** What is known of a caller when the role is checked. */
 export interface Caller {
   kind: Actor['kind'];
-  /** A person's in the account; null for everybody else. */
+  /** The role of an agent in the account; null for everybody else. */
   role: Actor['role'];
-  /** Known outside of accounts only. */
+  /** Known behind the platform door only. */
   platformAdmin?: boolean;
 }
 
@@ -16,26 +16,26 @@ export interface Caller {
 interface RoleFacts {
   door: DoorName;
   admits: (caller: Caller) => boolean;
-  /** The sentence of the 403 for callers whom it does not admit. */
+  /** The sentence of the 403 for callers who are not admitted. */
   refusal: string;
-  /** Who may call, for the reader of the API's documentation. */
+  /** Who may call, as the API's documentation says it. */
   told: string;
-  /** OpenAPI security requirements: any one of them will do. */
+  /** OpenAPI security requirements, of which one suffices. */
   security: readonly Readonly<Record<string, readonly []>>[];
-  /** The statuses of refusals that come from looking at the token. */
+  /** Statuses of refusals by admission. */
   errors: readonly number[];
-  /** Whether the caller is known again by its token, and so may send a POST again under an Idempotency-Key. */
+  /** Whether the token identifies the caller, so that a POST may be repeated under an Idempotency-Key. */
   keyed: boolean;
   limits: {
-    /** Counted per address, before anything is looked up. */
+    /** Counted per address, before any lookup. */
     arriving?: 'sessions';
-    /** Counted per token or contact: for each call, or for each that is no POST where `posting` says another. */
+    /** Counted per token or contact, for each call; with `posting`, POSTs count against that limit instead. */
     calling?: 'requests';
     posting?: 'contactWrites';
-    /** Counted per address, by the characters of the body's JSON. */
+    /** Counted per address, in characters of the body's JSON. */
     storing?: 'visitorBytes';
   };
-  /** Whose part of the database's connections it takes: see FairGate. */
+  /** Whose share of the database's connections a call uses: see FairGate. */
   share: 'account' | 'visitors' | 'caller';
 }
 
@@ -49,7 +49,7 @@ const account = { ...token, door: 'account', share: 'account' } as const;
 const platform = { ...token, door: 'platform', share: 'caller' } as const;
 const visitor = { door: 'visitor', refusal: '', errors: [401, 429], share: 'visitors' } as const;
 
-/** The roles: the least that a caller must be to use an operation, and everything that follows from that. */
+/** The roles: each is the least that a caller must be to use an operation. */
 const roles = {
   anyone: {
     door: 'open',

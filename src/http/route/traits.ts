@@ -2,22 +2,22 @@ import { findRecordRoute, type RecordRoute } from './record-route.ts';
 import { factsOf } from './roles.ts';
 import type { Route } from './route.ts';
 
-/** What an operation takes and tells beyond its own schemas. */
+/** What an operation accepts and answers in addition to its own schemas. */
 export interface Traits {
-  /** It can be sent again under an Idempotency-Key. */
+  /** Accepts an Idempotency-Key. */
   keyed: boolean;
-  /** It acts on a record whose state If-Match can name: this one. */
+  /** The record that If-Match refers to; null where there is none. */
   record: RecordRoute | null;
-  /** It answers a record with an entity tag. */
+  /** Answers a record with an entity tag. */
   tagged: boolean;
-  /** It answers a list page by page. */
+  /** Answers a list by pages. */
   paged: boolean;
   authenticated: boolean;
-  /** The statuses it may be refused with, in order. */
+  /** The statuses of its refusals, in ascending order. */
   errors: number[];
 }
 
-/** Derives the traits from the contract and the table that the route stands in. */
+/** Derives the traits from the contract and the route table. */
 export function traitsOf(route: Route, routes: readonly Route[]): Traits {
   const { method, path, contract } = route;
   const role = factsOf(contract.role);

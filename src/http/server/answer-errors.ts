@@ -6,42 +6,16 @@ import { ApiError, busy } from '../../errors.ts';
 import { isLockTimeout, isMalformedValue, isOutage, isRetryable } from '../../postgres/errors.ts';
 import type { Shape } from '../../schemas.ts';
 
-// Time for a client that sends more than we take to finish sending, and so to see the answer.
+// Lets a client that is still sending a refused body finish, so that it reads the answer.
 const lingerMs = 2_000;
 
-function unavailable(): ApiError {
-  return new ApiError(503, 'unavailable', 'The service cannot answer at the moment: try again soon', {
-    headers: { 'retry-after': '1' },
-  });
-}
-
-function asApiError(error: unknown, log: Logger): ApiError {
-  if (error instanceof ApiError) return error;
-  if (isOutage(error)) {
-    log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'database unavailable');
-    return unavailable();
-  }
-  // Others are at the same rows, for too long or again and again.
-  if (isLockTimeout(error) || isRetryable(error)) return busy();
-  if (isMalformedValue(error))
-    return new ApiError(422, 'validation_failed', 'The request holds a value that cannot be stored');
-  const { status, expose, message } = error as { status?: number; expose?: boolean; message?: string };
-  if (expose && status && status < 500) return new ApiError(status, 'bad_request', message ?? 'Bad request');
-  log.error({ err: error }, 'request failed');
-  return new ApiError(
-    500,
-    'internal',
-    'Something went wrong in the service; the request_id helps its operator to find out what',
-  );
-}
-
-/** A refusal as it goes out. */
+/** The body of an error's answer. */
 export function errorBody({ message, code, details }: ApiError, requestId: string): Shape<'resources/error'> {
   const body: Shape<'resources/error'> = { error: message, code, request_id: requestId };
   return details.length > 0 ? { ...body, details } : body;
 }
 
-// Closing while the client still sends would reset the connection, and the answer might be lost with it.
+// Closing the connection while the client sends would reset it, and the client might never read the answer.
 async function* lingering(ctx: Context, text: string): AsyncGenerator<string> {
   yield text;
   if (ctx.req.readableEnded) return;
@@ -51,7 +25,7 @@ async function* lingering(ctx: Context, text: string): AsyncGenerator<string> {
   giveUp.abort();
 }
 
-/** Answers whatever a request was refused or broken by, always in the same shape; the outermost middleware but one. */
+/** Answers every error of a request in one shape; the outermost middleware but the headers and the log. */
 export function answerErrors(log: Logger) {
   return async (ctx: Context, next: Next): Promise<void> => {
     try {
@@ -67,4 +41,30 @@ export function answerErrors(log: Logger) {
       ctx.length = Buffer.byteLength(text);
     }
   };
+}
+
+function asApiError(error: unknown, log: Logger): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isOutage(error)) {
+    log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'database unavailable');
+    return unavailable();
+  }
+  // Other transactions kept the same rows locked for too long, or conflicted again and again.
+  if (isLockTimeout(error) || isRetryable(error)) return busy();
+  if (isMalformedValue(error))
+    return new ApiError(422, 'validation_failed', 'The request holds a value that cannot be stored');
+  const { status, expose, message } = error as { status?: number; expose?: boolean; message?: string };
+  if (expose && status && status < 500) return new ApiError(status, 'bad_request', message ?? 'Bad request');
+  log.error({ err: error }, 'request failed');
+  return new ApiError(
+    500,
+    'internal',
+    'Something went wrong in the service; the request_id helps its operator to find out what',
+  );
+}
+
+function unavailable(): ApiError {
+  return new ApiError(503, 'unavailable', 'The service cannot answer at the moment: try again soon', {
+    headers: { 'retry-after': '1' },
+  });
 }

@@ -3,7 +3,7 @@ import type { Random } from '../../lib/ports.ts';
 
 const safeRequestId = /^[\w.:-]{1,128}$/;
 
-/** The headers that all answers carry. A page of our own replaces the content security policy by its own. */
+/** Headers of every answer. The service's own HTML pages set another content security policy. */
 export function answerHeaders(requestId: string): Record<string, string> {
   return {
     'x-request-id': requestId,
@@ -14,7 +14,7 @@ export function answerHeaders(requestId: string): Record<string, string> {
   };
 }
 
-/** Gives each request an id, the caller's own where it is harmless, and each answer the headers that all of them carry. */
+/** Gives each request an id, the caller's own where it is harmless, and each answer the common headers. */
 export function commonHeaders(random: Random) {
   return async (ctx: Context, next: Next): Promise<void> => {
     const given = ctx.get('x-request-id');

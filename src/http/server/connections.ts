@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import { callerNetwork } from '../../outbound/addresses.ts';
 
 export interface ConnectionBounds {
-  /** Connections at once. */
+  /** Connections at the same time. */
   total: number;
-  /** Connections at once from one address; Infinity where all come through one proxy. */
+  /** Connections from one address at the same time; Infinity where all come through one proxy. */
   perAddress: number;
 }
 
@@ -17,8 +17,8 @@ interface Connection {
 }
 
 /**
- * Keeps a server's connections within bounds: where there are too many, the one that has been without a request for
- * longest is closed, of the same address when that has too many. Who connects while all are busy is turned away.
+ * Limits a server's connections. When there are too many, the one that has been idle for longest is closed; when one
+ * address has too many, the longest idle one of that address. If none is idle, the new connection is closed.
  */
 export class Connections {
   readonly #bounds: ConnectionBounds;
@@ -39,7 +39,7 @@ export class Connections {
     });
   }
 
-  /** How many have a request that is not answered yet. */
+  /** The number of connections with an unanswered request. */
   get busy(): number {
     return this.#open.size - this.#idle.size;
   }
@@ -64,7 +64,7 @@ export class Connections {
     if (connection.requests === 0 && this.#open.has(connection.socket)) this.#idle.add(connection);
   }
 
-  /** Closes the longest idle connection, of the address if one is given; false when there is none. */
+  /** Closes the longest idle connection, of the address if one is given; false when none is idle. */
   #makeRoom(address: string | null): boolean {
     for (const connection of this.#idle) {
       if (address !== null && connection.address !== address) continue;

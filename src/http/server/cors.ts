@@ -32,14 +32,9 @@ const exposeHeaders = [
   'X-Request-Id',
 ];
 
-// No page holds a token that it was not given, and cookies do not exist: any page may call the API.
-function isOpenToAll(path: string): boolean {
-  return path.startsWith('/api/') || path === '/openapi.json';
-}
-
 /**
- * Cross-origin calls by web pages: from anywhere under /api, under /public from the origins that the inbox allows,
- * and never with credentials.
+ * Cross-origin calls by web pages: under /api from every origin, under /public from the origins that the inbox allows,
+ * never with credentials.
  */
 export function crossOrigin(
   router: Router,
@@ -65,4 +60,9 @@ export function crossOrigin(
     exposeHeaders,
     maxAge: preflightSeconds,
   });
+}
+
+// There are no cookies, and a page has only the tokens that it was given: any page may call the API.
+function isOpenToAll(path: string): boolean {
+  return path.startsWith('/api/') || path === '/openapi.json';
 }

@@ -1,6 +1,6 @@
 import { busy } from '../../errors.ts';
 
-/** Somebody whose requests are counted together, and how many of them may be at the database at once. */
+/** A caller whose requests are counted together, and how many of them may be inside at the same time. */
 export interface Party {
   name: string;
   most: number;
@@ -11,16 +11,16 @@ interface Waiting {
   enter: () => void;
 }
 
-// As long as the pool itself would make a request wait.
+// The time that the connection pool would make a request wait.
 const maxWaitMs = 5_000;
-// A whole account's, and within it its visitors', who need no account of their own to call.
+// Shares of one account, and within it of its visitors, who need no user account to call.
 const largestShare = 2 / 3;
 const visitorsShare = 1 / 3;
 
 /**
- * The door to the database for requests: only so many are inside at once, each with one connection at a time, and nobody
- * has all of the places. Whoever finds none waits; a place that becomes free goes to who has the fewest, the first come
- * among equals.
+ * Limits how many requests use the database at the same time, each with one connection, and how many of those places one
+ * party may have. The others wait; a free place goes to the party that has the fewest, and among equals to the request
+ * that came first.
  */
 export class FairGate {
   readonly #places: number;
@@ -29,25 +29,25 @@ export class FairGate {
   readonly #waiting = new Set<Waiting>();
   #inside = 0;
 
-  /** As many requests are inside at most; another waits for `waitMs`. */
+  /** At most `places` requests are inside; the others wait for `waitMs` at most. */
   constructor(places: number, waitMs = maxWaitMs) {
     this.#places = Math.max(1, places);
     this.#maxWaitMs = waitMs;
   }
 
-  /** The parties that a request in an account counts for; visitors may have a smaller part of the account's share. */
+  /** The parties that a request in an account counts for; visitors have a smaller share within the account's. */
   ofAccount(accountId: number, { visitor }: { visitor: boolean }): Party[] {
     const account = { name: `account ${accountId}`, most: this.#share(largestShare) };
     if (!visitor) return [account];
     return [account, { name: `visitors of account ${accountId}`, most: this.#share(visitorsShare) }];
   }
 
-  /** The party of requests outside of accounts: those of one token, or of one address. */
+  /** The party of requests outside of accounts: one token, or one address. */
   ofCaller(name: string): Party[] {
     return [{ name, most: this.#share(visitorsShare) }];
   }
 
-  /** Does the work inside. Errors: 503 `busy` when no place became free in time. */
+  /** Runs the work inside the gate. Errors: 503 `busy` when no place became free in time. */
   async run<Result>(parties: readonly Party[], work: () => Promise<Result>): Promise<Result> {
     if (this.#mayEnter(parties)) this.#enter(parties);
     else await this.#wait(parties);

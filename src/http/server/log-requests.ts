@@ -1,12 +1,12 @@
 import type { Context, Next } from 'koa';
 import type { Logger } from 'pino';
 
-// Asked for every few seconds by whatever watches the process: news to nobody.
+// Polled every few seconds by monitoring.
 const healthRoutes = new Set<unknown>(['/healthz', '/readyz']);
 
 /**
- * Leaves a line for each request: method, route, status, milliseconds and request id. The route is the pattern and never
- * the path itself, which may hold a token or a search for a person; null for an address that no route serves.
+ * Logs a line for each request: method, route, status, milliseconds and request id. The route is the pattern and not
+ * the path, which may contain a token or a search term; it is null where no route matches.
  */
 export function logRequests(log: Logger) {
   return async (ctx: Context, next: Next): Promise<void> => {

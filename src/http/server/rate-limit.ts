@@ -6,26 +6,19 @@ import { systemClock, type Clock } from '../../lib/ports.ts';
 
 const windowSeconds = 60;
 
-function tooMany(result: RateLimiterRes): ApiError {
-  const seconds = String(Math.max(1, Math.ceil(result.msBeforeNext / 1000)));
-  return new ApiError(429, 'rate_limited', `Too many requests: try again in ${seconds} s`, {
-    headers: { 'retry-after': seconds },
-  });
-}
-
-/** The key of limits per address: all callers of one IPv6 network count as one. */
+/** The key of limits per address: all addresses of one IPv6 network count as one. */
 export function addressKey(ctx: Context): string {
   return callerNetwork(ctx.ip);
 }
 
-/** How often something may happen in a minute, by key; counted in this process. */
+/** A limit per key and minute; counted in this process only. */
 export class RateLimit {
   readonly #limiter: RateLimiterMemory | null;
   readonly #name: string;
   readonly #points: number;
   readonly #clock: Clock;
 
-  /** `perMinute` 0 switches it off. */
+  /** `perMinute` 0 disables the limit. */
   constructor(name: string, perMinute: number, clock: Clock = systemClock) {
     this.#name = name;
     this.#points = perMinute;
@@ -34,7 +27,7 @@ export class RateLimit {
       perMinute > 0 ? new RateLimiterMemory({ points: perMinute, duration: windowSeconds, keyPrefix: name }) : null;
   }
 
-  /** Counts so many, and tells the caller nothing unless there is too little left. Errors: 429 then. */
+  /** Counts `points`; sets headers only on a refusal. Errors: 429. */
   async spend(ctx: Context, key: string, points: number): Promise<void> {
     try {
       await this.#limiter?.consume(key, points);
@@ -45,7 +38,7 @@ export class RateLimit {
     }
   }
 
-  /** Counts one and tells the caller what is left. Errors: 429 when nothing is. */
+  /** Counts one request and sets headers with what is left. Errors: 429. */
   async consume(ctx: Context, key: string | number): Promise<void> {
     if (!this.#limiter) return;
     try {
@@ -57,7 +50,7 @@ export class RateLimit {
     }
   }
 
-  /** Errors: 429 when nothing is left for the key; counts nothing. */
+  /** Refuses when nothing is left for the key; counts nothing. Errors: 429. */
   async check(ctx: Context, key: string): Promise<void> {
     const result = await this.#limiter?.get(key);
     if (!result || result.remainingPoints > 0) return;
@@ -65,7 +58,7 @@ export class RateLimit {
     throw tooMany(result);
   }
 
-  // The present draft's two fields, and the three that older clients know; their reset is a Unix time.
+  // The two fields of the present draft, and the three that older clients read; their reset is a Unix time.
   #tell(ctx: Context, result: RateLimiterRes): void {
     const seconds = Math.ceil(result.msBeforeNext / 1000);
     const remaining = String(Math.max(0, result.remainingPoints));
@@ -78,4 +71,11 @@ export class RateLimit {
       'x-ratelimit-reset': String(reset),
     });
   }
+}
+
+function tooMany(result: RateLimiterRes): ApiError {
+  const seconds = String(Math.max(1, Math.ceil(result.msBeforeNext / 1000)));
+  return new ApiError(429, 'rate_limited', `Too many requests: try again in ${seconds} s`, {
+    headers: { 'retry-after': seconds },
+  });
 }

@@ -3,18 +3,9 @@ import { badRequest } from '../../errors.ts';
 
 const visible = /^[\x21-\x7e]*$/;
 
-function decodes(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /**
- * Refuses requests whose address has no one meaning: without a host or with several, or with something in path or query
- * that is not percent-encoded UTF-8. Errors: 400.
+ * Refuses requests whose URL is ambiguous: no Host header or several, or a path or query that is not percent-encoded
+ * UTF-8. Errors: 400.
  */
 export async function refuseMalformed(ctx: Context, next: Next): Promise<void> {
   const hosts = ctx.req.headersDistinct['host']?.length ?? 0;
@@ -25,4 +16,13 @@ export async function refuseMalformed(ctx: Context, next: Next): Promise<void> {
     throw badRequest('bad_path', 'The path must be percent-encoded UTF-8');
   if (!decodes(ctx.querystring)) throw badRequest('bad_query', 'The query must be percent-encoded UTF-8');
   await next();
+}
+
+function decodes(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -2,10 +2,10 @@ import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { ApiError } from '../../errors.ts';
 
-/** Every method that some path of the service takes. */
+/** All methods that the service's paths take. */
 export const allMethods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST'];
 
-/** 405, with the methods that would do. */
+/** 405, with the methods that the path takes. */
 export function methodNotAllowed(allowed: readonly string[]): ApiError {
   return new ApiError(
     405,
@@ -18,18 +18,18 @@ export function methodNotAllowed(allowed: readonly string[]): ApiError {
 }
 
 function methodsAt(router: Router, ctx: Context): string[] {
-  // `OPTIONS *` asks about the server as a whole.
+  // `OPTIONS *` concerns the server as a whole.
   if (ctx.path === '*') return allMethods;
   const methods = router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods);
   return methods.length === 0 ? [] : [...new Set([...methods, 'OPTIONS'])].sort();
 }
 
-/** The last word about requests that no route took: OPTIONS is answered. Errors: 405 with the methods of the path, 404. */
+/** Answers requests that no route matched: OPTIONS with the path's methods. Errors: 405, 404. */
 export function refuseMethod(router: Router) {
   return (ctx: Context): void => {
     const allowed = methodsAt(router, ctx);
     if (allowed.length === 0) {
-      // There is no path on which anything answers these.
+      // No path takes this method.
       if (!allMethods.includes(ctx.method)) throw methodNotAllowed(allMethods);
       throw new ApiError(404, 'not_found', 'There is nothing at this path');
     }

@@ -16,17 +16,17 @@ import type { Route } from '../route/route.ts';
 import { serveFiles, type StaticFile } from './static-files.ts';
 
 export interface ServerOptions extends MountOptions {
-  /** What is served beside the routes. */
+  /** Static files, in addition to the routes. */
   files?: readonly StaticFile[];
-  /** Reverse proxies whose word about the caller's address counts. */
+  /** The number of reverse proxies whose X-Forwarded-For is believed. */
   trustedProxies: number;
-  /** Connections at once: in all, and from one address where no proxy stands before the service. */
+  /** Connections at the same time: in all, and from one address (not counted behind a proxy). */
   connections: { total: number; perAddress: number };
   log: Logger;
   random: Random;
 }
 
-/** A server that is not listening yet, and its connections. */
+/** The server, which does not listen yet, and its connections. */
 export interface HttpServer {
   server: Server;
   connections: Connections;
@@ -50,17 +50,17 @@ export function createHttpServer(routes: readonly Route[], options: ServerOption
   const handle = app.callback();
   const server = createServer(
     {
-      // Slow senders are cut after seconds, not after Node's minutes.
+      // Slow senders are cut after seconds; Node's defaults are minutes.
       headersTimeout: 10_000,
       requestTimeout: 20_000,
       keepAliveTimeout: 65_000,
       connectionsCheckingInterval: 2_000,
-      // Node would refuse without a word to the client; refuseMalformed says it.
+      // Node would answer without a body; refuseMalformed answers in the shape of all errors.
       requireHostHeader: false,
     },
     (request, response) => void handle(request, response),
   );
-  // Their size is bounded already, and headers beyond a number would be dropped without a word.
+  // The size of headers is limited already; Node drops headers beyond this number silently.
   server.maxHeadersCount = 0;
   answerClientErrors(server, options.random);
   const { total, perAddress } = options.connections;

@@ -2,10 +2,10 @@ import type { Context, Next } from 'koa';
 import { entityTag, isUnchanged } from '../conditional/entity-tag.ts';
 import { methodNotAllowed } from './refuse-method.ts';
 
-/** A file that the service offers as it is. */
+/** A file that the service serves as it is. */
 export interface StaticFile {
   path: string;
-  /** Its media type, or an extension that stands for one. */
+  /** The media type, or a file extension that implies it. */
   type: string;
   /** Called once, at the first request. */
   read: () => Buffer;
@@ -14,12 +14,7 @@ export interface StaticFile {
 
 const methods = ['GET', 'HEAD', 'OPTIONS'];
 
-function load({ read }: StaticFile) {
-  const bytes = read();
-  return { bytes, tag: entityTag(bytes) };
-}
-
-/** Serves the files as Koa middleware; clients may keep them if they ask each time whether they still hold. */
+/** Koa middleware that serves the files; clients may cache them if they revalidate each time. */
 export function serveFiles(files: readonly StaticFile[]) {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const loaded = new Map<StaticFile, ReturnType<typeof load>>();
@@ -42,4 +37,9 @@ export function serveFiles(files: readonly StaticFile[]) {
     ctx.type = file.type;
     ctx.body = content.bytes;
   };
+}
+
+function load({ read }: StaticFile) {
+  const bytes = read();
+  return { bytes, tag: entityTag(bytes) };
 }
