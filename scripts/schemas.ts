@@ -1,9 +1,9 @@
 // Generates schemas/types.ts and the README's configuration table from the JSON Schemas, and the drawing of the floors
 // in ARCHITECTURE.md from test/support/floors.ts. `--check` writes nothing and fails if one of them is stale.
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
-import { readableDocument } from '../src/schemas.ts';
+import { documents, readableDocument } from '../src/schemas.ts';
 import { drawFloors } from '../test/support/floors.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -27,9 +27,10 @@ function readForTypes({ url }: { url: string }): string {
   return JSON.stringify(JSON.parse(JSON.stringify(whole), forTypes));
 }
 
-/** One interface with a property per schema file, named by its path: `Schemas['requests/contact.create']`. */
+/** One interface with a property per schema document, named by its path: `Schemas['requests/contact.create']`. */
 async function renderTypes(): Promise<string> {
-  const files = globSync('*/**/*.json', { cwd: schemas }).sort();
+  const names = [...documents.keys()].filter((name) => name.includes('/'));
+  const files = names.map((name) => `${name}.json`).sort();
   const properties = Object.fromEntries(files.map((file) => [file.replace(/\.json$/, ''), { $ref: file }]));
   const all = { type: 'object', additionalProperties: false, required: Object.keys(properties), properties };
   return compile(all as never, 'Schemas', {

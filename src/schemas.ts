@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -14,7 +15,7 @@ export type SchemaName = keyof Schemas;
 export type Shape<Name extends SchemaName> = Schemas[Name];
 
 const folder = fileURLToPath(new URL('../schemas/', import.meta.url));
-const names = globSync('**/*.json', { cwd: folder }).map((file) => file.slice(0, -'.json'.length));
+const files = globSync('**/*.json', { cwd: folder }).map((file) => file.slice(0, -'.json'.length));
 /**
  * The size, in values and characters, up to which all problems of a value are reported; of a larger value only the
  * first one: to find all, Ajv goes on after a broken limit such as maxItems, so that a sender could make it work for
@@ -23,15 +24,13 @@ const names = globSync('**/*.json', { cwd: folder }).map((file) => file.slice(0,
 const maxWhollyChecked = 4096;
 
 // The documents as they are in schemas/, with references to shapes.
-const composed: SchemaDocuments = new Map(
-  names.map((name) => [name, JSON.parse(readFileSync(`${folder}${name}.json`, 'utf8')) as Schema]),
-);
+const composed: SchemaDocuments = new Map(files.flatMap(readDocuments));
 /**
  * All schema documents by name, without compositions; values are validated against these. A flat schema reports a
  * missing or unknown field before it checks other fields, a composed schema only after it has checked those of its
  * parts.
  */
-export const documents: SchemaDocuments = new Map(names.map((name) => [name, writeOut(composed, name)]));
+export const documents: SchemaDocuments = new Map([...composed.keys()].map((name) => [name, writeOut(composed, name)]));
 
 /**
  * The named document for code generators: with its compositions, unless one of them requires a property that only its
@@ -54,6 +53,39 @@ interface Composition {
   allOf?: unknown;
   required?: string[];
   properties?: object;
+}
+
+interface Stated extends Schema {
+  'x-list'?: Schema;
+  'x-create'?: { required: string[] } & Schema;
+}
+
+/**
+ * The documents that a file states: its own and, by `x-list` and `x-create`, those that follow from it. A page of a list of
+ * `resources/NAME` is `resources/NAME-list`; the body that creates what `requests/NAME.update` changes, with some of its
+ * properties required, is `requests/NAME.create`.
+ */
+function readDocuments(name: string): [string, Schema][] {
+  const text = readFileSync(`${folder}${name}.json`, 'utf8');
+  const { 'x-list': list, 'x-create': create, ...document } = JSON.parse(text) as Stated;
+  const { $schema } = document;
+  const whole = { $ref: `${posix.basename(name)}.json` };
+  const read: [string, Schema][] = [[name, document]];
+  if (list) read.push([`${name}-list`, { $schema, ...list, ...pageOf(whole) }]);
+  if (create) {
+    const { required, ...words } = create;
+    read.push([name.replace(/\.update$/, '.create'), { $schema, ...words, type: 'object', allOf: [whole], required }]);
+  }
+  return read;
+}
+
+function pageOf(items: Schema): Schema {
+  return {
+    type: 'object',
+    additionalProperties: false,
+    required: ['payload', 'meta'],
+    properties: { payload: { type: 'array', items }, meta: { $ref: '../common.json#/$defs/page_meta' } },
+  };
 }
 
 interface ValidatorOptions {

@@ -96,6 +96,18 @@ describe('the shapes', () => {
     ],
     ['a shape that one schema uses', 'shapes/a', { type: 'object', properties: { id } }, /shapes.a is part of one/],
     ['an open answer', 'resources/a', { type: 'object', properties: { name } }, /resources.a is not closed/],
+    [
+      'a page that is written out',
+      'resources/a-list',
+      { ...closed, properties: { payload: {}, meta: {} } },
+      /resources.a-list follows from its element/,
+    ],
+    [
+      'a body that creates, written out',
+      'requests/a.create',
+      { type: 'object', allOf: [{ $ref: 'a.update.json' }], required: ['name'] },
+      /requests.a.create follows from a.update.json/,
+    ],
     ['an open composition', 'resources/a', { type: 'object', allOf: [] }, /resources.a is not closed/],
   ];
   for (const [title, file, schema, problem] of planted) {

@@ -117,7 +117,19 @@ function findOpen(documents: WrittenDocuments): string[] {
   });
 }
 
+/** Documents that are written out where another says by `x-list` or `x-create` that they follow from it. */
+function findDerivable(documents: WrittenDocuments): string[] {
+  return [...documents].flatMap(([file, { properties, allOf, required }]) => {
+    const own = Object.keys(properties ?? {}).sort();
+    const update = `${file.slice(file.lastIndexOf('/') + 1).replace(/create$/, 'update')}.json`;
+    if (/^resources\/.*-list$/.test(file) && own.join() === 'meta,payload')
+      return [`${file} follows from its element: see x-list`];
+    const isUpdate = isDeepStrictEqual(allOf, [{ $ref: update }]) && own.length === 0 && required !== undefined;
+    return isUpdate ? [`${file} follows from ${update}: see x-create`] : [];
+  });
+}
+
 /** What is wrong with how the documents are composed; empty when each shape is stated once. */
 export function findRepetition(documents: WrittenDocuments): string[] {
-  return [findRepeats, findCopies, findLonelyShapes, findOpen].flatMap((find) => find(documents));
+  return [findRepeats, findCopies, findLonelyShapes, findOpen, findDerivable].flatMap((find) => find(documents));
 }
