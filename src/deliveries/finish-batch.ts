@@ -79,7 +79,7 @@ export class FinishBatch {
   }
 
   // A result that cannot be written for another reason than an outage never will be: its lease runs out, and its attempt
-  // is recorded as unknown. Which of them it is shows when each is written alone.
+  // is kept as unknown. Which of them it is shows when each is written alone.
   async #tryAgain(batch: readonly Waiting[], error: unknown): Promise<void> {
     if (isOutage(error) || isRetryable(error)) {
       this.#waiting.unshift(...batch);

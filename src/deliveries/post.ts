@@ -18,7 +18,7 @@ export interface PostOptions {
   random: Random;
 }
 
-/** What a call came to, or why none was made. */
+/** The end of a call that was made, or was refused. */
 export interface Posted {
   verdict: Verdict;
   outcome: EndpointOutcome;

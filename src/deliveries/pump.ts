@@ -1,9 +1,10 @@
 import type { Database } from '../postgres/database.ts';
 import type { Random } from '../lib/ports.ts';
 import { isPassing } from '../postgres/errors.ts';
+import { claimProbes } from './claim-probes.ts';
 import { pauseAfter } from './core/claims.ts';
 import { keyOf, type EndpointKind } from './core/endpoint.ts';
-import { probesOf, withProbes } from './core/probes.ts';
+import { probesOf } from './core/probes.ts';
 import type { EndpointOutcome } from './core/circuit.ts';
 import type { DueEndpoint, Share, Slot, Slots } from './core/slots.ts';
 import { DueList } from './due-list.ts';
@@ -12,13 +13,13 @@ import type { FinishBatch } from './finish-batch.ts';
 import type { HeldLeases } from './held-leases.ts';
 import { takeHeads, type Claimed } from './queue/claim.ts';
 import { leaseLanes, releaseLanes, type Lease } from './queue/lease.ts';
-import { giveBackProbes, takeProbes } from './queue/probes.ts';
+import { giveBackProbes } from './queue/probes.ts';
 
 export interface PumpOptions {
   kind: EndpointKind;
   database: Database;
   random: Random;
-  /** What makes an attempt on an endpoint of the kind. */
+  /** Makes an attempt on an endpoint of the kind. */
   deliver: Deliver;
   slots: Slots;
   leases: HeldLeases;
@@ -81,31 +82,18 @@ export class Pump {
     await leases.endAbandoned();
     if (slots.free <= 0) return;
     const planned = slots.plan(await this.due.look(database.em()));
-    const shares = await this.#takeProbes(planned);
+    for (const share of planned) if (share.circuit === 'probe') this.due.remove(share);
+    const shares = await claimProbes(this.#options, planned);
     if (shares.length === 0) return;
     const token = random.uuid();
     const lanes = await leaseLanes(database.em(), { kind, shares, leaseSeconds }, token);
-    // Who got less than its share has nothing more that is due.
+    // An endpoint of which fewer lanes were found than wanted has nothing more that is due.
     const found = Map.groupBy(lanes, ({ endpointId, accountId }) => keyOf({ id: endpointId, accountId }));
     for (const share of shares) {
-      if ((found.get(keyOf(share))?.length ?? 0) < share.lanes || share.circuit === 'probe') this.due.remove(share);
+      if ((found.get(keyOf(share))?.length ?? 0) < share.lanes) this.due.remove(share);
     }
     if (lanes.length > 0) this.#again = true;
     await this.#takeUp({ token, leases: lanes.map(({ id }) => ({ laneId: id, token })), shares });
-  }
-
-  // Of all processes one makes a probe. What goes wrong with probes keeps nothing else from being claimed.
-  async #takeProbes(shares: readonly Share[]): Promise<readonly Share[]> {
-    for (const share of shares) if (share.circuit === 'probe') this.due.remove(share);
-    const endpointIds = [...probesOf(shares).keys()];
-    if (endpointIds.length === 0) return shares;
-    const { kind, database, leaseSeconds, failed } = this.#options;
-    const bounds = { kind, endpointIds, seconds: leaseSeconds };
-    const ours = await takeProbes(database.em(), bounds).catch((error: unknown) => {
-      failed(error);
-      return new Set<number>();
-    });
-    return withProbes(shares, ours);
   }
 
   async #takeUp({ token, leases, shares }: Claim): Promise<void> {
@@ -148,8 +136,8 @@ export class Pump {
     this.wake();
   }
 
-  // A defect in what delivers must not end the engine: the lease runs out, and the delivery is tried again. After an
-  // outage there is no need to wait for that.
+  // A defect in a way out must not end the engine: the lease runs out, and the delivery is tried again. After a transient
+  // failure the lease is ended early instead.
   async #deliver(claimed: Claimed, standing: DueEndpoint): Promise<EndpointOutcome> {
     const { deliver, results, leases, leaseSeconds, failed } = this.#options;
     try {

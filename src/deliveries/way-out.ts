@@ -12,7 +12,7 @@ import type { LearningOptions } from './learning.ts';
 import { finishedWith } from './queue/finish.ts';
 import type { Claimed } from './queue/claim.ts';
 
-/** What all ways out need. */
+/** Options that all ways out have in common. */
 export type WayOutOptions = LearningOptions & GivingOptions;
 
 /** An attempt on the way, and what there is to tell of it. */

@@ -1,12 +1,24 @@
+import { silenceOfBot } from '../domain/conversations/arbiter.ts';
 import { changeLabels } from '../domain/conversations/labels.ts';
 import { handOff } from '../domain/conversations/lifecycle.ts';
 import { send } from '../domain/conversations/send.ts';
 import type { Transaction } from '../events/transaction.ts';
+import type { Conversation } from '../records/conversation.ts';
 import type { Action } from '../sandbox/run.ts';
+import type { Run } from './run.ts';
 
-/** Whether an action shows the customer something or ends the bot's part: what a silent bot may not do. */
-export function isPublic(action: Action): boolean {
+// Whether an action shows the customer something or ends the bot's part: a silent bot may not do that.
+function isPublic(action: Action): boolean {
   return action.type === 'reply' || action.type === 'handoff';
+}
+
+/**
+ * Whether nothing of a run is applied any more. A bot that was replaced does nothing at all; one that is silent may still
+ * write notes and set labels.
+ */
+export function isSuperseded(conversation: Conversation, { bot, result }: Pick<Run, 'bot' | 'result'>): boolean {
+  const silence = silenceOfBot(conversation, bot.id);
+  return silence === 'not_serving' || (silence !== null && result.actions.some(isPublic));
 }
 
 async function applyAction(tx: Transaction, conversationId: number, action: Action): Promise<void> {

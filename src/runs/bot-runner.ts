@@ -12,7 +12,7 @@ import type { Conversation } from '../records/conversation.ts';
 import { ApiError } from '../errors.ts';
 import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
 import type { SandboxLog } from '../sandbox/parent/pool.ts';
-import { applyActions, isPublic } from './apply-actions.ts';
+import { applyActions, isSuperseded } from './apply-actions.ts';
 import { tellQuarantine } from './quarantine-log.ts';
 import { recordOf, runBot, type BotEvent, type Run, type RunPorts } from './run.ts';
 
@@ -39,12 +39,6 @@ async function lock(tx: Transaction, conversationId: number): Promise<Conversati
   const conversation = await tx.conversation(conversationId);
   if (!conversation) throw new StaleDelivery();
   return conversation;
-}
-
-// A bot that was replaced does nothing at all any more; one that is silent may still write notes and set labels.
-function silences(conversation: Conversation, { bot, result }: Run): boolean {
-  const silence = silenceOfBot(conversation, bot.id);
-  return silence === 'not_serving' || (silence !== null && result.actions.some(isPublic));
 }
 
 function actorOf(bot: AgentBot, depth: number): Actor {
@@ -74,7 +68,7 @@ export class BotRunner {
     try {
       await this.#conclude(run, settle);
     } catch (error) {
-      // What a verb refuses is the bot's fault.
+      // A verb refused an action: that is the bot's fault.
       if (!(error instanceof ApiError)) throw error;
       await this.#fail(run, settle, { outcome: error.code, error: error.message });
     }
@@ -92,7 +86,7 @@ export class BotRunner {
     const { input, bot, result } = run;
     return this.#commit(run, actorOf(bot, input.event.depth + 1), settle, async (tx) => {
       const { conversationId } = input.event;
-      const superseded = silences(await lock(tx, conversationId), run);
+      const superseded = isSuperseded(await lock(tx, conversationId), run);
       if (!superseded) await applyActions(tx, conversationId, result.actions);
       await keepRun(tx, recordOf(run, superseded ? 'superseded' : result.outcome));
       await countGoodRun(tx, bot.id);
@@ -126,7 +120,7 @@ export class BotRunner {
     if (quarantine) tellQuarantine(this.#options.log, { account: input.account.id, bot: bot.id, outcome }, quarantine);
   }
 
-  // What waited for the bot since before its quarantine: people get the conversation at once.
+  // The delivery has waited since before the bot's quarantine: people get the conversation at once.
   #passOver(input: BotEvent, bot: AgentBot, settle: Settle): Promise<void> {
     return this.#transact(input, system, async (tx) => {
       const note = quarantineNote(bot.name);

@@ -14,7 +14,7 @@ export function outcomeOf({ ok, errorCode }: Pick<OutboundResult, 'ok' | 'errorC
   return unansweredCodes.has(errorCode) ? 'unanswered' : 'failed';
 }
 
-/** What is known of an endpoint from how attempts on it ended. All times are the database's. */
+/** The health of an endpoint, by how attempts on it ended. All times are the database's. */
 export interface EndpointHealth {
   /** Whether the last attempt succeeded. */
   isProven: boolean;
@@ -30,7 +30,7 @@ export interface EndpointHealth {
   circuitProbeAt: Date | null;
 }
 
-/** What an endpoint begins with: new, given another address, or switched on again. */
+/** The health of an endpoint that is new, has another address, or was switched on again. */
 export const unknownHealth: Readonly<EndpointHealth> = {
   isProven: false,
   consecutiveFailures: 0,
@@ -51,7 +51,7 @@ export interface EndedAttempt {
   fraction: number;
 }
 
-/** What is to be told, or done, because of an attempt. `expired`: it failed for so long that it is to be switched off. */
+/** How an attempt changed an endpoint's circuit. `expired`: it failed for so long that it is to be switched off. */
 export type HealthChange = 'opened' | 'closed' | 'expired' | null;
 
 const opensAfter = 3;
@@ -93,7 +93,7 @@ function fail(health: EndpointHealth, attempt: EndedAttempt): { health: Endpoint
   };
   const hasFailedForLong = attempt.now.getTime() - failingSince.getTime() >= maxFailingMs;
   const hasExpired = hasFailedForLong && after.consecutiveFailures >= minExpiringFailures;
-  // What is switched off has nothing to probe.
+  // An endpoint that is switched off gets no probes.
   if (hasExpired) return { health: { ...after, circuitTrips: 0, circuitProbeAt: null }, change: 'expired' };
   return { health: after, change: health.circuitProbeAt === null && circuitTrips > 0 ? 'opened' : null };
 }

@@ -1,4 +1,4 @@
-/** What deliveries go to: an account's webhook, or a bot. */
+/** Deliveries go to an account's webhook, or to a bot. */
 export type EndpointKind = 'webhook' | 'bot';
 
 /** An endpoint; the ids of webhooks and of bots are counted apart. */

@@ -1,13 +1,13 @@
 import type { DueEndpoint } from './slots.ts';
 
-/** What is known of an endpoint when a delivery to it is claimed. */
+/** An endpoint as it is claimed. */
 interface Known {
   url: string | null;
   sealedSecret: string | null;
   disabledReason: string | null;
 }
 
-/** What a call goes to, or why there is none to make, which cancels the delivery. Pure. */
+/** The address and secret to call an endpoint with, or why it is not called, which cancels the delivery. Pure. */
 export function calleeOf({
   url,
   sealedSecret,

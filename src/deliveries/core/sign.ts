@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** What is signed: one attempt to deliver one event. */
+/** The parts of an attempt that are signed. */
 export interface Signable {
   /** The same over all attempts of a delivery; without a dot, which separates the signed parts. */
   readonly id: string;

@@ -1,17 +1,13 @@
 import type { EndpointOutcome } from './circuit.ts';
+import { add, Compartment } from './compartment.ts';
 import { keyOf, type EndpointOfAccount } from './endpoint.ts';
 
 const unprovenAllowance = 1;
 const provenAllowance = 2;
-// What was learned of the endpoints heard of longest ago is forgotten beyond this.
+// Endpoints that a process remembers; of more, those served longest ago are forgotten.
 const maxKnown = 10_000;
 /** Endpoints that are not proven, or have failed last, share so much of all slots; the others share the rest. */
 const unprovenPart = 1 / 4;
-/** So much of either share an account may have in any case … */
-const accountPart = 1 / 8;
-/** … and more only while so much of it is free. */
-const reservedPart = 1 / 4;
-
 /** An endpoint that has something due; a system bot once for each account. */
 export interface DueEndpoint extends EndpointOfAccount {
   /** Whether its last attempt succeeded; null for what runs inside the service, of which the slots remember it. */
@@ -35,41 +31,6 @@ interface Known {
   allowance: number;
   isProven: boolean;
   servedAt: number;
-}
-
-function add<Key>(counts: Map<Key, number>, key: Key, change: number): void {
-  const count = (counts.get(key) ?? 0) + change;
-  if (count > 0) counts.set(key, count);
-  else counts.delete(key);
-}
-
-/** A part of the slots, and who holds how many of it. */
-class Compartment {
-  readonly #size: number;
-  readonly #byAccount = new Map<number, number>();
-  #taken = 0;
-
-  constructor(size: number) {
-    this.#size = size;
-  }
-
-  get free(): number {
-    return this.#size - this.#taken;
-  }
-
-  heldBy(accountId: number): number {
-    return this.#byAccount.get(accountId) ?? 0;
-  }
-
-  /** Whether an account that would hold so many may have one more, when so many were left. */
-  allows(held: number, free: number): boolean {
-    return held < Math.max(1, Math.floor(this.#size * accountPart)) || free > Math.floor(this.#size * reservedPart);
-  }
-
-  change(accountId: number, by: 1 | -1): void {
-    this.#taken += by;
-    add(this.#byAccount, accountId, by);
-  }
 }
 
 interface Queue {
@@ -103,12 +64,12 @@ export class Slots {
     this.#unproven = unproven > 0 ? new Compartment(unproven) : this.#proven;
   }
 
-  /** What is left in all. */
+  /** Slots that are left in all. */
   get free(): number {
     return this.#total - this.#taken;
   }
 
-  /** What to take now of what is due: the accounts in turn, and of each its endpoints, the longest unserved first. */
+  /** How many lanes to take of each due endpoint: the accounts take turns, and in each the endpoint unserved for longest. */
   plan(due: Iterable<DueEndpoint>): Share[] {
     const parts = Map.groupBy(due, (endpoint) => this.#compartmentOf(endpoint));
     return [...parts].flatMap(([compartment, endpoints]) => this.#divide(compartment, endpoints));
@@ -186,7 +147,7 @@ export class Slots {
   }
 
   #allowance(endpoint: DueEndpoint): number {
-    // What it was found to be by another process counts as well.
+    // Another process may have found that the endpoint is proven.
     if (!this.#isProven(endpoint)) return unprovenAllowance;
     const earned = this.#known.get(keyOf(endpoint))?.allowance ?? provenAllowance;
     return Math.min(this.#perEndpoint, Math.max(provenAllowance, earned));
@@ -206,7 +167,7 @@ export class Slots {
   }
 }
 
-// Whose account holds fewest.
+// The queue of the account that holds fewest slots.
 function nextQueue(queues: readonly Queue[], allows: (held: number) => boolean): Queue | null {
   let next: Queue | null = null;
   for (const queue of queues) {

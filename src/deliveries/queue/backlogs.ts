@@ -9,7 +9,7 @@ type CancelReason = 'endpoint_disabled' | 'endpoint_gone';
 // One transaction changes no more deliveries and lanes, so that it neither lasts nor locks for long.
 const batch = 1000;
 
-// What is left of an older cancellation goes with the newer one.
+// A newer cancellation takes over the rest of an older one.
 const noteCancelStatement = prepared(`
   INSERT INTO backlog_tasks AS known (account_id, endpoint_kind, endpoint_id, task, through, reason)
   SELECT $1, $2, $3, 'cancel', id, $4 FROM deliveries
@@ -94,7 +94,7 @@ export async function workOnBacklog(executor: Executor, taskId: number): Promise
 }
 
 async function begin(executor: Executor, tasks: readonly { id: number }[]): Promise<void> {
-  // Of a system bot that moved, the accounts share one first batch.
+  // A system bot that moved has a task for each account; only the first gets its first batch now.
   const [first] = tasks;
   if (first) await workOnBacklog(executor, first.id);
 }

@@ -52,10 +52,10 @@ interface HeadRow {
   disabled_reason: string | null;
 }
 
-// The head of a lane is its oldest due delivery, unless an older one that still holds the lane back waits for its
-// retry. A head that is leased already was left behind by a process that died: what became of it is not known, and
-// that is what its attempt is recorded as. A head that somebody else has locked is left, and no later delivery of its
-// lane is taken instead; FOR NO KEY UPDATE re-reads the locked row, so one that was cancelled meanwhile is left as well.
+// The head of a lane is its oldest due delivery that no older one holds back (hold.ts). A head that still has a lease token
+// was left behind by a process that died: its outcome is not known, so its attempt is kept as 'unknown'. A locked head is
+// skipped, and no later delivery of its lane is taken instead. FOR NO KEY UPDATE re-reads the locked row, so a head that
+// was cancelled meanwhile is skipped as well.
 const headStatement = prepared(`
   WITH oldest AS (
     SELECT d.id FROM lanes l CROSS JOIN LATERAL (

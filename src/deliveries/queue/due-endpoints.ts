@@ -11,7 +11,7 @@ interface DueRow {
   circuit: DueEndpoint['circuit'] | null;
 }
 
-// Of the given endpoints those that have a due lane and may be called: all while their circuit is closed, one lane when
+// Selects from `page` the endpoints that have a due lane and may be called: all while their circuit is closed, one lane when
 // a probe is due. `standing` says whether an endpoint is proven and where its next probe stands.
 const permitted = ({ standing, patience }: { standing: string; patience: string | null }) => `
   SELECT p.endpoint_id, p.account_id, s.is_proven, circuit.state AS circuit
@@ -79,7 +79,7 @@ export async function surveyDue(
 /** Before all endpoints. */
 export const firstEndpoint: EndpointOfAccount = { id: 0, accountId: 0 };
 
-/** Of these endpoints those that have something due and may be called. */
+/** Looks at these endpoints only, and answers those that have something due and may be called. */
 export async function lookAt(
   executor: Executor,
   kind: EndpointKind,

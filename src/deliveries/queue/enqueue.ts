@@ -6,10 +6,10 @@ import { laneOrder } from './lock-order.ts';
 /** An event to be written, with its bodies as JSON text. */
 export interface NewEvent {
   name: string;
-  /** What it refers to, and goes with; null for what it tells the end of. */
+  /** The rows that it refers to, and is deleted with; null for a row whose deletion it tells. */
   conversationId: number | null;
   contactId: number | null;
-  /** Among whose events it is delivered in order. */
+  /** The conversation or contact among whose events it is delivered in order. */
   lane: { kind: 'conversation' | 'contact'; id: number };
   inboxId: number | null;
   sequence: number | null;

@@ -1,7 +1,7 @@
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { laneOrder } from './lock-order.ts';
 
-/** Whose lanes: the account, within its transaction. */
+/** The account that has the lanes, within its transaction. */
 interface Scope {
   em: Executor;
   account: { id: number };

@@ -19,7 +19,7 @@ export interface LeasedLane {
   accountId: number;
 }
 
-/** What a lease may take: of each share's lanes so many, the longest due first. */
+/** How many lanes to lease of each endpoint, those that are due longest first. */
 export interface LeaseBounds {
   kind: EndpointKind;
   shares: readonly Share[];

@@ -9,10 +9,10 @@
  *   5. lanes, by subject, then by endpoint (`laneOrder`)
  *   6. deliveries, each under the lock of its lane
  *
- * Whoever cannot keep to it does not wait, but passes by what is locked (SKIP LOCKED): claims, which lock lanes in the
- * order of their due times and heads without their lanes; renewals and results, which come from attempts and not from
- * conversations; waking, cancelling and pruning, which look for lanes by endpoint. Attempts are only inserted, events only
- * inserted, or rewritten and deleted under the lock of their conversation.
+ * A transaction that locks in another order must not wait, and skips locked rows (SKIP LOCKED): claims lock lanes in the
+ * order of their due times, and heads without their lanes; batches of renewals and results lock the lanes of many
+ * endpoints without their conversations; waking, cancelling and pruning find lanes by endpoint. Attempts are only inserted.
+ * Events are inserted, and later rewritten or deleted under the lock of their conversation.
  */
 export function laneOrder(alias: string): string {
   return ['subject_kind', 'subject_id', 'endpoint_kind', 'endpoint_id']

@@ -10,7 +10,7 @@ interface Page {
   limit: number;
 }
 
-// What is still to be delivered stays, whatever its age.
+// An event with a pending delivery stays, whatever its age.
 const deletableEvent = `e.created_at < now() - make_interval(days => $1) AND NOT EXISTS (
   SELECT FROM deliveries d WHERE d.account_id = e.account_id AND d.event_id = e.id AND d.state = 'pending')`;
 const findEvents = `SELECT e.id FROM events e WHERE ${deletableEvent} AND e.id > $2 ORDER BY e.id LIMIT $3`;

@@ -57,7 +57,7 @@ async function lockHealth(
 ): Promise<{ health: EndpointHealth; now: Date } | 'locked' | null> {
   const [row] = await sql<HealthRow>(tx.em, lock[endpoint.kind], [tx.account.id, endpoint.id]);
   if (!row && (await sql(tx.em, find[endpoint.kind], [tx.account.id, endpoint.id])).length > 0) return 'locked';
-  // What was called is not this endpoint any more.
+  // The endpoint is gone, or has another address: the attempt says nothing of it.
   if (!row || row.url !== endpoint.url) return null;
   const health = {
     isProven: row.is_proven,

@@ -1,0 +1,30 @@
+import type { Database } from '../postgres/database.ts';
+import type { EndpointKind } from './core/endpoint.ts';
+import { probesOf, withProbes } from './core/probes.ts';
+import type { Share } from './core/slots.ts';
+import { takeProbes } from './queue/probes.ts';
+
+interface Options {
+  kind: EndpointKind;
+  database: Database;
+  leaseSeconds: number;
+  failed: (error: unknown) => void;
+}
+
+/**
+ * The shares that may be claimed: of the probes among them only those that this process, of all processes, has now taken
+ * the right to. A failure to take probes costs only the probes: all other shares are claimed.
+ */
+export async function claimProbes(
+  { kind, database, leaseSeconds, failed }: Options,
+  shares: readonly Share[],
+): Promise<readonly Share[]> {
+  const endpointIds = [...probesOf(shares).keys()];
+  if (endpointIds.length === 0) return shares;
+  const bounds = { kind, endpointIds, seconds: leaseSeconds };
+  const ours = await takeProbes(database.em(), bounds).catch((error: unknown) => {
+    failed(error);
+    return new Set<number>();
+  });
+  return withProbes(shares, ours);
+}

@@ -1,0 +1,40 @@
+/** So much of a compartment an account may have in any case … */
+const accountPart = 1 / 8;
+/** … and more only while so much of it is free. */
+const reservedPart = 1 / 4;
+
+/** Adds to a count; a count that reaches 0 is forgotten. */
+export function add<Key>(counts: Map<Key, number>, key: Key, change: number): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
+}
+
+/** A part of the slots, and who holds how many of it. */
+export class Compartment {
+  readonly #size: number;
+  readonly #byAccount = new Map<number, number>();
+  #taken = 0;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  get free(): number {
+    return this.#size - this.#taken;
+  }
+
+  heldBy(accountId: number): number {
+    return this.#byAccount.get(accountId) ?? 0;
+  }
+
+  /** Whether an account that would hold so many may have one more, when so many were left. */
+  allows(held: number, free: number): boolean {
+    return held < Math.max(1, Math.floor(this.#size * accountPart)) || free > Math.floor(this.#size * reservedPart);
+  }
+
+  change(accountId: number, by: 1 | -1): void {
+    this.#taken += by;
+    add(this.#byAccount, accountId, by);
+  }
+}
