@@ -1,27 +1,79 @@
-// Every figure has a baseline in the same run: on a shared machine only the ratio is meaningful.
-import { startEmbeddedPostgres } from '../src/postgres/embedded/start.ts';
-import { benchBotReply } from './bot-reply.ts';
-import { benchDeliveries } from './deliveries.ts';
-import { benchMessageCreate } from './message-create.ts';
-import { benchStart } from './start-time.ts';
+// npm run bench [-- NAME… --rows=10000,100000,1000000 --due=5000 --json --before=FILE]
+// Prints a table, and with --json the figures; --before adds what they were in a run whose JSON the file holds. A million
+// rows take minutes to generate.
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import type { Bench, Figure, Setting } from './bench.ts';
+import { botReply } from './paths/bot-reply.ts';
+import { conversationCreate } from './paths/conversation-create.ts';
+import { conversationList } from './paths/conversation-list.ts';
+import { deliveries } from './paths/deliveries.ts';
+import { idle } from './paths/idle.ts';
+import { messageCreate, messageCreateGrown } from './paths/message-create.ts';
+import { search } from './paths/search.ts';
+import { snoozes } from './paths/snoozes.ts';
+import { startTime } from './paths/start-time.ts';
+import { generateAccount } from './support/account.ts';
+import { withDatabase } from './support/database.ts';
+import { tableOf, unknownNames } from './support/figures.ts';
+import { killAll } from './support/service.ts';
 
-const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-const benches: Record<string, (databaseUrl: string) => Promise<void>> = {
-  'message-create': benchMessageCreate,
-  deliveries: benchDeliveries,
-  'bot-reply': benchBotReply,
-  start: benchStart,
-};
+const benches: Bench[] = [
+  messageCreate,
+  conversationCreate,
+  deliveries,
+  botReply,
+  snoozes,
+  startTime,
+  idle,
+  conversationList,
+  search,
+  messageCreateGrown,
+];
+const { values: options, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rows: { type: 'string', default: '10000' },
+    due: { type: 'string', default: '5000' },
+    json: { type: 'boolean', default: false },
+    before: { type: 'string' },
+  },
+});
+const unknown = unknownNames(wanted, benches);
+if (unknown.length > 0)
+  throw new Error(`There is no ${unknown.join(', ')}: ${benches.map(({ name }) => name).join(', ')}`);
+const chosen = wanted.length === 0 ? benches : benches.filter(({ name }) => wanted.includes(name));
+const before = options.before ? (JSON.parse(readFileSync(options.before, 'utf8')) as Figure[]) : null;
+const figures: Figure[] = [];
 
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !(name in benches));
-if (unknown.length > 0) throw new Error(`There is no bench ${unknown.join(', ')}: ${Object.keys(benches).join(', ')}`);
-for (const [name, bench] of Object.entries(benches)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
-  const postgres = await startEmbeddedPostgres({ ephemeral: true, log: silent });
+const due = Number(options.due);
+for (const bench of chosen) {
+  if (bench.needs === 'nothing') await measure(bench, { databaseUrl: '', rows: 0, due });
+  if (bench.needs === 'database') await withDatabase((databaseUrl) => measure(bench, { databaseUrl, rows: 0, due }));
+}
+const grown = chosen.filter(({ needs }) => needs === 'account');
+for (const rows of grown.length === 0 ? [] : options.rows.split(',').map(Number)) {
+  await withDatabase(async (databaseUrl) => {
+    await generateAccount(databaseUrl, rows);
+    for (const bench of grown) await measure(bench, { databaseUrl, rows, due });
+  });
+}
+console.log(options.json ? JSON.stringify(figures, null, 2) : tableOf(figures, before));
+// What a bench that took too long still waits for is nobody's any more.
+process.exit();
+
+/** Adds what the bench measured. One that fails or takes too long says so, and the others go on. */
+async function measure(bench: Bench, setting: Setting): Promise<void> {
+  console.error(`${bench.name}${setting.rows ? `, ${setting.rows} rows` : ''} …`);
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`not done after ${bench.boundMs} ms`)), bench.boundMs);
   try {
-    await bench(postgres.url);
+    figures.push(...(await Promise.race([bench.run(setting), late.promise])));
+  } catch (error) {
+    console.error(`${bench.name} failed:`, error);
+    process.exitCode = 1;
+    killAll();
   } finally {
-    await postgres.stop();
+    clearTimeout(timer);
   }
 }

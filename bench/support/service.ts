@@ -3,13 +3,16 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const flags = ['--no-node-snapshot', '--disable-warning=ExperimentalWarning'];
 const startTimeoutMs = 60_000;
+const stopTimeoutMs = 20_000;
+const running = new Set<ChildProcess>();
 
-/** A process to measure: the service, or a baseline. */
+/** A process to measure: the service, a limit or a peer. */
 export interface Measured {
   url: string;
+  pid: number;
   /** The time from the spawn to the line with the process's URL, in milliseconds. */
   startMs: number;
   stop(): Promise<void>;
@@ -23,27 +26,61 @@ export async function startProcess(script: string, args: string[], env: Record<s
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   const url = await listeningUrl(child);
-  return { url, startMs: performance.now() - begun, stop: () => stop(child) };
+  return { url, pid: child.pid ?? 0, startMs: performance.now() - begun, stop: () => stop(child) };
+}
+
+/** Runs the service during `work`. */
+export async function withService<Result>(
+  env: Record<string, string>,
+  work: (service: Measured) => Promise<Result>,
+): Promise<Result> {
+  return withProcess(startProcess('bin/switchboard.js', ['start'], env), work);
+}
+
+/** Passes the process to `work` once it has started, and stops it afterwards. */
+export async function withProcess<Result>(
+  starting: Promise<Measured>,
+  work: (measured: Measured) => Promise<Result>,
+): Promise<Result> {
+  const measured = await starting;
+  try {
+    return await work(measured);
+  } finally {
+    await measured.stop();
+  }
+}
+
+/** Kills all processes of a bench that took too long. */
+export function killAll(): void {
+  for (const child of running) child.kill('SIGKILL');
 }
 
 async function listeningUrl(child: ChildProcess): Promise<string> {
   const late = setTimeout(() => child.kill('SIGKILL'), startTimeoutMs);
   if (!child.stdout) throw new Error('The process has no output');
-  for await (const line of createInterface(child.stdout)) {
-    const url = /listens on (http\S+)/.exec(line)?.[1];
-    if (!url) continue;
+  try {
+    for await (const line of createInterface(child.stdout)) {
+      const url = /listens on (http\S+)/.exec(line)?.[1];
+      if (!url) continue;
+      child.stdout.resume();
+      return url;
+    }
+  } finally {
     clearTimeout(late);
-    child.stdout.resume();
-    return url;
   }
   throw new Error('The process ended before it listened');
 }
 
 async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
+  if (!running.has(child)) return;
+  const late = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
+  const ended = once(child, 'exit');
   child.kill('SIGTERM');
-  await once(child, 'exit');
+  await ended;
+  clearTimeout(late);
 }
 
 /** The environment of a measured service: no rate limits, no log. */

@@ -1,0 +1,46 @@
+/** One measured value; values beside it come from the same run, for on a shared machine only ratios mean anything. */
+export interface Figure {
+  /** What was done, as a reader of the table knows it. */
+  path: string;
+  /** Rows of the account it was done in, where they were many. */
+  rows?: number;
+  unit: '/s' | 'ms' | 's' | 'MB' | '%';
+  ours: number;
+  /** What the machine can do when nothing is checked, presented or recorded that the path could do without. */
+  limit?: Named;
+  /** Packages of npm that do the same. */
+  peers?: Named[];
+  cost?: Cost;
+}
+
+/** A value and what it is the value of. */
+export interface Named {
+  name: string;
+  value: number;
+}
+
+/** What one operation costs on the wire to the database. */
+export interface Cost {
+  trips: number;
+  statements: number;
+}
+
+/** What a bench measures in. */
+export interface Setting {
+  /** A database of its own, empty or with the account; it waits for the disk as PostgreSQL ships. */
+  databaseUrl: string;
+  /** Conversations of account 1, each with a message; 0 = the account does not exist yet. */
+  rows: number;
+  /** How many snoozes are due at once. */
+  due: number;
+}
+
+/** One path, runnable alone by its name. */
+export interface Bench {
+  name: string;
+  /** A database of its own, or none; `account`: runs in a generated account, once for each size asked for. */
+  needs: 'nothing' | 'database' | 'account';
+  /** It is ended after this time; generating the account does not count. */
+  boundMs: number;
+  run(setting: Setting): Promise<Figure[]>;
+}

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
+import type { Bench, Figure } from '../bench.ts';
+import { createLeanTables } from '../limits/lean.ts';
+import { generateAccount } from '../support/account.ts';
+import { withClient } from '../support/database.ts';
+import { percentile } from '../support/figures.ts';
+import { load, type Ask } from '../support/load.ts';
+import { serviceEnv, withService } from '../support/service.ts';
+import { onWire, difference } from '../support/wire.ts';
+
+const calmMs = 3_000;
+const patienceMs = 60_000;
+// Until then the account is generated, the service started, and measured at rest.
+const leadMs = 30_000;
+// Enough to see what clients feel, too few to take the machine from the waking.
+const visitors = 2;
+
+/** Snoozes that are due at once: how long until all are awake, and what reading clients feel meanwhile. */
+export const snoozes: Bench = {
+  name: 'snoozes',
+  needs: 'database',
+  boundMs: 300_000,
+  async run({ databaseUrl, due }) {
+    const dueAt = new Date(Date.now() + leadMs + due);
+    await generateAccount(databaseUrl, due, dueAt);
+    await createLeanTables(databaseUrl, due);
+    return withClient(databaseUrl, async (database) => {
+      const limit = due / ((await wakeLean(database)) / 1000);
+      const measured = await onWire(databaseUrl, (wire) =>
+        withService(serviceEnv(wire.url), async ({ url }) => {
+          const calm = await load(url, { connections: visitors, roundMs: calmMs, next: reading(due) });
+          const before = wire.total;
+          const wakingFrom = dueAt.getTime();
+          if (Date.now() > wakingFrom) throw new Error('The snoozes were due before the service was measured at rest');
+          await sleep(wakingFrom - Date.now());
+          const woken = await wakeAll(database, url, due);
+          return { calm, ...woken, cost: difference(before, wire.total) };
+        }),
+      );
+      const { ms, busyMs, calm, cost } = measured;
+      const calmP99 = { name: 'calm', value: percentile(calm.latenciesMs, 0.99) };
+      const each = { trips: cost.trips / due, statements: cost.statements / due };
+      const figures: Figure[] = [
+        {
+          path: `snoozes, ${due} due at once`,
+          unit: '/s',
+          ours: due / (ms / 1000),
+          limit: { name: 'one batched update, lean table', value: limit },
+          cost: each,
+        },
+        { path: 'GET conversation while they wake, p99', unit: 'ms', ours: percentile(busyMs, 0.99), limit: calmP99 },
+      ];
+      return figures;
+    });
+  },
+};
+
+function reading(conversations: number): () => Ask {
+  let next = 0;
+  return () => ({ method: 'GET', path: `conversations/${1 + (next++ % conversations)}` });
+}
+
+/** Resolves with the time from the first that woke to the last, and how long reads took meanwhile. */
+async function wakeAll(database: Client, url: string, due: number): Promise<{ ms: number; busyMs: number[] }> {
+  const until = performance.now() + patienceMs;
+  const busyMs: number[] = [];
+  let begun = performance.now();
+  while (performance.now() < until) {
+    const { latenciesMs } = await load(url, { connections: visitors, roundMs: 50, next: reading(due) });
+    const { rows } = await database.query<{ asleep: number }>(
+      `SELECT count(*)::int AS asleep FROM conversations WHERE status = 'snoozed'`,
+    );
+    const asleep = rows[0]?.asleep ?? due;
+    if (asleep === due) {
+      begun = performance.now();
+      continue;
+    }
+    busyMs.push(...latenciesMs);
+    if (asleep === 0) return { ms: performance.now() - begun, busyMs };
+  }
+  throw new Error('Not all conversations woke');
+}
+
+/** Wakes as many in one update; resolves with the milliseconds. */
+async function wakeLean(database: Client): Promise<number> {
+  await database.query(`UPDATE lean.conversations SET status = 'snoozed', snoozed_until = now()`);
+  const begun = performance.now();
+  await database.query(
+    `UPDATE lean.conversations SET status = 'open', snoozed_until = NULL, event_sequence = event_sequence + 1,
+       updated_at = now() WHERE status = 'snoozed' AND snoozed_until <= now()`,
+  );
+  return performance.now() - begun;
+}

@@ -1,0 +1,26 @@
+// The same posts as jobs of graphile-worker, with its queue in the process and its finishing in batches, which serve it best.
+import { makeWorkerUtils, run } from 'graphile-worker';
+import { atOnce, Poster } from '../support/post.ts';
+
+const [receiver = '', count = '0', secret = ''] = process.argv.slice(2);
+const connectionString = process.env.DATABASE_URL ?? '';
+const poster = new Poster(receiver, secret);
+
+const utils = await makeWorkerUtils({ connectionString });
+await utils.migrate();
+await utils.addJobs(
+  Array.from({ length: Number(count) }, (_, index) => ({ identifier: 'post', payload: { id: `evt_${index}` } })),
+);
+await utils.release();
+const runner = await run({
+  connectionString,
+  concurrency: atOnce,
+  maxPoolSize: atOnce,
+  noHandleSignals: true,
+  taskList: { post: (payload) => poster.post((payload as { id: string }).id) },
+  preset: { worker: { localQueue: { size: 500 }, completeJobBatchDelay: 50 } },
+});
+console.log(`listens on ${receiver}: nothing, it posts there`);
+process.once('SIGTERM', () => {
+  void runner.stop().then(() => poster.close());
+});
