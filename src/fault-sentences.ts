@@ -41,7 +41,7 @@ export function explainFaults(faults: readonly ErrorObject[] | null | undefined,
 
 function explain(fault: ErrorObject, whole: string): ErrorDetail {
   const path = fault.instancePath + placeOf(fault);
-  const sentence = sentences[fault.keyword] ?? unfit;
+  const sentence = sentences[fault.keyword] ?? notValid;
   const holder = fault.propertyName === undefined ? fieldName(path, whole) : nameOfProperty(fault.propertyName, path);
   return { path, rule: publicRules[fault.keyword] ?? fault.keyword, message: sentence(fault, holder) };
 }
@@ -71,7 +71,7 @@ const formats: Readonly<Record<string, string>> = {
   time: 'must be a time such as 09:30:00Z',
   'date-time': 'must be a date and time such as 2026-11-20T09:30:00Z',
 };
-const unfit: Sentence = (_, name) => `${name} is not valid`;
+const notValid: Sentence = (_, name) => `${name} is not valid`;
 const unknown: Sentence = ({ params, parentSchema }, name) => {
   const given = String(params['additionalProperty'] ?? params['unevaluatedProperty']);
   const likely = closest(given, Object.keys((parentSchema as Explained | undefined)?.properties ?? {}));

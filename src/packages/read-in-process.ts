@@ -7,14 +7,14 @@ import type { Readable, Writable } from 'node:stream';
 import { printable } from '../lib/printable.ts';
 import { limitedCommand } from '../sandbox/child-limits.ts';
 import { packagePaths, residentMb } from '../sandbox/child-process.ts';
-import { maxAnswerBytes, readPackageAnswer } from './answer.ts';
-import type { PackageAnswer } from './answer.ts';
+import { maxReaderLineBytes, parseReaderMessage } from './reader-message.ts';
+import type { ReaderMessage } from './reader-message.ts';
 import { descriptors } from './files.ts';
 import { PluginError } from './plugin-error.ts';
 import { LineReader } from '../sandbox/wire.ts';
 
 /** The contents of a package; `manifest` and `code` are texts that have not been validated yet. */
-export type PackageReading = Omit<Extract<PackageAnswer, { type: 'read' }>, 'type'>;
+export type PackageReading = Omit<Extract<ReaderMessage, { type: 'read' }>, 'type'>;
 
 /** The limits for reading and bundling one package. */
 export interface ReadingBounds {
@@ -36,7 +36,7 @@ const cpuSeconds = 30;
 const watchEveryMs = 50;
 
 const folder = realpathSync(import.meta.dirname);
-const codeFiles = ['reader-process.ts', 'answer.ts', 'files.ts', 'bundle.ts', '../sandbox/run.ts'];
+const codeFiles = ['reader-process.ts', 'reader-message.ts', 'files.ts', 'bundle.ts', '../sandbox/run.ts'];
 
 type ReadingProcess = ChildProcessByStdio<Writable, Readable, null>;
 
@@ -56,7 +56,7 @@ export async function readInProcess(directory: string, bounds: ReadingBounds = r
  */
 function awaitAnswer(child: ReadingProcess, bounds: ReadingBounds): Promise<PackageReading> {
   const { promise, resolve, reject } = Promise.withResolvers<PackageReading>();
-  const reader = new LineReader(maxAnswerBytes);
+  const reader = new LineReader(maxReaderLineBytes);
   const fail = (problem: string): void => reject(new PluginError([problem]));
   const tooSlow = `Reading and bundling the package took longer than ${bounds.readMs / 1000} s`;
   const tooLarge = `Reading and bundling the package took more than ${maxRssMb} MiB of memory`;
@@ -65,18 +65,18 @@ function awaitAnswer(child: ReadingProcess, bounds: ReadingBounds): Promise<Pack
     if (child.pid !== undefined && (residentMb(child.pid) ?? 0) > maxRssMb) fail(tooLarge);
   }, watchEveryMs);
 
-  function receive(answer: PackageAnswer | null): void {
-    if (answer?.type === 'ready') {
+  function receive(message: ReaderMessage | null): void {
+    if (message?.type === 'ready') {
       clearTimeout(timer);
       timer = setTimeout(() => fail(tooSlow), bounds.readMs);
-    } else if (answer) resolve(answer);
+    } else if (message) resolve(message);
     else fail('The process that reads packages broke its protocol');
   }
 
   child.stdout.on('data', (chunk: Buffer) => {
     const lines = reader.read(chunk);
     if (!lines) fail('The process that reads packages broke its protocol');
-    for (const line of lines ?? []) receive(readPackageAnswer(line));
+    for (const line of lines ?? []) receive(parseReaderMessage(line));
   });
   child.stdin.on('error', () => undefined);
   child.on('error', (error) => fail(`The process that reads packages cannot be started: ${error.message}`));

@@ -1,17 +1,17 @@
 // The program of the process that reads and bundles one package: writes the result to stdout, then waits to be killed.
 import { bundle, loadBundler } from './bundle.ts';
 import { FileProblem, PackageFiles, packageBounds } from './files.ts';
-import { answerBounds } from './answer.ts';
-import type { PackageAnswer } from './answer.ts';
+import { problemBounds } from './reader-message.ts';
+import type { ReaderMessage } from './reader-message.ts';
 
-type Reading = Extract<PackageAnswer, { type: 'read' }>;
+type ReadMessage = Extract<ReaderMessage, { type: 'read' }>;
 
-function say(answer: PackageAnswer): void {
-  process.stdout.write(`${JSON.stringify(answer)}\n`);
+function say(message: ReaderMessage): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
-function refuse(manifest: string | null, problems: readonly string[]): Reading {
-  const told = problems.slice(0, answerBounds.problems).map((problem) => problem.slice(0, answerBounds.problemChars));
+function refuse(manifest: string | null, problems: readonly string[]): ReadMessage {
+  const told = problems.slice(0, problemBounds.problems).map((problem) => problem.slice(0, problemBounds.problemChars));
   return { type: 'read', manifest, code: null, problems: told };
 }
 
@@ -25,7 +25,7 @@ function mainOf(manifest: string): string | null {
   }
 }
 
-async function read(directory: string): Promise<Reading> {
+async function read(directory: string): Promise<ReadMessage> {
   const files = new PackageFiles(directory);
   let manifest: string;
   try {

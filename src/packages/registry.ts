@@ -43,7 +43,7 @@ export interface Registry {
   assignIds(owners: ReadonlyMap<string, Source>): void;
 }
 
-type Reading = PackageFolder & (ReadPackage | { problems: readonly string[] });
+type FolderReading = PackageFolder & (ReadPackage | { problems: readonly string[] });
 
 const readersAtOnce = Math.min(4, availableParallelism());
 
@@ -61,12 +61,12 @@ export async function readRegistry(root: string, bounds: ReadingBounds = reading
 
 class InstalledPackages implements Registry {
   readonly claims: readonly IdClaim[];
-  readonly #claimants: ReadonlyMap<string, readonly Reading[]>;
+  readonly #claimants: ReadonlyMap<string, readonly FolderReading[]>;
   readonly #leftOut: readonly BrokenPackage[];
   #packages = new Map<string, PluginPackage>();
   #broken: BrokenPackage[] = [];
 
-  constructor(readings: readonly Reading[], leftOut: readonly BrokenPackage[]) {
+  constructor(readings: readonly FolderReading[], leftOut: readonly BrokenPackage[]) {
     this.#claimants = Map.groupBy(readings, ({ name }) => name);
     this.#leftOut = leftOut;
     this.claims = readings.map((reading) => ({
@@ -100,7 +100,7 @@ class InstalledPackages implements Registry {
     this.#broken.sort((a, b) => (a.directory < b.directory ? -1 : 1));
   }
 
-  #place(id: string, reading: Reading, owner: Reading): void {
+  #place(id: string, reading: FolderReading, owner: FolderReading): void {
     const { source, directory } = reading;
     const problems = 'problems' in reading ? [...reading.problems] : [];
     if (reading !== owner) problems.push(rivalryOf(id, owner.directory, directory));
@@ -112,8 +112,12 @@ class InstalledPackages implements Registry {
 }
 
 /** Reads all folders, a few at a time; the results are in the order of `folders`. */
-async function readAll(root: string, folders: readonly PackageFolder[], bounds: ReadingBounds): Promise<Reading[]> {
-  const readings: Reading[] = [];
+async function readAll(
+  root: string,
+  folders: readonly PackageFolder[],
+  bounds: ReadingBounds,
+): Promise<FolderReading[]> {
+  const readings: FolderReading[] = [];
   const waiting = folders.entries();
   const readSome = async (): Promise<void> => {
     for (const [index, folder] of waiting) readings[index] = await read(root, folder, bounds);
@@ -122,7 +126,7 @@ async function readAll(root: string, folders: readonly PackageFolder[], bounds: 
   return readings;
 }
 
-async function read(root: string, folder: PackageFolder, bounds: ReadingBounds): Promise<Reading> {
+async function read(root: string, folder: PackageFolder, bounds: ReadingBounds): Promise<FolderReading> {
   try {
     return { ...folder, ...(await readPackage(join(root, folder.directory), bounds)) };
   } catch (error) {

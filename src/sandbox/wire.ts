@@ -87,9 +87,11 @@ const isolateOutcomes = new Set([
 const outerOutcomes = new Set(['timeout', 'memory', 'threw', 'crashed', 'load_failed']);
 const logLevels = new Set(['info', 'warn', 'error']);
 
-type Fields = Record<string, unknown>;
+/** JSON as an object. */
+export type Fields = Record<string, unknown>;
 
-function isFields(value: unknown): value is Fields {
+/** True for a JSON object. */
+export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -18,7 +18,7 @@ while is_running "$1" && [ "$waited" -lt 100 ]; do sleep 0.1; waited=$((waited +
  * Starts a process that ends the server, and deletes the `removable` folder, when this process dies, even by SIGKILL.
  * Returns the function that dismisses the guardian, to be called when the server has ended.
  */
-export function postGuardian(pid: number, removable: string | null): () => void {
+export function startGuardian(pid: number, removable: string | null): () => void {
   const args = ['-c', guardianScript, 'switchboard-guardian', String(pid), removable ?? ''];
   const options = { cwd: '/', env: { PATH: '/usr/bin:/bin' }, detached: true } as const;
   const guardian = spawn('/bin/sh', args, { ...options, stdio: ['pipe', 'ignore', 'ignore'] });

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Binaries } from './binaries.ts';
 import { EmbeddedPostgresError } from './error.ts';
-import { postGuardian } from './guardian.ts';
+import { startGuardian } from './guardian.ts';
 import { clusterFolder, type Home } from './home.ts';
 import { endServer, type StopMode } from './process.ts';
 
@@ -86,7 +86,7 @@ async function launchOnce(options: ServerOptions, port: number): Promise<Server>
   });
   await whenReady(child, options);
   const pid = child.pid ?? 0;
-  const dismissGuardian = postGuardian(pid, options.ephemeral ? home.path : null);
+  const dismissGuardian = startGuardian(pid, options.ephemeral ? home.path : null);
   void ended.then(dismissGuardian);
   return {
     port,

@@ -52,17 +52,17 @@ const lockRetryMs = 100;
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const ephemeral = options.ephemeral ?? options.dataDir === undefined;
-  const place = ephemeral ? ephemeralPlace() : await lastingPlace(resolve(options.dataDir ?? '.data'));
+  const locked = ephemeral ? ephemeralHome() : await lastingHome(resolve(options.dataDir ?? '.data'));
   try {
-    return await startIn(place, ephemeral, options);
+    return await startIn(locked, ephemeral, options);
   } catch (error) {
-    place.leave();
+    locked.leave();
     throw error;
   }
 }
 
 /** A locked home. */
-interface Place {
+interface LockedHome {
   home: Home;
   /** The password of the service's role. */
   password: string;
@@ -71,13 +71,13 @@ interface Place {
   leave: () => void;
 }
 
-function ephemeralPlace(): Place {
+function ephemeralHome(): LockedHome {
   const home = createEphemeralHome();
   const password = systemRandom.bytes(16).toString('hex');
   return { home, password, passwordIsNew: false, leave: () => rmSync(home.path, { recursive: true, force: true }) };
 }
 
-async function lastingPlace(dataDir: string): Promise<Place> {
+async function lastingHome(dataDir: string): Promise<LockedHome> {
   const held: (() => void)[] = [];
   const leave = (): void => held.splice(0).forEach((release) => release());
   try {
@@ -108,8 +108,12 @@ async function lock(file: string, folder: string): Promise<() => void> {
   );
 }
 
-async function startIn(place: Place, ephemeral: boolean, options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { home, password } = place;
+async function startIn(
+  locked: LockedHome,
+  ephemeral: boolean,
+  options: EmbeddedPostgresOptions,
+): Promise<EmbeddedPostgres> {
+  const { home, password } = locked;
   const { log, timeoutMs = startTimeoutMs, nativeFolder } = options;
   const binaries = prepareBinaries(home.user, join(home.path, 'binaries'), nativeFolder);
   const clusterOptions = { home, binaries, password, ephemeral, timeoutMs };
@@ -117,7 +121,7 @@ async function startIn(place: Place, ephemeral: boolean, options: EmbeddedPostgr
     await createCluster(clusterOptions);
   } else {
     if (await endLeftover(clusterFolder(home.path))) log.warn('ended the PostgreSQL of a service that was killed');
-    if (place.passwordIsNew) await changePassword(clusterOptions);
+    if (locked.passwordIsNew) await changePassword(clusterOptions);
   }
   const serverOptions = { home, binaries, ephemeral, timeoutMs, log };
   const supervisor = new Supervisor(await launchServer(serverOptions, options.port ?? null), serverOptions);
@@ -125,7 +129,7 @@ async function startIn(place: Place, ephemeral: boolean, options: EmbeddedPostgr
   return {
     url: `postgresql://${serviceName}:${password}@127.0.0.1:${supervisor.server.port}/${serviceName}`,
     pid: () => supervisor.server.pid,
-    stop: () => (stopping ??= supervisor.stop().finally(place.leave)),
+    stop: () => (stopping ??= supervisor.stop().finally(locked.leave)),
     restart: (mode = 'fast', downtimeMs = 0) => supervisor.restart(mode, downtimeMs),
   };
 }

@@ -20,7 +20,7 @@ export type SliceEnd = { step: string } | StoppedSlice;
 type StoppedSlice = { outcome: RunOutcome; error: string };
 
 /** One run in an isolate of its own; its slices share one budget of computing time and must not overlap. */
-export interface SandboxRun {
+export interface IsolateRun {
   /** First slice: loads the code and calls the handler. */
   start(code: string, input: string): Promise<SliceEnd>;
   /** Next slice: continues with the answers to the requests of the last step, as JSON text. */
@@ -35,7 +35,7 @@ type SliceFunction = ivm.Reference<(...texts: string[]) => void>;
  * Prepares an isolate. `onCatastrophe` is called with V8's reason when V8 itself failed: the isolate's thread never
  * ends then, and the process has to be killed.
  */
-export function openSandbox(limits: RunLimits, onCatastrophe: (reason: string) => void): SandboxRun {
+export function openIsolate(limits: RunLimits, onCatastrophe: (reason: string) => void): IsolateRun {
   const isolate = new ivm.Isolate({ memoryLimit: limits.heapMb, onCatastrophicError: onCatastrophe });
   const context = isolate.createContextSync();
   const module = compileOwn(isolate, bootstrapName);

@@ -1,13 +1,13 @@
 // The program of a sandbox process: takes runs from stdin, one at a time, and writes their steps to stdout. The parent
 // may kill the process at any moment, so it keeps no state but a cache of bundles.
 import { giveUpRights } from './give-up-rights.ts';
-import { openSandbox } from './isolate.ts';
-import type { SandboxRun, SliceEnd } from './isolate.ts';
+import { openIsolate } from './isolate.ts';
+import type { IsolateRun, SliceEnd } from './isolate.ts';
 import { LineReader, keptBundles, maxParentLineBytes } from '../wire.ts';
 import type { ParentMessage } from '../wire.ts';
 
 const bundles = new Map<string, string>();
-const current: { run: number; sandbox: SandboxRun | null } = { run: 0, sandbox: null };
+const current: { run: number; isolate: IsolateRun | null } = { run: 0, isolate: null };
 
 /**
  * Writes a JSON object whose inside is `fields`. Text of the isolate is passed on unparsed: the parent validates it.
@@ -20,19 +20,19 @@ function sayFailed(run: number, outcome: string, error: string): void {
   say(`"type":"failed","run":${run},"outcome":"${outcome}","error":${JSON.stringify(error.slice(0, 1000))}`);
 }
 
-function closeSandbox(): void {
-  current.sandbox?.dispose();
-  current.sandbox = null;
+function closeIsolate(): void {
+  current.isolate?.dispose();
+  current.isolate = null;
 }
 
 function report(run: number, end: SliceEnd): void {
   if ('outcome' in end) {
-    closeSandbox();
+    closeIsolate();
     sayFailed(run, end.outcome, end.error);
     return;
   }
   const { state } = JSON.parse(end.step) as { state: string };
-  if (state !== 'waiting') closeSandbox();
+  if (state !== 'waiting') closeIsolate();
   say(`"type":"step","run":${run},"step":${end.step}`);
 }
 
@@ -44,13 +44,13 @@ async function startRun(message: Extract<ParentMessage, { type: 'run' }>): Promi
     return;
   }
   current.run = run;
-  current.sandbox = openSandbox(limits, (reason) => sayFailed(run, 'memory', `V8 gave up: ${reason}`));
-  report(run, await current.sandbox.start(code, input));
+  current.isolate = openIsolate(limits, (reason) => sayFailed(run, 'memory', `V8 gave up: ${reason}`));
+  report(run, await current.isolate.start(code, input));
 }
 
 async function resumeRun({ run, answers }: Extract<ParentMessage, { type: 'answers' }>): Promise<void> {
-  if (current.run !== run || !current.sandbox) return;
-  report(run, await current.sandbox.resume(answers));
+  if (current.run !== run || !current.isolate) return;
+  report(run, await current.isolate.resume(answers));
 }
 
 function keepBundle(hash: string, code: string): void {

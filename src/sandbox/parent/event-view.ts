@@ -1,6 +1,6 @@
 import type { Permissions } from '../run.ts';
-
-type Fields = Record<string, unknown>;
+import { isFields } from '../wire.ts';
+import type { Fields } from '../wire.ts';
 
 // These two identify the contact and need no permission.
 const alwaysVisible = new Set(['id', 'type']);
@@ -22,10 +22,6 @@ export function viewEvent(event: unknown, permissions: Permissions): unknown {
     }
   }
   return view;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function stripContact(contact: unknown, permissions: Permissions): unknown {

@@ -38,7 +38,7 @@ interface ActiveRun {
   readonly startedAt: number;
   /** The run's remaining computing time at the beginning of the child's current slice. */
   computingLeftMs: number;
-  turnBeganAt: number;
+  sliceBeganAt: number;
   /** The deadline for the child's next message; infinite while the child waits for answers of the service. */
   sliceEndsAt: number;
   readonly abort: AbortController;
@@ -98,8 +98,8 @@ export class WatchedProcess {
     const { bundle, limits } = request;
     const id = (this.#lastRun += 1);
     const startedAt = performance.now();
-    const turn = { computingLeftMs: computingMsOf(limits), turnBeganAt: startedAt, sliceEndsAt: 0 };
-    this.#active = { id, request, startedAt, ...turn, abort: new AbortController(), resolve };
+    const slice = { computingLeftMs: computingMsOf(limits), sliceBeganAt: startedAt, sliceEndsAt: 0 };
+    this.#active = { id, request, startedAt, ...slice, abort: new AbortController(), resolve };
     this.#sendBundle(bundle.hash, bundle.code);
     this.#giveSlice(this.#active);
     this.#send({ type: 'run', run: id, hash: bundle.hash, input, limits });
@@ -131,8 +131,8 @@ export class WatchedProcess {
 
   #giveSlice(active: ActiveRun): void {
     const allowedMs = Math.min(active.request.limits.sliceMs, Math.max(active.computingLeftMs, 0));
-    active.turnBeganAt = performance.now();
-    active.sliceEndsAt = active.turnBeganAt + allowedMs + overrunGraceMs;
+    active.sliceBeganAt = performance.now();
+    active.sliceEndsAt = active.sliceBeganAt + allowedMs + overrunGraceMs;
   }
 
   #read(chunk: Buffer): void {
@@ -177,7 +177,7 @@ export class WatchedProcess {
       this.kill('crashed', 'The sandbox broke its protocol');
       return;
     }
-    active.computingLeftMs -= performance.now() - active.turnBeganAt;
+    active.computingLeftMs -= performance.now() - active.sliceBeganAt;
     active.sliceEndsAt = Infinity;
     const { request: run, abort } = active;
     const { hostCalls } = this.#options;
