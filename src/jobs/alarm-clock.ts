@@ -30,8 +30,8 @@ const poolMax = 4;
 const maxMoments = 10_000;
 
 /**
- * Calls alarms at set times, with Agenda. The alarms' own rows say what is due, so that losing Agenda's rows loses
- * nothing: single alarms are covered by the recurring ones, and those are restored.
+ * Calls alarms at set times, with Agenda. Alarms find due work in the service's tables, not in Agenda's rows, so that
+ * losing these loses nothing: recurring alarms are restored, and do the work of lost single ones.
  */
 export class AlarmClock {
   readonly #options: AlarmClockOptions;
