@@ -11,6 +11,7 @@ import {
   findPersonReaders,
   findQueueStatements,
   findSilenceWriters,
+  findTransactionBeginners,
   personReaders,
 } from './support/row-owners.ts';
 import { codeOf, importsOf, isInside, readSources, type Sources } from './support/source-code.ts';
@@ -251,6 +252,7 @@ const rules = {
   [`no file has more than ${maxLines} lines`]: findSizeProblems,
   'the silence of bots is decided in one place': findSilenceWriters,
   'conversations are written by their transaction only': findConversationWriters,
+  'transactions have one base': findTransactionBeginners,
   'what an account is told of people comes from its seats': findPersonReaders,
   'lanes, deliveries and attempts have one room': findQueueStatements,
   'the lock order of lanes is written once': findLaneOrders,

@@ -4,6 +4,7 @@ import { addAgent, createAccount, createUser, grantToken, hasAccounts } from '..
 import { createPluginBot, updateHearing } from '../domain/bots/bots.ts';
 import { createInbox } from '../domain/inboxes/inboxes.ts';
 import { claimPlugins } from '../domain/plugins/claims.ts';
+import { transactOutside } from '../events/transaction.ts';
 import type { Random } from '../lib/ports.ts';
 import { newToken } from '../lib/tokens.ts';
 import { hearingOf } from '../packages/hearing.ts';
@@ -40,12 +41,11 @@ interface FirstAdministrator {
  */
 export async function seed(options: SeedOptions): Promise<Seeded | null> {
   const { database, registry, random, adminToken, demo } = options;
-  return database.em().transactional(async (em) => {
+  return transactOutside(database, async ({ em, now }) => {
     await em.execute(lockStatement);
     registry.assignIds(await claimPlugins(em, registry.claims));
     for (const pack of registry.list()) await updateHearing(em, pack.id, hearingOf(pack.manifest));
     if (await hasAccounts(em)) return null;
-    const now = database.clock.now();
     const account = await createAccount(em, demo ? 'Demo account' : 'First account', now);
     const user = await createUser(
       em,

@@ -1,4 +1,5 @@
 import { findTokenHolder, replaceLostToken } from '../domain/people/users.ts';
+import { transactOutside } from '../events/transaction.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { systemRandom } from '../lib/ports.ts';
 import { newToken } from '../lib/tokens.ts';
@@ -17,7 +18,7 @@ export async function printToken({ email, revoke = false }: { email?: string; re
           email ? `Nobody here has the e-mail address ${email}.` : 'There are no people in this database yet.',
         );
       const token = newToken('user', systemRandom);
-      await replaceLostToken(em, { userId: holder.id, revoke }, token, database.clock.now());
+      await transactOutside(database, (tx) => replaceLostToken(tx, { userId: holder.id, revoke }, token));
       const others = revoke ? 'Earlier tokens are revoked.' : 'Earlier tokens stay valid; --revoke revokes them.';
       console.log(`Access token of ${holder.name} <${holder.email}>, shown only this once:\n  ${token}\n${others}`);
     });

@@ -43,7 +43,8 @@ export const events: readonly Mutant[] = [
     file: 'src/events/unit-of-work.ts',
     text: 'undo.push(conversations.mark(), outbox.mark());',
     replacement: 'undo.push(conversations.mark());',
-    test: 'test/events/transaction.test.ts',
+    test: 'test/events/unit-of-work.test.ts',
+    only: 'when a savepoint is undone',
     harm: 'Events of what was undone are told all the same.',
   },
   {

@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 export const people: readonly Mutant[] = [
   {
     file: 'src/domain/widget/sessions.ts',
-    text: 'ORDER BY resolved, id DESC LIMIT 1',
+    text: "ORDER BY status = 'resolved', id DESC LIMIT 1",
     replacement: 'ORDER BY id DESC LIMIT 1',
     test: 'test/api/public/widget-identity.test.ts',
     only: 'the word of a visitor',

@@ -78,6 +78,7 @@ export const planted: readonly [string, string, string][] = [
   ['src/domain/people/planted.ts', `Object.assign(conversation, { botSilence: null });`, 'writes the silence'],
   ['src/sandbox/planted.ts', `conversation['botSilenceOf'] = 7;`, 'writes the silence'],
   ['src/domain/people/planted.ts', 'sql(em, `UPDATE conversations SET human_silence = NULL`);', 'writes the silence'],
+  ['src/app/planted.ts', `await database.em().transactional(async (em) => em);`, 'begins a transaction beside'],
   ['src/domain/people/planted.ts', 'sql(em, `UPDATE conversations SET team_id = NULL`);', 'writes conversations'],
   [
     'src/runs/planted.ts',

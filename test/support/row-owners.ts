@@ -41,6 +41,18 @@ export function findConversationWriters(sources: Sources): string[] {
     .map(([path]) => `${path} writes conversations, which is for Transaction.conversation to do`);
 }
 
+const beginsTransaction = /\.transactional\(/;
+/** Who may begin transactions or savepoints: the base of all that verbs run in, and mechanisms that know no verb. */
+const transactionBeginners: readonly string[] = ['src/events', 'src/deliveries', 'src/postgres'];
+
+/** Transactions beside the base, which would know neither its loop nor what follows its commit. */
+export function findTransactionBeginners(sources: Sources): string[] {
+  return [...sources]
+    .filter(([path]) => isInside('src', path) && !transactionBeginners.some((room) => isInside(room, path)))
+    .filter(([, text]) => beginsTransaction.test(text))
+    .map(([path]) => `${path} begins a transaction beside src/events/transaction.ts`);
+}
+
 const personRows = /\b(?:FROM|JOIN|INTO|UPDATE|USING|ONLY)\s+"?users\b/i;
 /** What may read or change persons; all else knows seats, which are an account's own. */
 export const personReaders: Readonly<Record<string, string>> = {

@@ -40,7 +40,7 @@ export const profileRoutes = [
     async ({ services, em, principal, transact }) => {
       const token = newToken('user', services.random);
       const held = { userId: principal.id, tokenId: principal.tokenId };
-      await transact((tx) => resetToken(tx.em, held, token, tx.now));
+      await transact((tx) => resetToken(tx, held, token));
       return { ...(await presentProfile(em, principal)), access_token: token };
     },
   ),

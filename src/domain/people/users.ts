@@ -4,6 +4,7 @@ import { Account } from '../../records/account.ts';
 import { Agent } from '../../records/agent.ts';
 import { User } from '../../records/user.ts';
 import { unauthenticated } from '../../errors.ts';
+import type { OuterTransaction } from '../../events/transaction.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { hashToken, lastFour } from '../../lib/tokens.ts';
 import { makeTakenSeat, type Seat } from './seats.ts';
@@ -95,10 +96,9 @@ export async function grantFirstToken(em: EntityManager, userId: number, token: 
  * replaced meanwhile.
  */
 export async function resetToken(
-  em: EntityManager,
+  { em, now }: OuterTransaction,
   { userId, tokenId }: { userId: number; tokenId: number },
   token: string,
-  now: Date,
 ): Promise<void> {
   const revoked = await em.nativeDelete(AccessToken, { id: tokenId, userId });
   if (revoked === 0) throw unauthenticated();
@@ -117,13 +117,10 @@ export function findTokenHolder(em: EntityManager, email: string | null): Promis
 
 /** Gives a user who lost the access token a new one; `revoke` ends all earlier ones. For whoever runs the service. */
 export async function replaceLostToken(
-  em: EntityManager,
+  { em, now }: OuterTransaction,
   { userId, revoke }: { userId: number; revoke: boolean },
   token: string,
-  now: Date,
 ): Promise<void> {
-  await em.transactional(async (inner) => {
-    if (revoke) await inner.nativeDelete(AccessToken, { userId });
-    await grantToken(inner, userId, token, now);
-  });
+  if (revoke) await em.nativeDelete(AccessToken, { userId });
+  await grantToken(em, userId, token, now);
 }
