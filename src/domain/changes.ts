@@ -7,20 +7,12 @@ type Attributes = Record<string, unknown>;
 /** Values for the fields of something; undefined leaves a field as it is. */
 export type NewValues<Target> = { [Field in keyof Target]?: Target[Field] | undefined };
 
-/** Bytes of JSON text that merging may grow an object of a caller's to: what one request may bring at most. */
+/** Bytes of JSON text to which merging may grow attributes: as many as one request may bring. */
 const maxAttributeBytes = 64 * 1024;
 
-function bytesOf(attributes: Attributes): number {
-  return Buffer.byteLength(JSON.stringify(attributes));
-}
-
-function restName(field: string): string {
-  return field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
-}
-
 /**
- * Gives the fields of `target` new values, undefined leaving one as it is, and answers what is different now by the
- * names the REST API has for the fields; null when nothing is.
+ * Assigns new values to fields of `target`; undefined leaves a field unchanged. Returns the previous and current values of
+ * the fields that changed, by their names in the REST API; null when none did.
  */
 export function change<Target extends object>(target: Target, values: NewValues<Target>): ChangedAttributes | null {
   const changed: ChangedAttributes = {};
@@ -33,9 +25,13 @@ export function change<Target extends object>(target: Target, values: NewValues<
   return Object.keys(changed).length > 0 ? changed : null;
 }
 
+function restName(field: string): string {
+  return field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+}
+
 /**
- * Attributes with others put in key by key, null removing a key; undefined when there are none to put in. Errors: 422
- * at `pointer` when they grow too large.
+ * Merges attributes key by key; null removes a key. Returns undefined when `added` is undefined. Errors: 422 at `pointer`
+ * when the result is larger than `bound` bytes of JSON.
  */
 export function merge(
   pointer: string,
@@ -51,8 +47,12 @@ export function merge(
   }
   const attributes = Object.fromEntries(merged);
   const size = bytesOf(attributes);
-  // What grew larger before there was this bound may still be made smaller.
+  // Attributes from before this bound existed may be larger: they may still shrink.
   if (size <= bound || size <= bytesOf(current)) return attributes;
   const most = `at most ${bound / 1024} KB of JSON`;
   throw invalid(pointer, 'maxBytes', `${fieldName(pointer)} must be ${most}, with what it holds already`);
+}
+
+function bytesOf(attributes: Attributes): number {
+  return Buffer.byteLength(JSON.stringify(attributes));
 }

@@ -2,7 +2,7 @@ interface Signer {
   secret: string | null | undefined;
 }
 
-/** What a new signing secret changes on an endpoint; secrets are sealed. */
+/** Changes of an endpoint's columns for a new signing secret; secrets are sealed. */
 export interface Rotation {
   secret: string;
   previousSecret: string | null;
@@ -10,10 +10,10 @@ export interface Rotation {
   updatedAt: Date;
 }
 
-// A day for the receiver to learn the new secret.
+// A day for the receiver to switch to the new secret.
 const bothSignMs = 24 * 3_600_000;
 
-/** Replaces the signing secret of an endpoint; for 24 hours the one before signs too. */
+/** Replaces the signing secret of an endpoint; for 24 hours the previous secret signs too. */
 export function rotateSecret(endpoint: Signer, sealedSecret: string, now: Date): Rotation {
   return {
     secret: sealedSecret,

@@ -16,7 +16,7 @@ export function listSlaPolicies(em: EntityManager, accountId: number, page: numb
   return listPage(em, SlaPolicy, { accountId }, { page, orderBy: { name: 'asc' } });
 }
 
-/** An SLA policy of the account; 404 when it has none such. */
+/** An SLA policy of the account. Errors: 404. */
 export function readSlaPolicy(em: EntityManager, accountId: number, id: number): Promise<SlaPolicy> {
   return readOne(em, SlaPolicy, { id, accountId });
 }
@@ -30,7 +30,7 @@ function checkPromises({ firstResponseSeconds, resolutionSeconds }: Promises): v
 
 const refuseName = uniqueOr422('sla_policies_name_unique', '/name', 'Another SLA policy of this account has this name');
 
-/** Creates an SLA policy. Errors: 422 for a name that another has, and without a promise. */
+/** Creates an SLA policy. Errors: 422 for a name in use, and without a promise. */
 export async function createSlaPolicy(tx: Transaction, input: NewSlaPolicy): Promise<SlaPolicy> {
   checkPromises(input);
   const policy = tx.em.create(SlaPolicy, {
@@ -48,8 +48,8 @@ function lockPolicy(tx: Transaction, id: number): Promise<SlaPolicy> {
 }
 
 /**
- * Changes an SLA policy, for conversations that get it from now on. Errors: 404, 422 for a name that another has, and for
- * taking the last promise.
+ * Changes an SLA policy; conversations that have it already keep their due moments. Errors: 404, 422 for a name in use, and
+ * for removing the last promise.
  */
 export async function updateSlaPolicy(tx: Transaction, id: number, changes: Partial<NewSlaPolicy>): Promise<SlaPolicy> {
   const policy = await lockPolicy(tx, id);
@@ -59,7 +59,7 @@ export async function updateSlaPolicy(tx: Transaction, id: number, changes: Part
   return policy;
 }
 
-/** Deletes an SLA policy; conversations that had it owe nothing: says conversation_updated for each. Errors: 404. */
+/** Deletes an SLA policy; its conversations lose their due moments. Says conversation_updated for each. Errors: 404. */
 export function deleteSlaPolicy(transact: Transact, id: number): Promise<void> {
   return detachAndRemove(transact, id, {
     referring: 'SELECT id FROM conversations WHERE account_id = $1 AND sla_policy_id = $2',

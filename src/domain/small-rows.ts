@@ -5,7 +5,7 @@ import type { ChangedAttributes } from '../events/catalog.ts';
 import { brokenUniqueConstraint } from '../postgres/errors.ts';
 import { change, type NewValues } from './changes.ts';
 
-/** A class of rows, and the noun by which error messages name one of them. */
+/** An entity class, with the noun by which error messages name a row of it. */
 type Kind<Row> = EntityClass<Row> & { readonly noun: string };
 type Where<Row> = FilterQuery<NoInfer<Row>>;
 
@@ -14,20 +14,20 @@ export type Page<Row> = { rows: Row[]; count: number; page: number; perPage: num
 
 const smallPage = 25;
 
-/** The row that `where` names, and the tenant with it. Errors: 404. */
+/** The row that `where` selects; `where` must include the tenant. Errors: 404. */
 export async function readOne<Row extends object>(em: EntityManager, kind: Kind<Row>, where: Where<Row>): Promise<Row> {
   const row = await em.findOne<Row>(kind, where);
   if (!row) throw notFound(kind.noun);
   return row;
 }
 
-/** The row or null; nobody else changes it, deletes it or comes to refer to it until the transaction ends. */
+/** Reads and locks a row (FOR UPDATE) until the transaction ends; null when there is none. */
 export function lockIfThere<Row extends object>(
   em: EntityManager,
   kind: Kind<Row>,
   where: Where<Row>,
 ): Promise<Row | null> {
-  // Refreshed: the row may have changed since the entity manager read it without a lock.
+  // Refreshed, because the entity manager may have read the row earlier, without a lock.
   return em.findOne<Row>(kind, where, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
 
@@ -50,7 +50,7 @@ export async function listPage<Row extends object>(
   return { rows, count, page, perPage: smallPage };
 }
 
-/** Throws 422 when the account has as many rows of the kind as it may; `plural` names them. */
+/** Checks that the account has fewer rows of the kind than `most`; `plural` names them in the message. Errors: 422. */
 export async function checkRoom<Row extends { accountId: number }>(
   { em, account }: { em: EntityManager; account: { id: number } },
   kind: Kind<Row>,
@@ -60,7 +60,7 @@ export async function checkRoom<Row extends { accountId: number }>(
   throw invalid('', 'limit', `An account can have at most ${most} ${plural}`);
 }
 
-/** Gives a row new values, as `change` does, and dates the change when there is one; the flush writes it. */
+/** Assigns new values as `change` does, and dates the row when something changed; the next flush writes it. */
 export function update<Row extends { updatedAt: Date }>(
   row: Row,
   values: NewValues<Row>,
@@ -71,7 +71,7 @@ export function update<Row extends { updatedAt: Date }>(
   return changed;
 }
 
-/** For `flush().catch(…)`: makes a violation of that unique constraint a 422 at `pointer`, and throws all else as it is. */
+/** For `flush().catch(…)`: turns a violation of that unique constraint into a 422 at `pointer`; rethrows other errors. */
 export function uniqueOr422(constraint: string, pointer: string, message: string): (error: unknown) => never {
   return (error) => {
     throw brokenUniqueConstraint(error) === constraint ? invalid(pointer, 'unique', message) : error;

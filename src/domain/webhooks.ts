@@ -18,7 +18,7 @@ export interface NewWebhook {
   sealedSecret: string;
 }
 
-// Every event fans out to all of them inside the request that caused it.
+// Every event fans out to all webhooks of the account, in the transaction that records it.
 const maxWebhooksPerAccount = 100;
 
 /** One page of the account's webhooks, oldest first. */
@@ -30,7 +30,7 @@ async function checkInbox(tx: Transaction, id: number): Promise<void> {
   if (!(await tx.em.count(Inbox, { id, accountId: tx.account.id }))) throw notFound('Inbox');
 }
 
-/** Creates a webhook. Errors: 404 for another account's inbox, 422 when the account has 100 already. */
+/** Creates a webhook. Errors: 404 for the inbox, 422 when the account has 100 webhooks already. */
 export async function createWebhook(tx: Transaction, input: NewWebhook): Promise<Webhook> {
   const accountId = tx.account.id;
   if (input.inboxId !== null) await checkInbox(tx, input.inboxId);
@@ -47,7 +47,7 @@ export async function createWebhook(tx: Transaction, input: NewWebhook): Promise
   return webhook;
 }
 
-/** A webhook of the account; 404 when it has none such. */
+/** A webhook of the account. Errors: 404. */
 export function readWebhook(em: EntityManager, accountId: number, id: number): Promise<Webhook> {
   return readOne(em, Webhook, { id, accountId });
 }
@@ -57,8 +57,8 @@ function lockWebhook(tx: Transaction, id: number): Promise<Webhook> {
 }
 
 /**
- * Changes a webhook. Switched on again, it loses the reason it was switched off for; switched off, what it has not been
- * sent yet is cancelled; given another address, that is tried at once with what waits. Errors: 404, for another account's inbox too.
+ * Changes a webhook. Switching it on clears the reason for which it was switched off; switching it off cancels its pending
+ * deliveries; a new address makes them due at once. Errors: 404, also for the inbox.
  */
 export async function updateWebhook(
   tx: Transaction,
@@ -71,7 +71,7 @@ export async function updateWebhook(
   if (!changed) return webhook;
   const { active: switched, url: hasMoved } = changed;
   if (switched) webhook.disabledReason = null;
-  // Another address, or a new beginning: what is known of the endpoint does not hold any more.
+  // The health of the endpoint belongs to the old address, or to the time before it was switched off.
   if (switched || hasMoved) Object.assign(webhook, unknownHealth);
   await tx.em.flush();
   if (hasMoved) await wakeBacklog(tx.em, { kind: 'webhook', id });
@@ -79,7 +79,7 @@ export async function updateWebhook(
   return webhook;
 }
 
-/** Replaces a webhook's signing secret; for 24 hours the one before signs too. Errors: 404. */
+/** Replaces a webhook's signing secret; for 24 hours the previous secret signs too. Errors: 404. */
 export async function rotateWebhookSecret(tx: Transaction, id: number, sealedSecret: string): Promise<Webhook> {
   const webhook = await lockWebhook(tx, id);
   Object.assign(webhook, rotateSecret(webhook, sealedSecret, tx.now));
@@ -87,7 +87,7 @@ export async function rotateWebhookSecret(tx: Transaction, id: number, sealedSec
   return webhook;
 }
 
-/** Deletes a webhook and cancels what it has not been sent yet. Errors: 404. */
+/** Deletes a webhook and cancels its pending deliveries. Errors: 404. */
 export async function deleteWebhook(tx: Transaction, id: number): Promise<void> {
   tx.em.remove(await readWebhook(tx.em, tx.account.id, id));
   await tx.em.flush();
@@ -95,8 +95,8 @@ export async function deleteWebhook(tx: Transaction, id: number): Promise<void> 
 }
 
 /**
- * Switches a webhook off because of what its receiver answered; pending deliveries are cancelled. False, and nothing
- * happens, when the webhook has another address by now than the one that was called, or is off already.
+ * Switches a webhook off because of its receiver's answers, and cancels its pending deliveries. Returns false, without
+ * doing anything, when the webhook has another address than the one called, or is off already.
  */
 export async function disableWebhook(
   tx: Transaction,
@@ -106,7 +106,7 @@ export async function disableWebhook(
   const switchedOff = await tx.em.nativeUpdate(
     Webhook,
     { id, accountId: tx.account.id, url, active: true },
-    // What is switched off has no circuit, and nothing to probe.
+    // A webhook that is off has no circuit and is not probed.
     { ...unknownHealth, active: false, disabledReason: reason, updatedAt: tx.now },
   );
   if (switchedOff === 0) return false;

@@ -19,8 +19,8 @@ export const conversations: readonly Mutant[] = [
   {
     file: 'src/domain/conversations/status.ts',
     text: `  conversation.waitingSince = null;
-  settleResolution`,
-    replacement: '  settleResolution',
+  meetResolution`,
+    replacement: '  meetResolution',
     test: 'test/api/accounts/bot-silence.test.ts',
     only: 'waiting ends with a resolution',
     harm: 'Resolved conversations wait for ever, and reopened ones since days ago.',
@@ -50,8 +50,8 @@ export const conversations: readonly Mutant[] = [
   },
   {
     file: 'src/domain/conversations/send.ts',
-    text: "if (tx.actor.kind !== 'system') settleFirstResponse(",
-    replacement: 'settleFirstResponse(',
+    text: "if (tx.actor.kind !== 'system') meetFirstResponse(",
+    replacement: 'meetFirstResponse(',
     test: 'test/api/accounts/sla-policies.test.ts',
     only: 'own greeting settles nothing',
     harm: "The inbox's own greeting counts as the first response, and no breach of the promise is told.",

@@ -12,9 +12,9 @@ export const upkeep: readonly Mutant[] = [
   },
   {
     file: 'src/domain/upkeep/idempotency-keys.ts',
-    text: `between the two.
+    text: `between the read and the lock.
   return findKept(executor, request, now);`,
-    replacement: `between the two.
+    replacement: `between the read and the lock.
   return null;`,
     test: 'test/http/idempotency.test.ts',
     only: 'looked before the first committed',
@@ -47,7 +47,7 @@ export const upkeep: readonly Mutant[] = [
   },
   {
     file: 'src/domain/upkeep/sweep.ts',
-    text: 'after = items.at(-1) ?? null;',
+    text: 'after = found.at(-1) ?? null;',
     replacement: 'after = due.at(-1) ?? null;',
     test: 'test/jobs/sweeps.test.ts',
     only: 'passes by a page',

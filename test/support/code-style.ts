@@ -4,7 +4,6 @@ import { codeOf, type Sources } from './source-code.ts';
 export const roomsWithBuriedExports: readonly string[] = [
   'src/api',
   'src/deliveries',
-  'src/domain',
   'src/events',
   'src/records',
   'src/runs',

@@ -9,7 +9,7 @@ import { wakeBacklog } from '../../deliveries/queue/backlogs.ts';
 import { unknownHealth } from '../../deliveries/core/circuit.ts';
 import { listPage, lockOne, readOne, update, type Page } from '../small-rows.ts';
 
-/** What bots on servers of their own are told of: every event there is for bots. */
+/** All event types that webhook bots receive. */
 const webhookBotEvents = [
   'message_created',
   'message_updated',
@@ -18,7 +18,7 @@ const webhookBotEvents = [
   'webwidget_triggered',
 ] as const;
 
-/** What a plugin's manifest says about the events its bots are told of. */
+/** Which events a plugin's bots receive, according to its manifest. */
 export interface Hearing {
   events: readonly string[];
   hearsOwn: boolean;
@@ -45,7 +45,7 @@ export interface NewWebhookBot extends NewBot {
   sealedSecret: string;
 }
 
-/** Creates a bot that runs inside the service. */
+/** Creates a plugin bot, which runs inside the service. */
 export async function createPluginBot(em: EntityManager, input: NewPluginBot, now: Date): Promise<AgentBot> {
   const { hearing, ...rest } = input;
   const bot = em.create(AgentBot, {
@@ -61,7 +61,7 @@ export async function createPluginBot(em: EntityManager, input: NewPluginBot, no
   return bot;
 }
 
-/** Creates a bot on a server of its own, which hears everything. */
+/** Creates a webhook bot, which receives all events on a server of its own. */
 export async function createWebhookBot(em: EntityManager, input: NewWebhookBot, now: Date): Promise<AgentBot> {
   const { sealedSecret, ...rest } = input;
   const bot = em.create(AgentBot, {
@@ -76,7 +76,7 @@ export async function createWebhookBot(em: EntityManager, input: NewWebhookBot, 
   return bot;
 }
 
-/** Brings the bots of a plugin in line with its present manifest. */
+/** Copies the present manifest's events to all bots of the plugin. */
 export async function updateHearing(em: EntityManager, pluginId: string, hearing: Hearing): Promise<void> {
   const bots = await em.find(AgentBot, { pluginId });
   for (const bot of bots) Object.assign(bot, { ...hearing, events: [...hearing.events] });
@@ -89,12 +89,12 @@ export function listAgentBots(em: EntityManager, accountId: number | null, page:
   return listPage(em, AgentBot, usable, { page, orderBy: { id: 'asc' } });
 }
 
-/** A bot that the account can use; 404 when there is none such. Without an account: a system bot. */
+/** A bot that the account can use; without an account a system bot. Errors: 404. */
 export function readAgentBot(em: EntityManager, accountId: number | null, id: number): Promise<AgentBot> {
   return readOne(em, AgentBot, { id, $or: [{ accountId }, { accountId: null }] });
 }
 
-/** A bot of the account itself, or without one a system bot. Errors: 404, 403 for a system bot to an account. */
+/** A bot of the account; without an account a system bot. Errors: 404, 403 for a system bot to an account. */
 export async function readOwnAgentBot(em: EntityManager, accountId: number | null, id: number): Promise<AgentBot> {
   const bot = await readAgentBot(em, accountId, id);
   if ((bot.accountId ?? null) !== accountId)
@@ -102,9 +102,9 @@ export async function readOwnAgentBot(em: EntityManager, accountId: number | nul
   return bot;
 }
 
-/** Like readOwnAgentBot; nobody else changes the bot until the transaction ends. */
+/** Like readOwnAgentBot, with the row locked until the transaction ends. */
 export async function lockOwnBot(em: EntityManager, accountId: number | null, id: number): Promise<AgentBot> {
-  // Read first: a system bot, which is everybody's, is refused to an account without being locked.
+  // Read first: an account must not lock a system bot, which belongs to all accounts.
   await readOwnAgentBot(em, accountId, id);
   return lockOne(em, AgentBot, { id, accountId });
 }
@@ -127,8 +127,8 @@ function checkKind(bot: AgentBot, changes: AgentBotChanges): void {
 }
 
 /**
- * Changes a bot of the account. Naming the server's address, be it the same, has the service try a server again that it had
- * given up. Errors: 404, 403 for a system bot, 422 for what its kind does not have.
+ * Changes a bot of the account. An `outgoingUrl`, even an unchanged one, clears the reason for which the service stopped
+ * calling the server. Errors: 404, 403 for a system bot, 422 for a field that bots of its kind do not have.
  */
 export async function updateAgentBot(tx: OuterTransaction, id: number, changes: AgentBotChanges): Promise<AgentBot> {
   const bot = await lockOwnBot(tx.em, tx.accountId, id);
@@ -146,7 +146,7 @@ export async function updateAgentBot(tx: OuterTransaction, id: number, changes: 
   return bot;
 }
 
-/** Lets a bot in with a token, and with no other any more; only the token's hash is kept. */
+/** Replaces the bot's access tokens by this one; only its hash is stored. */
 export async function grantBotToken(em: EntityManager, botId: number, token: string, now: Date): Promise<void> {
   await em.nativeDelete(AccessToken, { agentBotId: botId });
   em.create(AccessToken, { agentBotId: botId, tokenHash: hashToken(token), lastFour: lastFour(token), createdAt: now });
@@ -161,8 +161,8 @@ export async function resetBotToken(tx: OuterTransaction, id: number, token: str
 }
 
 /**
- * Replaces the signing secret of a webhook bot of the account; for 24 hours the one before signs too. Errors: 404, 403 for
- * a system bot, 422 for a plugin.
+ * Replaces the signing secret of a webhook bot of the account; for 24 hours the previous secret signs too. Errors: 404,
+ * 403 for a system bot, 422 for a plugin bot.
  */
 export async function resetBotSecret(tx: OuterTransaction, id: number, sealedSecret: string): Promise<AgentBot> {
   const bot = await lockOwnBot(tx.em, tx.accountId, id);

@@ -4,19 +4,19 @@ import { prepared } from '../../postgres/prepared.ts';
 import { momentOrNull, sql } from '../../postgres/sql.ts';
 import { lockOwnBot } from './bots.ts';
 
-/** So many failed runs with no good one between them, in whatever conversations, and a bot is not called for a while. */
+/** Failed runs in a row, in any conversations, after which a bot comes into quarantine. */
 const toleratedFailures = 5;
-/** How long, in seconds, the first time, the second, the third; after that, until somebody releases it. */
+/** Seconds of the first, second and third quarantine; a fourth lasts until somebody releases the bot. */
 const quarantineSeconds = [5 * 60, 30 * 60, 4 * 3600];
 
-/** A quarantine as it begins; without `until` it lasts until somebody ends it. */
+/** A new quarantine; `until` is null when it lasts until somebody releases the bot. */
 export interface Quarantine {
   until: Date | null;
 }
 
-// A bot in quarantine may still have runs under way: they count, and do not prolong it. Once it is over, the next failure
-// begins a longer one. Of a system bot only failures in one account after another count: no account by itself can take it
-// from the others.
+// Runs that a quarantine finds in progress count when they fail, but do not prolong it; after it, the next failure begins a
+// longer one. Of a system bot, consecutive failures in one account count once: one account alone must not take the bot from
+// the others.
 const countStatement = prepared(`
   WITH counted AS (
     SELECT id, failed_runs + 1 AS failed_runs, failed_runs + 1 >= $3 AND NOT coalesce(
@@ -35,8 +35,8 @@ const countStatement = prepared(`
   SELECT quarantined_until FROM written WHERE begins`);
 
 /**
- * Counts a failed run of a bot that runs inside the service; `reason` is its outcome. Answers the quarantine that begins
- * with it, if one does.
+ * Counts a failed run of a plugin bot; `reason` is the outcome of the run. Returns the quarantine that begins with this
+ * failure, or null.
  */
 export async function countFailedRun(tx: Transaction, botId: number, reason: string): Promise<Quarantine | null> {
   const [begun] = await sql<{ quarantined_until: string | null }>(tx.em, countStatement, [
@@ -55,12 +55,12 @@ const forgetStatement = prepared(
    WHERE id = $1 AND failed_runs > 0`,
 );
 
-/** Notes a good run of a bot: what failed before counts no more, and a quarantine is over. */
+/** Counts a successful run: resets the count of failures and ends a quarantine. */
 export async function countGoodRun(tx: Transaction, botId: number): Promise<void> {
   await sql(tx.em, forgetStatement, [botId]);
 }
 
-/** Ends the quarantine of a bot of the account, or without one of a system bot. Errors: 404, 403 for a system bot. */
+/** Ends the quarantine of a bot of the account; without an account of a system bot. Errors: 404, 403 for a system bot. */
 export async function releaseBot(tx: OuterTransaction, id: number): Promise<AgentBot> {
   const bot = await lockOwnBot(tx.em, tx.accountId, id);
   await sql(tx.em, forgetStatement, [id]);

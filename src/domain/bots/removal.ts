@@ -9,7 +9,30 @@ import { cancelBacklog, isOwed } from '../../deliveries/queue/backlogs.ts';
 import { detachAndRemove, type Change, type Detachment } from '../conversations/detach.ts';
 import { undergo } from '../conversations/status.ts';
 
-// The bot of its inbox, if that has one, serves a conversation from now on.
+/**
+ * Deletes a bot of the account: its pending deliveries are cancelled, its messages keep no author. Says
+ * conversation_updated for each conversation that it was set on. Errors: 404, 403 for a system bot.
+ */
+export function deleteAgentBot(transact: Transact, id: number): Promise<void> {
+  return dismiss(transact, id, {
+    lock: (tx) => lockOwnBot(tx.em, tx.account.id, id),
+    remove: (tx) => tx.em.nativeDelete(AgentBot, { id, accountId: tx.account.id }),
+  });
+}
+
+function dismiss(transact: Transact, id: number, { lock, remove }: Pick<Detachment, 'lock' | 'remove'>): Promise<void> {
+  return detachAndRemove(transact, id, {
+    referring: 'SELECT id FROM conversations WHERE account_id = $1 AND agent_bot_id = $2',
+    detach: (tx, conversations) => detachConversations(tx, id, conversations),
+    lock,
+    remove: async (tx) => {
+      await detachInboxes(tx, id);
+      await remove(tx);
+    },
+  });
+}
+
+// The bot of the inbox, if it has one, serves the conversations from now on.
 async function detachConversations(
   tx: Transaction,
   id: number,
@@ -31,33 +54,9 @@ async function detachInboxes(tx: Transaction, id: number): Promise<void> {
   await cancelBacklog(tx, { kind: 'bot', id }, 'endpoint_gone');
 }
 
-function dismiss(transact: Transact, id: number, { lock, remove }: Pick<Detachment, 'lock' | 'remove'>): Promise<void> {
-  return detachAndRemove(transact, id, {
-    referring: 'SELECT id FROM conversations WHERE account_id = $1 AND agent_bot_id = $2',
-    detach: (tx, conversations) => detachConversations(tx, id, conversations),
-    lock,
-    remove: async (tx) => {
-      await detachInboxes(tx, id);
-      await remove(tx);
-    },
-  });
-}
-
 /**
- * Deletes a bot of the account: it serves nothing any more, what it was still to be told is cancelled, its messages
- * stay without their author. Says conversation_updated for each conversation that named it. Errors: 404, 403 for a
- * system bot.
- */
-export function deleteAgentBot(transact: Transact, id: number): Promise<void> {
-  return dismiss(transact, id, {
-    lock: (tx) => lockOwnBot(tx.em, tx.account.id, id),
-    remove: (tx) => tx.em.nativeDelete(AgentBot, { id, accountId: tx.account.id }),
-  });
-}
-
-/**
- * Takes a system bot out of an account: it serves nothing there any more, and what it was still to be told is cancelled.
- * Says conversation_updated for each conversation that named it.
+ * Removes a system bot from an account: its pending deliveries there are cancelled. Says conversation_updated for each
+ * conversation that it was set on.
  */
 export function dismissSystemBot(transact: Transact, id: number): Promise<void> {
   return dismiss(transact, id, {
@@ -66,7 +65,7 @@ export function dismissSystemBot(transact: Transact, id: number): Promise<void> 
   });
 }
 
-/** Deletes a system bot that serves no account any more; false while there is one that it serves. Errors: 404. */
+/** Deletes a system bot; returns false, without deleting, while it still serves in some account. Errors: 404. */
 export async function deleteSystemBot({ em }: OuterTransaction, id: number): Promise<boolean> {
   await lockOwnBot(em, null, id);
   if ((await findServedAccounts(em, id)).length > 0) return false;
@@ -74,7 +73,7 @@ export async function deleteSystemBot({ em }: OuterTransaction, id: number): Pro
   return true;
 }
 
-/** The accounts in which a bot serves, or is still to be told something that is not to be cancelled anyway. */
+/** The accounts in which a bot serves, or has pending deliveries whose cancellation has not been requested. */
 export function findServedAccounts(em: EntityManager, id: number): Promise<Named[]> {
   return sql<Named>(
     em,

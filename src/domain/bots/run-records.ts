@@ -2,12 +2,12 @@ import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { storableJson, storableText, storableTextOrNull } from '../../lib/storable.ts';
 
-/** All that a run had, did and said: enough to run it again. */
+/** Input, decisions and output of a run: enough to replay it. */
 export interface BotRun {
   botId: number;
   conversationId: number;
   eventId: number;
-  /** Which attempt to deliver the event it was. */
+  /** The number of the attempt to deliver the event. */
   attempt: number;
   pluginId: string;
   pluginVersion: string;
@@ -27,8 +27,8 @@ const maxErrorChars = 4096;
 const maxNameChars = 255;
 
 /**
- * Keeps the record of a run beside its effects. Whatever the plugin logged or threw is made storable here: a record that
- * cannot be written would undo the run, and the run would begin again.
+ * Stores the record of a run in the transaction of its effects. Text and JSON from the plugin are made storable first: a
+ * failed insert would undo the run, and the run would start again.
  */
 export async function keepRun(tx: Transaction, run: BotRun): Promise<void> {
   await sql(

@@ -5,8 +5,8 @@ import { silenceOf } from '../conversations/arbiter.ts';
 import { handOff } from '../conversations/lifecycle.ts';
 
 /**
- * Gives a conversation to people because its bot cannot go on there, with a note that tells them. Nothing happens when
- * the bot is silent there already, or serves it no more.
+ * Hands a conversation to people because its bot cannot continue there, with a note that says why. Does nothing when the
+ * bot is silent already or no longer serves the conversation.
  */
 export async function suspendBot(
   tx: Transaction,
@@ -15,14 +15,14 @@ export async function suspendBot(
 ): Promise<void> {
   const conversation = await tx.conversation(conversationId);
   if (!conversation || conversation.bot?.id !== botId || silenceOf(conversation) !== null) return;
-  // A bot that fails leaves nobody waiting in a conversation that is over; one that loops does so anywhere.
+  // In a resolved conversation nobody waits for the bot that failed; a loop has to be stopped in any status.
   if (conversation.status === 'resolved' && silence === 'bot_failed') return;
   await handOff(tx, conversationId, { silence, note });
 }
 
 /**
- * Suspends a bot whose message was refused because it seems to talk in a loop. `transact` runs a transaction of its own:
- * the one that was refused is undone, and everything in it.
+ * Suspends a bot whose message was refused as a suspected loop. `transact` must run a new transaction: the one in which
+ * the message was refused is rolled back.
  */
 export async function stopLoop(
   transact: Transact,

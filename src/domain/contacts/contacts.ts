@@ -15,12 +15,12 @@ export interface NewContact {
   blocked: boolean;
   avatarUrl: string | null;
   customAttributes: Record<string, unknown>;
-  /** What a visitor says about itself, at most 8 KB. */
+  /** Attributes from visitors, at most 8 KB. */
   visitorAttributes?: Record<string, unknown>;
   additionalAttributes: Record<string, unknown>;
 }
 
-/** Characters of JSON text that visitors may fill: nobody vouches for them. */
+/** Bytes of JSON that visitors may store, since nobody vouches for them. */
 const maxVisitorAttributes = 8192;
 
 const refuseIdentifier = uniqueOr422(
@@ -29,12 +29,7 @@ const refuseIdentifier = uniqueOr422(
   'Another contact of this account has this identifier',
 );
 
-// Under the name that visitors know them by.
-function mergeVisitor(current: Record<string, unknown>, added: Record<string, unknown> | undefined) {
-  return merge('/custom_attributes', current, added, maxVisitorAttributes);
-}
-
-/** Creates a contact and says contact_created. Errors: 422 for an `identifier` that another contact has. */
+/** Creates a contact. Says contact_created. Errors: 422 for an `identifier` in use. */
 export async function createContact(tx: Transaction, input: NewContact): Promise<Contact> {
   const contact = tx.em.create(Contact, {
     ...input,
@@ -48,12 +43,17 @@ export async function createContact(tx: Transaction, input: NewContact): Promise
   return contact;
 }
 
-/** What may change on a contact; undefined leaves it, attributes are merged key by key. */
+// Visitors send them as `custom_attributes`.
+function mergeVisitor(current: Record<string, unknown>, added: Record<string, unknown> | undefined) {
+  return merge('/custom_attributes', current, added, maxVisitorAttributes);
+}
+
+/** Changes of a contact; undefined leaves a field unchanged, attributes are merged key by key. */
 export type ContactChanges = { [Field in keyof NewContact]: NewContact[Field] | undefined };
 
 /**
- * Changes a contact and says contact_updated when it differs. Errors: 404, 422 for an `identifier` that another contact
- * has and for attributes that grow too large.
+ * Changes a contact. Says contact_updated when something changed. Errors: 404, 422 for an `identifier` in use and for
+ * attributes that grow too large.
  */
 export async function updateContact(tx: Transaction, id: number, changes: ContactChanges): Promise<Contact> {
   const contact = await lockOne(tx.em, Contact, { id, accountId: tx.account.id });
@@ -67,7 +67,7 @@ export async function updateContact(tx: Transaction, id: number, changes: Contac
   const changed = update(contact, values, tx.now);
   if (!changed) return contact;
   await tx.em.flush().catch(refuseIdentifier);
-  // Contacts are told of with a `thumbnail`.
+  // Events show a contact's picture as `thumbnail`.
   const { avatar_url: thumbnail, ...others } = changed;
   tx.record('contact_updated', {
     contact,
@@ -95,7 +95,7 @@ export async function readContact(
   return contact;
 }
 
-// In either direction as the index of the column has it, or just the other way round.
+// Orders match an index of the column, read forwards or backwards.
 const orders = {
   name: { column: 'lower(name)', ascending: 'ASC NULLS LAST', descending: 'DESC NULLS FIRST' },
   email: { column: 'lower(email)', ascending: 'ASC NULLS LAST', descending: 'DESC NULLS FIRST' },
@@ -114,7 +114,7 @@ async function findContacts(em: Transaction['em'], accountId: number, ids: reado
   return found.sort((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
 }
 
-/** One page of the account's contacts, and how many there are in all. */
+/** One page of the account's contacts, and their total number. */
 export async function listContacts(
   em: Transaction['em'],
   accountId: number,
@@ -136,7 +136,7 @@ export async function listContacts(
   return { rows, count: await em.count(Contact, { accountId }), page, perPage };
 }
 
-// The row of the count is there on any page.
+// The LEFT JOIN keeps a row with the total when the page is empty.
 const searchStatement = `
   WITH found AS MATERIALIZED (
     SELECT id, lower(name) AS name FROM contacts WHERE account_id = $1
@@ -146,8 +146,8 @@ const searchStatement = `
   LEFT JOIN (SELECT * FROM found ORDER BY name, id LIMIT $3 OFFSET $4) page ON true ORDER BY page.name, page.id`;
 
 /**
- * One page of the contacts whose name, e-mail address or phone number contains the text, whatever its case, by name; and
- * how many there are in all.
+ * One page of the contacts whose name, e-mail address or phone number contains the text in any case, sorted by name; and
+ * their total number.
  */
 export async function searchContacts(
   em: Transaction['em'],
@@ -164,7 +164,7 @@ export async function searchContacts(
   return { rows, count: found[0]?.count ?? 0, page, perPage };
 }
 
-/** An inbox that a contact has a conversation in, and the external identifier it goes by there. */
+/** An inbox in which a contact has a conversation, and the contact's external identifier there. */
 export interface ContactInbox {
   contactId: number;
   sourceId: string | null;
@@ -179,7 +179,7 @@ interface ContactInboxRow {
   channel_type: string;
 }
 
-/** The inboxes of the named contacts, by their latest conversation there. */
+/** The inboxes of the given contacts, each with the `source_id` of the contact's latest conversation there. */
 export async function findContactInboxes(
   executor: Executor,
   accountId: number,

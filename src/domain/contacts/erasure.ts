@@ -8,18 +8,23 @@ import { eraseConversations } from '../conversations/deletion.ts';
 import { lockIfThere } from '../small-rows.ts';
 import { sweep } from '../upkeep/sweep.ts';
 
-// One transaction erases no more, so that none holds many conversations for long.
+// Conversations that one transaction erases, so that none locks many for long.
 const batch = 200;
 const ofContact = `SELECT id FROM conversations WHERE account_id = $1 AND contact_id = $2 ORDER BY id LIMIT ${batch}`;
 
-// From now on nobody begins a conversation with the contact, so that the erasure comes to an end.
-async function requestErasure(tx: Transaction, contact: Contact): Promise<void> {
-  contact.deletionRequestedAt ??= tx.now;
-  await tx.em.flush();
-  await sql(tx.em, 'DELETE FROM contact_tokens WHERE account_id = $1 AND contact_id = $2', [tx.account.id, contact.id]);
+/**
+ * Deletes a contact with its notes and conversations, in batches, one transaction each. Until the last batch the contact
+ * shows since when it is being deleted; after a crash a sweep continues. Says conversation_deleted for each conversation,
+ * and contact_deleted. Errors: 404.
+ */
+export async function deleteContact(transactHere: Transact, id: number): Promise<void> {
+  let step = await transactHere((tx) => eraseSome(tx, id));
+  if (step === 'gone') throw notFound(Contact.noun);
+  // A concurrent deletion may finish first, so `gone` is no error here.
+  while (step === 'more') step = await transactHere((tx) => eraseSome(tx, id));
 }
 
-/** Erases some of a contact's conversations, and the contact with the last of them. `gone`: there is no such contact. */
+/** Erases a batch of a contact's conversations, and the contact with the last batch; `gone` when there is no contact. */
 async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased' | 'gone'> {
   // Lock order (deliveries/queue/lock-order.ts): conversations before their contact.
   const some = await tx.conversations({ ids: ofContact, parameters: [id] });
@@ -30,7 +35,7 @@ async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased'
     await requestErasure(tx, contact);
     return 'more';
   }
-  // One may have begun before the contact was locked.
+  // Another conversation may have begun before the contact was locked.
   await eraseConversations(tx, await tx.conversations({ ids: ofContact, parameters: [id] }));
   tx.record('contact_deleted', { contact, account: tx.account });
   await deleteLanes(tx, 'contact', [id]);
@@ -38,17 +43,11 @@ async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased'
   return 'erased';
 }
 
-/**
- * Deletes a contact for good, with its notes, its conversations and all that belongs to them: at once, or, where there
- * are very many, a batch to a transaction. Until it is through, the contact tells since when it is being deleted; after a
- * crash in between, the service goes on by itself. Says conversation_deleted for each conversation and contact_deleted,
- * which stay. Errors: 404.
- */
-export async function deleteContact(transactHere: Transact, id: number): Promise<void> {
-  let step = await transactHere((tx) => eraseSome(tx, id));
-  if (step === 'gone') throw notFound(Contact.noun);
-  // Somebody else may be at it too, and be through first.
-  while (step === 'more') step = await transactHere((tx) => eraseSome(tx, id));
+// Once the erasure is requested no conversation with the contact can begin, so the erasure terminates.
+async function requestErasure(tx: Transaction, contact: Contact): Promise<void> {
+  contact.deletionRequestedAt ??= tx.now;
+  await tx.em.flush();
+  await sql(tx.em, 'DELETE FROM contact_tokens WHERE account_id = $1 AND contact_id = $2', [tx.account.id, contact.id]);
 }
 
 interface Unfinished {
@@ -59,7 +58,7 @@ interface Unfinished {
   requested_at: string;
 }
 
-// Longer than a request takes for its next batch: what moves needs no help.
+// Longer than a request needs for a batch: deletions in progress need no help.
 const abandonedMs = 60_000;
 const pageSize = 20;
 
@@ -83,8 +82,8 @@ async function finishErasure(database: Database, { id, account_id, account_name 
 }
 
 /**
- * Goes on with the deletion of contacts that their requests did not bring to an end: a process died, or the database went
- * away. Answers how many are through. One that fails keeps back no other.
+ * Continues the deletion of contacts that a crash or an outage interrupted; returns how many were completed. A contact that
+ * fails does not hold back the others.
  */
 export function finishErasures(database: Database): Promise<number> {
   return sweep<Unfinished>(database, {

@@ -4,7 +4,7 @@ import type { Transaction } from '../../events/transaction.ts';
 import { moment, sql, type Executor } from '../../postgres/sql.ts';
 import type { Page } from '../small-rows.ts';
 
-/** What an agent wrote down about a contact; `user` is null when the author no longer exists. */
+/** A note about a contact; `user` is null when the author no longer exists. */
 export interface ContactNote {
   id: number;
   accountId: number;
@@ -24,7 +24,7 @@ interface Row {
 
 const perPage = 25;
 
-/** Writes a note about a contact, in the actor's name. Errors: 404. */
+/** Creates a note about a contact, with the actor as author. Errors: 404. */
 export async function createContactNote(tx: Transaction, contactId: number, content: string): Promise<ContactNote> {
   const { id: userId, name } = tx.actor;
   const [row] = await sql<{ id: number }>(

@@ -5,9 +5,9 @@ import type { Actor, Transaction } from '../../events/transaction.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 
 /**
- * The conversations that an actor may see, as a condition on `c` (conversations) with `$1` the account and `$2` the
- * actor: administrators and the service all, agents those of their inboxes and teams, bots those they serve, contacts
- * their own.
+ * The SQL condition for the conversations that an actor may see, on `c` (conversations) with `$1` the account and `$2`
+ * the actor: administrators and the service see all, agents those of their inboxes and teams, bots those they serve,
+ * contacts their own.
  */
 export function visibleConversations(actor: Actor): string {
   if (actor.kind === 'agent_bot') {
@@ -40,7 +40,7 @@ async function admit(executor: Executor, actor: Actor, conversation: Conversatio
   return conversation;
 }
 
-/** The conversation to read; 404 when the account has none, 403 when the actor may not see it. */
+/** Reads a conversation. Errors: 404, 403 when the actor may not see it. */
 export async function readConversation(
   executor: Executor,
   accountId: number,
@@ -50,14 +50,14 @@ export async function readConversation(
   return admit(executor, actor, await findConversation(executor, accountId, id));
 }
 
-/** Like readConversation, to change it; nobody else changes it until the transaction ends. */
+/** Like readConversation, with the conversation locked until the transaction ends. */
 export async function lockConversation(tx: Transaction, id: number): Promise<Conversation> {
   return admit(tx.em, tx.actor, await tx.conversation(id));
 }
 
 /**
- * Whether the user may be given conversations of the inbox: its members, and every administrator of the account; whoever
- * is no user (null) may not.
+ * Whether conversations of the inbox may be assigned to the agent: to its members and to all administrators of the
+ * account. False for null.
  */
 export async function mayServeInbox(
   executor: Executor,

@@ -7,32 +7,32 @@ import type { BotDecision } from '../../events/outbox.ts';
 import type { Actor } from '../../events/transaction.ts';
 import { stateOf } from './silence.ts';
 
-/** Why a bot neither hears nor says anything public in a conversation now. */
+/** Why a bot neither receives nor sends public messages in a conversation. */
 export type SilenceReason = BotSilence | HumanSilence | 'human_assigned' | 'contact_blocked';
-/** Why a bot does not get one event. */
+/** Why a bot does not receive an event. */
 type Deafness = SilenceReason | Unfitness | 'event_not_wanted' | 'own_message' | 'private_note' | 'causation_depth';
 
-// A bot that answers what bots cause would otherwise never come to an end.
+// Ends loops in which bots react to what bots caused.
 const maxCausationDepth = 5;
 
-// What keeps a bot silent from one session to the next.
-function obstacleOf(conversation: Conversation): SilenceReason | null {
-  if (conversation.assignee) return 'human_assigned';
-  return conversation.contact.blocked ? 'contact_blocked' : null;
-}
-
-/** Why the conversation's bot is silent, or null while it serves. */
+/** Why the conversation's bot is silent; null when it is not. */
 export function silenceOf(conversation: Conversation): SilenceReason | null {
   const { byBot, byPeople } = stateOf(conversation);
   return obstacleOf(conversation) ?? byBot ?? byPeople;
 }
 
-/** Like silenceOf, for a bot that may meanwhile have been replaced by another. */
+// The reasons for silence that a new session does not end.
+function obstacleOf(conversation: Conversation): SilenceReason | null {
+  if (conversation.assignee) return 'human_assigned';
+  return conversation.contact.blocked ? 'contact_blocked' : null;
+}
+
+/** Like silenceOf, for a bot that another may have replaced meanwhile. */
 export function silenceOfBot(conversation: Conversation, botId: number): SilenceReason | 'not_serving' | null {
   return conversation.bot?.id === botId ? silenceOf(conversation) : 'not_serving';
 }
 
-/** Whether a silent bot is not told of the event: it could only answer it. */
+/** Whether silent bots do not receive the event: they could only answer it. */
 export function isForSpeakers(name: string): boolean {
   return name.startsWith('message_') || name === 'webwidget_triggered';
 }
@@ -47,15 +47,15 @@ const reasons: Record<SilenceReason, string> = {
   contact_blocked: 'the contact is blocked',
 };
 
-/** Refuses (403 `bot_suppressed`) what a bot may not do while it is silent: speak, assign, move the status. */
+/** Refuses what a silent bot may not do: speak, assign, change the status. Errors: 403 `bot_suppressed`. */
 export function refuseSilentBot(actor: Actor, conversation: Conversation): void {
   const silence = actor.kind === 'agent_bot' ? silenceOf(conversation) : null;
   if (silence) throw forbidden(`The bot must be silent in this conversation: ${reasons[silence]}`, 'bot_suppressed');
 }
 
 /**
- * Why no bot will answer the customer's next message; null when one will. A conversation that is resolved begins a new
- * session with that message.
+ * Why no bot will answer the customer's next message; null when one will. In a resolved conversation that message begins
+ * a new session.
  */
 export function whyNoAnswer(conversation: Conversation): SilenceReason | Unfitness | 'no_bot' | null {
   const { bot, status } = conversation;
@@ -70,8 +70,8 @@ function deafnessToMessage(bot: ServingBot, conversation: Conversation, message:
 }
 
 /**
- * Who serves the conversation, and whether it gets the event: the conversation's bot, else its inbox's, else nobody.
- * Null when nobody serves it.
+ * The arbiter's decision on an event: which bot serves the conversation (the conversation's own, else its inbox's) and
+ * why it does not receive the event, if so. Null when no bot serves.
  */
 export function decide(
   name: EventName,
@@ -91,14 +91,14 @@ function deafness(
   { actor, message }: { actor: Actor; message: Message | null },
 ): Deafness | null {
   if (!bot.events.includes(name)) return 'event_not_wanted';
-  // What is under way to it fails, and calls people; nothing more is sent after it.
+  // An unfit bot receives no new events; its pending ones fail, and people get the conversation.
   if (bot.unfit) return bot.unfit;
   if (actor.depth > maxCausationDepth) return 'causation_depth';
   if (message) return deafnessToMessage(bot, conversation, message);
   return isForSpeakers(name) ? silenceOf(conversation) : null;
 }
 
-/** What people read in a conversation that a bot in quarantine left to them. */
+/** The private note in a conversation whose bot is in quarantine. */
 export function quarantineNote(botName: string): string {
   return `The bot ${botName} is not called at present, since it failed several times running. Please take over.`;
 }

@@ -7,39 +7,22 @@ import { lockConversation } from './access.ts';
 import { refuseSilentBot } from './arbiter.ts';
 import { undergo } from './status.ts';
 
-/** Who is to have a conversation: null for nobody, undefined for whoever has it. */
+/** An assignment: null unassigns, undefined leaves the present one. */
 export interface Assignment {
   assigneeId?: number | null | undefined;
   teamId?: number | null | undefined;
 }
 
-// Rows that are referred to in a moment are held, so that nobody deletes them until then.
+// FOR KEY SHARE: a team, agent or membership must not be deleted before the conversation refers to it.
 const findTeamStatement = 'SELECT id, name FROM teams WHERE account_id = $1 AND id = $2 FOR KEY SHARE';
 const findAgentStatement = `SELECT s.id, s.name, g.role FROM agents g JOIN seats s ON s.account_id = g.account_id AND s.id = g.user_id
   WHERE g.account_id = $1 AND g.user_id = $2 FOR KEY SHARE OF g`;
 const holdMemberStatement = `SELECT FROM inbox_members WHERE account_id = $1 AND inbox_id = $2 AND user_id = $3
   FOR KEY SHARE`;
 
-async function findTeam(tx: Transaction, id: number): Promise<Named> {
-  const [team] = await sql<Named>(tx.em, findTeamStatement, [tx.account.id, id]);
-  if (!team) throw notFound('Team');
-  return team;
-}
-
-// Administrators may be given conversations of any inbox.
-async function findAssignee(tx: Transaction, inboxId: number, agentId: number): Promise<Named> {
-  const [agent] = await sql<Named & { role: string }>(tx.em, findAgentStatement, [tx.account.id, agentId]);
-  if (!agent) throw notFound('Agent');
-  const memberships = await sql(tx.em, holdMemberStatement, [tx.account.id, inboxId, agentId]);
-  if (memberships.length === 0 && agent.role !== 'administrator') {
-    throw invalid('/assignee_id', 'assignable', 'The assignee must be a member of the inbox or an administrator');
-  }
-  return { id: agent.id, name: agent.name };
-}
-
 /**
- * The agent and the team that an assignment names. Errors: 404 for one that the account does not have, 422 for an agent
- * who may not serve the inbox.
+ * Reads the agent and the team of an assignment. Errors: 404, 422 for an agent to whom conversations of the inbox may not
+ * be assigned.
  */
 export async function readAssignment(
   tx: Transaction,
@@ -51,9 +34,26 @@ export async function readAssignment(
   return { assignee, team };
 }
 
+async function findTeam(tx: Transaction, id: number): Promise<Named> {
+  const [team] = await sql<Named>(tx.em, findTeamStatement, [tx.account.id, id]);
+  if (!team) throw notFound('Team');
+  return team;
+}
+
+// Administrators may be assigned in every inbox.
+async function findAssignee(tx: Transaction, inboxId: number, agentId: number): Promise<Named> {
+  const [agent] = await sql<Named & { role: string }>(tx.em, findAgentStatement, [tx.account.id, agentId]);
+  if (!agent) throw notFound('Agent');
+  const memberships = await sql(tx.em, holdMemberStatement, [tx.account.id, inboxId, agentId]);
+  if (memberships.length === 0 && agent.role !== 'administrator') {
+    throw invalid('/assignee_id', 'assignable', 'The assignee must be a member of the inbox or an administrator');
+  }
+  return { id: agent.id, name: agent.name };
+}
+
 /**
- * Assigns a conversation to an agent, a team or both; its bot is silent while an agent has it. Says
- * conversation_updated. Errors: 404, 403 (`bot_suppressed` for a silent bot), 422 for an agent who may not serve its inbox.
+ * Assigns a conversation to an agent, a team or both; its bot is silent while an agent is assigned. Says
+ * conversation_updated. Errors: 404, 403 (`bot_suppressed` for a silent bot), 422 for an agent outside its inbox.
  */
 export async function assign(tx: Transaction, id: number, assignment: Assignment): Promise<Conversation> {
   const conversation = await lockConversation(tx, id);

@@ -3,10 +3,10 @@ import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { whyNoAnswer } from './arbiter.ts';
 
-// Held to the end of the transaction, so that those who come at once take turns too.
+// The lock serializes concurrent assignments in an inbox, so that its members take turns.
 const lockStatement = `SELECT FROM inboxes WHERE account_id = $1 AND id = $2 AND enable_auto_assignment FOR NO KEY UPDATE`;
 
-// Two assignments within one tick of the clock must still differ, or the second would choose the same agent.
+// The extra microsecond orders two assignments within one tick of the clock, so that they do not choose the same agent.
 const takeTurnStatement = `
   WITH next AS (
     SELECT m.user_id AS id, s.name FROM inbox_members m
@@ -23,18 +23,10 @@ const takeTurnStatement = `
   FROM next WHERE m.account_id = $1 AND m.inbox_id = $2 AND m.user_id = next.id
   RETURNING next.id, next.name`;
 
-async function takeTurn(tx: Transaction, { inbox, team }: Conversation): Promise<Named | null> {
-  const locked = await sql(tx.em, lockStatement, [tx.account.id, inbox.id]);
-  if (locked.length === 0) return null;
-  const [next] = await sql<Named>(tx.em, takeTurnStatement, [tx.account.id, inbox.id, team?.id ?? null, tx.now]);
-  return next ?? null;
-}
-
 /**
- * Gives a locked conversation that has just become open, and that neither a person nor a bot has, to the online member
- * of its inbox (and of its team, if that allows it) whose last turn is longest ago; says conversation_updated. Nothing
- * happens where the inbox does not assign, or nobody is there; who has not accepted the invitation yet gets nothing
- * unasked.
+ * Assigns a locked conversation that has just become open, with neither an assignee nor a bot that answers, to the online
+ * member of its inbox (and of its team, if the team allows it) whose last turn is longest ago. Says conversation_updated.
+ * Does nothing when the inbox does not assign or no member is online; agents with an open invitation get nothing.
  */
 export async function autoAssign(tx: Transaction, conversation: Conversation): Promise<void> {
   const { inbox, status, assignee: present } = conversation;
@@ -46,4 +38,11 @@ export async function autoAssign(tx: Transaction, conversation: Conversation): P
     conversation,
     changed: { assignee_id: { previous: null, current: assignee.id } },
   });
+}
+
+async function takeTurn(tx: Transaction, { inbox, team }: Conversation): Promise<Named | null> {
+  const locked = await sql(tx.em, lockStatement, [tx.account.id, inbox.id]);
+  if (locked.length === 0) return null;
+  const [next] = await sql<Named>(tx.em, takeTurnStatement, [tx.account.id, inbox.id, team?.id ?? null, tx.now]);
+  return next ?? null;
 }

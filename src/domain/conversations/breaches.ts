@@ -10,21 +10,39 @@ import { holdFree } from './hold.ts';
 import { changeLabels } from './labels.ts';
 import { sweep } from '../upkeep/sweep.ts';
 
-/** The label of conversations in which a promise was not kept. */
+/** The label of conversations with a broken promise. */
 const breachLabel = 'sla-breached';
 
 type DueMoments = Pick<Conversation, 'firstResponseDueAt' | 'resolutionDueAt'>;
 
-function secondsAfter(start: Date, seconds: number | null | undefined): Date | null {
-  return seconds ? new Date(start.getTime() + seconds * 1000) : null;
+/**
+ * Sets a locked conversation's due moments by the policy in `slaPolicyId`; none without a policy, and none for a promise
+ * that has been met already. Says nothing. Errors: 404 for a policy that the account does not have.
+ */
+export async function applySla(tx: Transaction, conversation: Conversation): Promise<void> {
+  const due: DueMoments = { firstResponseDueAt: null, resolutionDueAt: null };
+  if (conversation.slaPolicyId !== null) {
+    // Locked, so that nobody deletes the policy before the conversation refers to it.
+    const lockMode = LockMode.PESSIMISTIC_READ;
+    const id = conversation.slaPolicyId;
+    const policy = await tx.em.findOne(SlaPolicy, { id, accountId: tx.account.id }, { lockMode });
+    if (!policy) throw notFound('SLA policy');
+    if (conversation.status !== 'resolved') Object.assign(due, slaDueAt(policy, conversation.createdAt));
+    if (due.firstResponseDueAt && (await wasAnswered(tx, conversation))) due.firstResponseDueAt = null;
+  }
+  Object.assign(conversation, due);
 }
 
-/** When a conversation that began at `createdAt` must have had its first reply and its resolution by the policy. */
+/** The moments by which a conversation created at `createdAt` needs its first reply and its resolution. */
 function slaDueAt(policy: Pick<SlaPolicy, 'firstResponseSeconds' | 'resolutionSeconds'>, createdAt: Date): DueMoments {
   return {
     firstResponseDueAt: secondsAfter(createdAt, policy.firstResponseSeconds),
     resolutionDueAt: secondsAfter(createdAt, policy.resolutionSeconds),
   };
+}
+
+function secondsAfter(start: Date, seconds: number | null | undefined): Date | null {
+  return seconds ? new Date(start.getTime() + seconds * 1000) : null;
 }
 
 async function wasAnswered(tx: Transaction, conversation: Conversation): Promise<boolean> {
@@ -35,24 +53,6 @@ async function wasAnswered(tx: Transaction, conversation: Conversation): Promise
     [tx.account.id, conversation.id],
   );
   return rows.length > 0;
-}
-
-/**
- * Gives a locked conversation the due moments of the policy that its `slaPolicyId` names now; without one it has none,
- * nor does it owe what it has had already. Says nothing. Errors: 404 for a policy that the account does not have.
- */
-export async function applySla(tx: Transaction, conversation: Conversation): Promise<void> {
-  const due: DueMoments = { firstResponseDueAt: null, resolutionDueAt: null };
-  if (conversation.slaPolicyId !== null) {
-    // Held, so that nobody deletes it before the conversation refers to it.
-    const lockMode = LockMode.PESSIMISTIC_READ;
-    const id = conversation.slaPolicyId;
-    const policy = await tx.em.findOne(SlaPolicy, { id, accountId: tx.account.id }, { lockMode });
-    if (!policy) throw notFound('SLA policy');
-    if (conversation.status !== 'resolved') Object.assign(due, slaDueAt(policy, conversation.createdAt));
-    if (due.firstResponseDueAt && (await wasAnswered(tx, conversation))) due.firstResponseDueAt = null;
-  }
-  Object.assign(conversation, due);
 }
 
 function isDue(moment: Date | null, now: Date): moment is Date {
@@ -71,7 +71,7 @@ function takeBreach(conversation: Conversation, policy: SlaPolicy, now: Date): S
   return { which: 'resolution', dueAt: resolutionDueAt, policy: named };
 }
 
-// An account that has no room for one more label is still told of the breach.
+// The breach is said even if the account has no room for one more label.
 async function labelBreach(tx: Transaction, id: number): Promise<void> {
   try {
     await changeLabels(tx, id, { add: [breachLabel], remove: [] });
@@ -81,8 +81,8 @@ async function labelBreach(tx: Transaction, id: number): Promise<void> {
 }
 
 /**
- * Says sla_breached for each promise of a locked conversation that is overdue, and labels the conversation, which says
- * conversation_updated unless it has the label; answers how many there were.
+ * Says sla_breached for each overdue promise of a locked conversation and labels the conversation, which says
+ * conversation_updated for a new label. Returns the number of breaches.
  */
 async function breachSla(tx: Transaction, conversation: Conversation, policy: SlaPolicy): Promise<number> {
   for (let breaches = 0; ; breaches++) {
@@ -110,11 +110,10 @@ interface Overdue {
 }
 
 const pageSize = 200;
-// Each is labelled by itself, so that fewer of them hold a transaction as long.
+// Smaller than a page, because each conversation of the batch is labelled by statements of its own.
 const batch = 50;
 
-// In the order of the index, whatever the planner believes of how many there are. Skip locked conversations: another
-// process is at them.
+// Read in index order, whatever the planner estimates. Skip locked conversations: another process is working on them.
 function findOverdue(database: Database, column: DueColumn, after: Overdue | null): Promise<Overdue[]> {
   return sql<Overdue>(
     database.em(),
@@ -154,7 +153,7 @@ function checkColumn(database: Database, column: DueColumn): Promise<number> {
   });
 }
 
-/** Tells of every promise that is overdue; answers how many there were. One that fails does not keep back the others. */
+/** Says sla_breached for all overdue promises; returns how many. A conversation that fails does not hold back the others. */
 export async function checkSla(database: Database): Promise<number> {
   const firstResponses = await checkColumn(database, 'first_response_due_at');
   return firstResponses + (await checkColumn(database, 'resolution_due_at'));

@@ -4,7 +4,7 @@ import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockConversation } from './access.ts';
 
-// Whatever hangs on many rows is deleted in statements of a bounded number: one for all would outlive its time.
+// Dependent rows are deleted in bounded statements: one statement for all could exceed the statement timeout.
 const rowsAtOnce = 2000;
 const deleteSomeEvents = `
   DELETE FROM events WHERE account_id = $1 AND id IN (
@@ -13,15 +13,9 @@ const deleteSomeMessages = `
   DELETE FROM messages WHERE account_id = $1 AND id IN (
     SELECT id FROM messages WHERE account_id = $1 AND conversation_id = ANY ($2) LIMIT ${rowsAtOnce}) RETURNING id`;
 
-async function deleteAll(tx: Transaction, deleteSome: string, conversationIds: readonly number[]): Promise<void> {
-  let deleted: unknown[];
-  do deleted = await sql(tx.em, deleteSome, [tx.account.id, conversationIds]);
-  while (deleted.length === rowsAtOnce);
-}
-
 /**
- * Deletes locked conversations for good; their messages, labels, events with deliveries and attempts, and bot runs go
- * with them. Says conversation_deleted for each, which stays.
+ * Deletes locked conversations with their messages, labels, events, deliveries, attempts and bot runs. Says
+ * conversation_deleted for each.
  */
 export async function eraseConversations(tx: Transaction, conversations: readonly Conversation[]): Promise<void> {
   for (const conversation of conversations) tx.record('conversation_deleted', { conversation });
@@ -33,9 +27,14 @@ export async function eraseConversations(tx: Transaction, conversations: readonl
   await tx.deleteConversations(conversations);
 }
 
+async function deleteAll(tx: Transaction, deleteSome: string, conversationIds: readonly number[]): Promise<void> {
+  let deleted: unknown[];
+  do deleted = await sql(tx.em, deleteSome, [tx.account.id, conversationIds]);
+  while (deleted.length === rowsAtOnce);
+}
+
 /**
- * Deletes a conversation for good, with its messages, events, deliveries and bot runs. Says conversation_deleted, which
- * stays. Errors: 404, 403.
+ * Deletes a conversation with its messages, events, deliveries and bot runs. Says conversation_deleted. Errors: 404, 403.
  */
 export async function deleteConversation(tx: Transaction, id: number): Promise<void> {
   await eraseConversations(tx, [await lockConversation(tx, id)]);

@@ -3,27 +3,27 @@ import type { ChangedAttributes } from '../../events/catalog.ts';
 import type { Transact, Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 
-/** A conversation after a change, and what the change was. */
+/** A changed conversation, and the change. */
 export interface Change {
   conversation: Conversation;
   changed: ChangedAttributes;
 }
 
-/** How conversations let go of something that is to be deleted. */
+/** How conversations let go of a row that is to be deleted. */
 export interface Detachment {
-  /** Statement for the ids of the conversations that refer to it; `$1` is the account, `$2` its id. */
+  /** Statement for the ids of the conversations that refer to the row; `$1` is the account, `$2` the row's id. */
   referring: string;
-  /** Takes it off locked conversations; answers those that had not let go of it meanwhile. */
+  /** Removes the reference from locked conversations; returns those that still had it. */
   detach: (tx: Transaction, conversations: readonly Conversation[]) => Change[] | Promise<Change[]>;
-  /** Holds what is to be deleted, so that nothing comes to refer to it. Errors: 404. */
+  /** Locks the row that is to be deleted, so that no conversation can refer to it again. Errors: 404. */
   lock: (tx: Transaction) => Promise<unknown>;
   remove: (tx: Transaction) => Promise<unknown>;
 }
 
-// One transaction changes no more, so that no conversation is locked for long.
+// Conversations that one transaction changes, so that none is locked for long.
 const batch = 200;
 
-/** Says conversation_updated for each of these locked conversations. */
+/** Dates the changes of locked conversations. Says conversation_updated for each. */
 export function updateConversations(tx: Transaction, changes: readonly Change[]): void {
   for (const { conversation, changed } of changes) {
     conversation.updatedAt = tx.now;
@@ -39,8 +39,9 @@ async function detachBatch(tx: Transaction, id: number, { referring, detach }: D
 }
 
 /**
- * Deletes what conversations refer to: takes it off them, a batch to a transaction, and removes it in the one that finds
- * none left. Says conversation_updated for each. After a crash in between, deleting it again goes on from there.
+ * Deletes a row that conversations refer to: removes the references in batches, one transaction each, then deletes the row
+ * in a transaction that finds none left. Says conversation_updated for each conversation. After a crash, deleting the row
+ * again continues.
  */
 export async function detachAndRemove(transact: Transact, id: number, detachment: Detachment): Promise<void> {
   const removeWhenFree = async (tx: Transaction): Promise<boolean> => {

@@ -13,7 +13,7 @@ interface Row {
   first: boolean;
 }
 
-// Blank texts are as good as none.
+// A blank text counts as none.
 const statement = `
   SELECT CASE WHEN greeting_enabled AND greeting_message ~ '\\S' THEN greeting_message END AS greeting,
     working_hours_enabled, working_hours, timezone,
@@ -23,8 +23,8 @@ const statement = `
   FROM inboxes WHERE account_id = $1 AND id = $2`;
 
 /**
- * What the inbox itself says to a customer's message, or null: outside of its working hours the out-of-office message
- * to one that begins or reopens the conversation, otherwise the greeting to the first.
+ * The inbox's automatic answer to a customer's message, or null: to the first message the greeting; outside of working
+ * hours, to a message that begins or reopens the conversation, the out-of-office message instead.
  */
 export async function findGreeting(
   tx: Transaction,

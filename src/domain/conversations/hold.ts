@@ -3,8 +3,8 @@ import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 
 /**
- * Locks the conversations whose ids the statement answers (`$1` is the account), in the order of their ids, without reading
- * them yet.
+ * Locks conversations in the order of their ids, without reading them. `ids` is a statement for the ids; `$1` is the
+ * account.
  */
 export async function holdConversations(tx: Transaction, ids: string, parameters: readonly unknown[]): Promise<void> {
   await sql(
@@ -15,8 +15,8 @@ export async function holdConversations(tx: Transaction, ids: string, parameters
 }
 
 /**
- * Locks and reads those of some conversations that nobody else has locked, in one statement: what a sweep has found waits
- * for nobody, and whatever is passed by is found again in the next.
+ * Locks and reads those of the conversations that nobody else has locked, in one statement. For sweeps: the next sweep
+ * finds what this one skips.
  */
 export function holdFree(tx: Transaction, found: readonly { id: number }[]): Promise<Conversation[]> {
   const ids = found.map(({ id }) => id);

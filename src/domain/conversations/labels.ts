@@ -4,8 +4,25 @@ import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockConversation } from './access.ts';
 
-/** How many labels an account has at most: bots name those they set, and no person watches their number. */
+/** Labels of an account at most: bots create labels by naming them, so nobody watches their number. */
 export const maxLabelsPerAccount = 1000;
+
+/**
+ * Adds and removes labels of a conversation, by title; unknown titles become labels of the account. Says
+ * conversation_updated when the set changes. Errors: 404, 403, 422 when the account has too many labels.
+ */
+export async function changeLabels(
+  tx: Transaction,
+  conversationId: number,
+  { add, remove }: { add: readonly string[]; remove: readonly string[] },
+): Promise<Conversation> {
+  const conversation = await lockConversation(tx, conversationId);
+  const previous = conversation.labels;
+  const current = [...new Set([...previous, ...add])].filter((title) => !remove.includes(title)).sort();
+  if (sameSet(current, previous)) return conversation;
+  await ensureLabels(tx, add);
+  return relabel(tx, conversation, current);
+}
 
 async function ensureLabels(tx: Transaction, titles: readonly string[]): Promise<void> {
   await sql(
@@ -16,6 +33,16 @@ async function ensureLabels(tx: Transaction, titles: readonly string[]): Promise
      ORDER BY title ON CONFLICT (account_id, title) DO NOTHING`,
     [tx.account.id, titles, tx.now],
   );
+}
+
+async function relabel(tx: Transaction, conversation: Conversation, current: string[]): Promise<Conversation> {
+  const previous = conversation.labels;
+  // Only removed labels are deleted: one that stays may be renamed by another transaction right now.
+  await removeLabels(tx, conversation, without(previous, current));
+  await addLabels(tx, conversation, without(current, previous));
+  Object.assign(conversation, { labels: current, updatedAt: tx.now });
+  tx.record('conversation_updated', { conversation, changed: { labels: { previous, current } } });
+  return conversation;
 }
 
 async function removeLabels(tx: Transaction, conversation: Conversation, titles: readonly string[]): Promise<void> {
@@ -42,43 +69,12 @@ async function addLabels(tx: Transaction, conversation: Conversation, titles: re
   if (unknown !== undefined) throw invalid('/labels', 'exists', `There is no label \`${unknown}\``);
 }
 
-async function relabel(tx: Transaction, conversation: Conversation, current: string[]): Promise<Conversation> {
-  const previous = conversation.labels;
-  // Those that stay are left alone: a label of theirs may just be getting another title.
-  await removeLabels(tx, conversation, without(previous, current));
-  await addLabels(tx, conversation, without(current, previous));
-  Object.assign(conversation, { labels: current, updatedAt: tx.now });
-  tx.record('conversation_updated', { conversation, changed: { labels: { previous, current } } });
-  return conversation;
-}
-
-function without(titles: readonly string[], others: readonly string[]): string[] {
-  return titles.filter((title) => !others.includes(title));
-}
-
 function sameSet(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((title) => other.includes(title));
 }
 
 /**
- * Adds and removes labels of a conversation, by title; a title the account does not have yet becomes a label. Says
- * conversation_updated when the set changes. Errors: 404, 403, 422 when the account has too many labels.
- */
-export async function changeLabels(
-  tx: Transaction,
-  conversationId: number,
-  { add, remove }: { add: readonly string[]; remove: readonly string[] },
-): Promise<Conversation> {
-  const conversation = await lockConversation(tx, conversationId);
-  const previous = conversation.labels;
-  const current = [...new Set([...previous, ...add])].filter((title) => !remove.includes(title)).sort();
-  if (sameSet(current, previous)) return conversation;
-  await ensureLabels(tx, add);
-  return relabel(tx, conversation, current);
-}
-
-/**
- * Gives a conversation these labels and no others, by title. Says conversation_updated when the set changes. Errors:
+ * Replaces the labels of a conversation, by title. Says conversation_updated when the set changes. Errors:
  * 404, 403, 422 for a title that is no label of the account.
  */
 export async function setLabels(
@@ -89,4 +85,8 @@ export async function setLabels(
   const conversation = await lockConversation(tx, conversationId);
   const current = [...new Set(titles)].sort();
   return sameSet(current, conversation.labels) ? conversation : relabel(tx, conversation, current);
+}
+
+function without(titles: readonly string[], others: readonly string[]): string[] {
+  return titles.filter((title) => !others.includes(title));
 }

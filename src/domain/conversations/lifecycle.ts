@@ -19,32 +19,14 @@ export interface NewConversation {
   snoozedUntil: Date | null;
   assigneeId: number | null;
   teamId: number | null;
-  /** A first message of the caller. */
+  /** A first message, sent by the actor. */
   message: { content: string } | null;
   additionalAttributes: Record<string, unknown>;
   customAttributes: Record<string, unknown>;
 }
 
-// Both are held, so that nobody deletes them before the conversation refers to them.
-async function checkSurroundings(tx: Transaction, input: NewConversation): Promise<void> {
-  const [found] = await sql<{ inbox_id: number | null; contact_id: number | null }>(
-    tx.em,
-    `SELECT (SELECT id FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE) AS inbox_id,
-       (SELECT id FROM contacts WHERE account_id = $1 AND id = $3 AND deletion_requested_at IS NULL FOR KEY SHARE)
-         AS contact_id`,
-    [tx.account.id, input.inboxId, input.contactId],
-  );
-  if (!found?.inbox_id) throw notFound('Inbox');
-  if (!found.contact_id) throw notFound('Contact');
-  const { id, role } = tx.actor;
-  if (role === 'agent' && !(await mayServeInbox(tx.em, tx.account.id, id, input.inboxId))) {
-    throw forbidden('You are not a member of this inbox');
-  }
-  await readAssignment(tx, input.inboxId, input);
-}
-
 /**
- * Opens a conversation. Without a `status` it is `pending` when a bot will answer, else `open`. Says
+ * Creates a conversation. Without a `status` it is `pending` when a bot will answer, else `open`. Says
  * conversation_created, with a first message message_created, and conversation_updated when its inbox assigns it.
  * Errors: 403 for an agent outside the inbox; 404 for an inbox, contact, team or agent the account does not have; 422
  * for an assignee outside the inbox and a snooze not in the future.
@@ -70,9 +52,28 @@ export async function createConversation(tx: Transaction, input: NewConversation
   return conversation;
 }
 
+// FOR KEY SHARE: inbox and contact must not be deleted before the conversation refers to them.
+async function checkSurroundings(tx: Transaction, input: NewConversation): Promise<void> {
+  const [found] = await sql<{ inbox_id: number | null; contact_id: number | null }>(
+    tx.em,
+    `SELECT (SELECT id FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE) AS inbox_id,
+       (SELECT id FROM contacts WHERE account_id = $1 AND id = $3 AND deletion_requested_at IS NULL FOR KEY SHARE)
+         AS contact_id`,
+    [tx.account.id, input.inboxId, input.contactId],
+  );
+  if (!found?.inbox_id) throw notFound('Inbox');
+  if (!found.contact_id) throw notFound('Contact');
+  const { id, role } = tx.actor;
+  if (role === 'agent' && !(await mayServeInbox(tx.em, tx.account.id, id, input.inboxId))) {
+    throw forbidden('You are not a member of this inbox');
+  }
+  await readAssignment(tx, input.inboxId, input);
+}
+
 /**
- * Sets a conversation's status; a person who sets it to `pending`, be it once more, gives the conversation to its bot.
- * Errors: 404, 403 (`bot_suppressed` for a silent bot), 422 for a snooze without a moment or not in the future.
+ * Sets a conversation's status. `pending` from a person, even if unchanged, gives the conversation to its bot. Says
+ * conversation_status_changed. Errors: 404, 403 (`bot_suppressed` for a silent bot), 422 for a snooze without an end or with
+ * one that is not in the future.
  */
 export async function toggleStatus(
   tx: Transaction,
@@ -88,12 +89,12 @@ export async function toggleStatus(
   return conversation;
 }
 
-// As long as a message may be.
+// The maximum length of a message.
 const maxNoteChars = 150_000;
 
 /**
- * Gives a conversation to people: its bot is silent until the next session, the status becomes `open` unless it is
- * resolved, and the optional private note tells why. `silence` names what ended the bot's part.
+ * Hands a conversation to people: its bot is silent until the next session, the status becomes `open` unless it is
+ * `resolved`, and `note` becomes a private note. `silence` is the reason why the bot's part ended.
  */
 export async function handOff(
   tx: Transaction,
@@ -111,7 +112,7 @@ export async function handOff(
   return conversation;
 }
 
-/** Opens a conversation whose snooze is over; false when it is not, be it woken or snoozed anew meanwhile. */
+/** Opens a conversation whose snooze has ended; false when it was opened or snoozed anew meanwhile. */
 export async function wake(tx: Transaction, id: number): Promise<boolean> {
   const conversation = await tx.conversation(id);
   if (conversation?.status !== 'snoozed' || !conversation.snoozedUntil || conversation.snoozedUntil > tx.now)

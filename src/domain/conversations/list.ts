@@ -11,18 +11,18 @@ export interface ConversationFilter {
   assigneeType: 'me' | 'unassigned' | 'all' | 'assigned';
   /** Titles; a conversation with any of them matches. */
   labels: readonly string[] | null;
-  /** The contact whose conversations are meant; null for everybody's. */
+  /** Conversations of this contact only; null for all. */
   contactId: number | null;
   inboxId: number | null;
   teamId: number | null;
-  /** A public message, or the contact's name, e-mail address or phone number, contains it, whatever its case. */
+  /** Text in a public message, or in the contact's name, e-mail address or phone number, in any case. */
   text: string | null;
   sort: 'created_at' | 'updated_at' | 'last_activity_at';
   ascending: boolean;
   page: number;
 }
 
-/** How many conversations match, by whom they are assigned to. */
+/** Numbers of matching conversations, by assignee. */
 interface ConversationCounts {
   all: number;
   mine: number;
@@ -30,7 +30,7 @@ interface ConversationCounts {
   assigned: number;
 }
 
-/** A page of conversations; `count` is how many there are on all pages, `counts` tells of every assignee type. */
+/** A page of conversations; `count` is their number on all pages, `counts` their numbers by assignee type. */
 export interface ConversationPage {
   conversations: Conversation[];
   count: number;
@@ -40,18 +40,47 @@ export interface ConversationPage {
 /** Conversations on one page of the list. */
 export const conversationsPerPage = 25;
 
-function assigneeCondition(actor: Actor, type: ConversationFilter['assigneeType']): string {
-  if (type === 'all') return 'true';
-  if (type === 'me') return actor.kind === 'user' ? 'c.assignee_id = $2' : 'false';
-  return type === 'assigned' ? 'c.assignee_id IS NOT NULL' : 'c.assignee_id IS NULL';
-}
-
-// By trigrams, of messages and of contacts, as the searches for either read them.
+// Written as the trigram indexes of messages and contacts are, so that both are used.
 const conversationsWithText = `
   SELECT m.conversation_id FROM messages m WHERE m.account_id = $1 AND NOT m.private AND m.content ILIKE $8
   UNION SELECT o.id FROM contacts k JOIN conversations o ON o.account_id = k.account_id AND o.contact_id = k.id
   WHERE k.account_id = $1
     AND lower(k.name || ' ' || coalesce(k.email, '') || ' ' || coalesce(k.phone_number, '')) LIKE lower($8)`;
+
+/**
+ * One page of the conversations that the actor may see and the filter lets through, with the counts of them all.
+ * Errors: 404 for an inbox or a team that the account does not have.
+ */
+export async function listConversations(
+  executor: Executor,
+  accountId: number,
+  actor: Actor,
+  filter: ConversationFilter,
+): Promise<ConversationPage> {
+  await checkFilter(executor, accountId, filter);
+  const counts = await count(executor, accountId, actor, filter);
+  const { all, mine, unassigned, assigned } = counts;
+  const matches = { all, me: mine, unassigned, assigned }[filter.assigneeType];
+  const ids = await findPage(executor, { accountId, actor, count: matches }, filter);
+  return { conversations: await findConversations(executor, accountId, ids), count: matches, counts };
+}
+
+async function count(executor: Executor, accountId: number, actor: Actor, filter: ConversationFilter) {
+  const { text, parameters } = matching(actor, filter);
+  const [row] = await sql<ConversationCounts>(
+    executor,
+    `SELECT count(*) AS "all", count(*) FILTER (WHERE ${assigneeCondition(actor, 'me')}) AS mine,
+       count(*) FILTER (WHERE c.assignee_id IS NULL) AS unassigned, count(c.assignee_id) AS assigned ${text}`,
+    [accountId, ...parameters],
+  );
+  return row ?? { all: 0, mine: 0, unassigned: 0, assigned: 0 };
+}
+
+function assigneeCondition(actor: Actor, type: ConversationFilter['assigneeType']): string {
+  if (type === 'all') return 'true';
+  if (type === 'me') return actor.kind === 'user' ? 'c.assignee_id = $2' : 'false';
+  return type === 'assigned' ? 'c.assignee_id IS NOT NULL' : 'c.assignee_id IS NULL';
+}
 
 function matching(actor: Actor, filter: ConversationFilter): { text: string; parameters: unknown[] } {
   const { status, labels, contactId, inboxId, teamId, text: wanted } = filter;
@@ -66,19 +95,8 @@ function matching(actor: Actor, filter: ConversationFilter): { text: string; par
   return { text, parameters: [actor.id, status, labels, contactId, inboxId, teamId, containingText] };
 }
 
-async function count(executor: Executor, accountId: number, actor: Actor, filter: ConversationFilter) {
-  const { text, parameters } = matching(actor, filter);
-  const [row] = await sql<ConversationCounts>(
-    executor,
-    `SELECT count(*) AS "all", count(*) FILTER (WHERE ${assigneeCondition(actor, 'me')}) AS mine,
-       count(*) FILTER (WHERE c.assignee_id IS NULL) AS unassigned, count(c.assignee_id) AS assigned ${text}`,
-    [accountId, ...parameters],
-  );
-  return row ?? { all: 0, mine: 0, unassigned: 0, assigned: 0 };
-}
-
-// Passes by the pages before from the nearer end of the list, in an index that holds all that the filter asks for: never
-// more than half of what was just counted.
+// Skips the pages before this one from the nearer end of the list, within an index that covers the filter: at most half of
+// the entries just counted.
 async function findPage(
   executor: Executor,
   { accountId, actor, count: all }: { accountId: number; actor: Actor; count: number },
@@ -111,22 +129,4 @@ async function checkFilter(executor: Executor, accountId: number, { inboxId, tea
   );
   if (!found?.inbox) throw notFound('Inbox');
   if (!found.team) throw notFound('Team');
-}
-
-/**
- * One page of the conversations that the actor may see and the filter lets through, with the counts of them all.
- * Errors: 404 for an inbox or a team that the account does not have.
- */
-export async function listConversations(
-  executor: Executor,
-  accountId: number,
-  actor: Actor,
-  filter: ConversationFilter,
-): Promise<ConversationPage> {
-  await checkFilter(executor, accountId, filter);
-  const counts = await count(executor, accountId, actor, filter);
-  const { all, mine, unassigned, assigned } = counts;
-  const matches = { all, me: mine, unassigned, assigned }[filter.assigneeType];
-  const ids = await findPage(executor, { accountId, actor, count: matches }, filter);
-  return { conversations: await findConversations(executor, accountId, ids), count: matches, counts };
 }

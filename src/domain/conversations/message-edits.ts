@@ -8,7 +8,7 @@ import { lockConversation } from './access.ts';
 import { decide } from './arbiter.ts';
 import { change, merge } from '../changes.ts';
 
-/** What may change on a message; undefined leaves it, attributes are merged key by key. */
+/** Changes of a message; undefined leaves a field unchanged, attributes are merged key by key. */
 export interface MessageChanges {
   status: Message['status'] | undefined;
   content: string | undefined;
@@ -20,49 +20,11 @@ interface Place {
   messageId: number;
 }
 
-async function reach(tx: Transaction, place: Place): Promise<{ conversation: Conversation; message: Message }> {
-  const conversation = await lockConversation(tx, place.conversationId);
-  const message = await findMessage(tx.em, tx.account.id, conversation.id, place.messageId);
-  if (!message) throw notFound('Message');
-  return { conversation, message };
-}
-
-// Nobody can send an empty message.
-function isDeleted(message: Message): boolean {
-  return message.content === '';
-}
-
-function checkEdit(actor: Actor, message: Message): void {
-  const isAuthor = message.sender.kind === actor.kind && message.sender.id === actor.id;
-  if (!isAuthor && actor.role !== 'administrator') {
-    throw forbidden('Only the author of a message or an administrator may edit it');
-  }
-  if (isDeleted(message)) throw invalid('/content', 'deleted', 'A deleted message cannot be edited');
-}
-
 const progress = { failed: 0, sent: 1, delivered: 2, read: 3 } as const;
 
-// Receipts may come late or be lost; what has failed may have been sent again.
-function checkStatus(message: Message, status: Message['status']): void {
-  if (status === 'failed' || progress[status] >= progress[message.status]) return;
-  throw invalid('/status', 'transition', `A message that is ${message.status} cannot become ${status}`);
-}
-
-async function say(
-  tx: Transaction,
-  { conversation, message }: { conversation: Conversation; message: Message },
-  changed: ChangedAttributes,
-): Promise<void> {
-  await saveMessage(tx.em, tx.account.id, message, tx.now);
-  // A receipt is no edit: bots are not told of it.
-  const edited = Object.keys(changed).some((name) => name !== 'status');
-  const decision = edited ? decide('message_updated', conversation, tx.actor, message) : null;
-  tx.record('message_updated', { conversation, message, changed }, decision);
-}
-
 /**
- * Changes a message and says message_updated when it differs. Errors: 404, 403 for content that is neither the actor's
- * own nor an administrator's to edit, 422 for a status that would go back and for editing a deleted message.
+ * Changes a message. Says message_updated when something changed. Errors: 404, 403 for editing somebody else's content
+ * without being administrator, 422 for a status that would go back and for editing a deleted message.
  */
 export async function updateMessage(
   tx: Transaction,
@@ -80,10 +42,47 @@ export async function updateMessage(
   return reached;
 }
 
+async function reach(tx: Transaction, place: Place): Promise<{ conversation: Conversation; message: Message }> {
+  const conversation = await lockConversation(tx, place.conversationId);
+  const message = await findMessage(tx.em, tx.account.id, conversation.id, place.messageId);
+  if (!message) throw notFound('Message');
+  return { conversation, message };
+}
+
+function checkEdit(actor: Actor, message: Message): void {
+  const isAuthor = message.sender.kind === actor.kind && message.sender.id === actor.id;
+  if (!isAuthor && actor.role !== 'administrator') {
+    throw forbidden('Only the author of a message or an administrator may edit it');
+  }
+  if (isDeleted(message)) throw invalid('/content', 'deleted', 'A deleted message cannot be edited');
+}
+
+// Empty content marks a deleted message: nobody can send one.
+function isDeleted(message: Message): boolean {
+  return message.content === '';
+}
+
+// A status only advances, since receipts may arrive late or get lost; a failed message may have been sent again.
+function checkStatus(message: Message, status: Message['status']): void {
+  if (status === 'failed' || progress[status] >= progress[message.status]) return;
+  throw invalid('/status', 'transition', `A message that is ${message.status} cannot become ${status}`);
+}
+
+async function say(
+  tx: Transaction,
+  { conversation, message }: { conversation: Conversation; message: Message },
+  changed: ChangedAttributes,
+): Promise<void> {
+  await saveMessage(tx.em, tx.account.id, message, tx.now);
+  // A receipt is no edit: bots do not receive it.
+  const edited = Object.keys(changed).some((name) => name !== 'status');
+  const decision = edited ? decide('message_updated', conversation, tx.actor, message) : null;
+  tx.record('message_updated', { conversation, message, changed }, decision);
+}
+
 /**
- * Takes the content off a message, structured content included, and out of its recorded events, and marks it deleted.
- * Says message_updated, with null for what the content was, and message_deleted; nothing for one that is deleted
- * already. Errors: 404, 403.
+ * Deletes the content of a message, here and in its recorded events, and marks it deleted. Says message_updated, with null
+ * as the previous content, and message_deleted; nothing for a message deleted before. Errors: 404, 403.
  */
 export async function deleteMessage(tx: Transaction, place: Place): Promise<void> {
   const reached = await reach(tx, place);

@@ -6,42 +6,27 @@ import { containing } from '../../postgres/like.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { visibleConversations } from './access.ts';
 
-/** A conversation in which public messages match, and the newest of them, newest first. */
+/** A conversation with matching public messages, and the newest of those, newest first. */
 export interface FoundConversation {
   conversation: Conversation;
   messages: Message[];
 }
 
-/** Conversations on one page of what a search found. */
+/** Conversations on one page of a search. */
 export const foundConversationsPerPage = 15;
-// Enough to show why a conversation was found.
+// Enough to show why a conversation matched.
 const messagesShown = 5;
-
-// The row of the count is there on any page.
-function statement(actor: Actor): string {
-  return `
-    WITH found AS MATERIALIZED (
-      SELECT m.conversation_id AS id, max(m.created_at) AS matched_at,
-        (array_agg(m.id ORDER BY m.created_at DESC, m.id DESC))[1:${messagesShown}] AS message_ids
-      FROM messages m JOIN conversations c ON c.account_id = m.account_id AND c.id = m.conversation_id
-      WHERE m.account_id = $1 AND NOT m.private AND m.content ILIKE $3 AND ${visibleConversations(actor)}
-      GROUP BY m.conversation_id
-    )
-    SELECT total.count, page.id, page.message_ids FROM (SELECT count(*) AS count FROM found) total
-    LEFT JOIN (SELECT * FROM found ORDER BY matched_at DESC, id DESC LIMIT $4 OFFSET $5) page ON true
-    ORDER BY page.matched_at DESC, page.id DESC`;
-}
 
 interface Row {
   count: number;
   id: number | null;
-  /** Numbers, in the text that arrays of them come in. */
+  /** Numbers as text, which is how the driver returns arrays. */
   message_ids: string[] | null;
 }
 
 /**
- * One page of the conversations the actor may see in which a public message contains the text, whatever its case, those
- * with the newest match first; and how many there are in all.
+ * One page of the conversations that the actor may see with a public message that contains the text in any case, newest
+ * match first; and their total number.
  */
 export async function searchConversations(
   executor: Executor,
@@ -70,4 +55,19 @@ export async function searchConversations(
     return { conversation, messages: ids.flatMap((id) => byId.get(id) ?? []) };
   });
   return { found, count: rows[0]?.count ?? 0 };
+}
+
+// The LEFT JOIN keeps a row with the total when the page is empty.
+function statement(actor: Actor): string {
+  return `
+    WITH found AS MATERIALIZED (
+      SELECT m.conversation_id AS id, max(m.created_at) AS matched_at,
+        (array_agg(m.id ORDER BY m.created_at DESC, m.id DESC))[1:${messagesShown}] AS message_ids
+      FROM messages m JOIN conversations c ON c.account_id = m.account_id AND c.id = m.conversation_id
+      WHERE m.account_id = $1 AND NOT m.private AND m.content ILIKE $3 AND ${visibleConversations(actor)}
+      GROUP BY m.conversation_id
+    )
+    SELECT total.count, page.id, page.message_ids FROM (SELECT count(*) AS count FROM found) total
+    LEFT JOIN (SELECT * FROM found ORDER BY matched_at DESC, id DESC LIMIT $4 OFFSET $5) page ON true
+    ORDER BY page.matched_at DESC, page.id DESC`;
 }

@@ -12,7 +12,7 @@ import { lockConversation } from './access.ts';
 import { decide, refuseSilentBot, quarantineNote } from './arbiter.ts';
 import { autoAssign } from './auto-assignment.ts';
 import { findGreeting } from './greetings.ts';
-import { settleFirstResponse } from './promises.ts';
+import { meetFirstResponse } from './promises.ts';
 import { undergo } from './status.ts';
 
 export interface NewMessage {
@@ -22,75 +22,23 @@ export interface NewMessage {
   contentType?: ContentType;
   contentAttributes?: Record<string, unknown>;
   sourceId?: string | null;
-  /** It came with the conversation: whose that is was settled then. */
+  /** The first message of a new conversation, whose creation has decided already who has it. */
   isFirst?: boolean;
 }
 
-// Two bounds on a bot that has fallen into a loop with something else.
+// Limits for a bot in a loop with something else.
 const maxBotMessagesPerMinute = 10;
 const maxBotStreak = 20;
 
-function senderOf(tx: Transaction, conversation: Conversation, type: Message['type']): Sender {
-  const { contact } = conversation;
-  if (type === 'incoming') {
-    return { kind: 'contact', id: contact.id, name: contact.name, email: contact.email, avatarUrl: contact.avatarUrl };
-  }
-  const { kind, id, name, email, avatarUrl } = tx.actor;
-  return { kind, id, name, email, avatarUrl };
-}
-
-function awaitsQuarantined({ status, bot, contact }: Conversation): boolean {
-  return status === 'pending' && bot?.unfit === 'bot_quarantined' && !contact.blocked;
-}
-
-// What the customer's word does to the conversation before anybody is told of it.
-function hearCustomer(tx: Transaction, conversation: Conversation): void {
-  conversation.unreadCount += 1;
-  conversation.waitingSince ??= tx.now;
-  // Also when it is called again, the bot must not talk into what people have meanwhile.
-  if (awaitsQuarantined(conversation))
-    undergo(tx.as(system), conversation, { kind: 'bot_ended', reason: 'bot_failed' });
-  undergo(tx, conversation, { kind: 'customer_spoke' });
-}
-
-function hearAgent(tx: Transaction, conversation: Conversation, isFirst: boolean): void {
-  conversation.unreadCount = 0;
-  conversation.waitingSince = null;
-  if (!isFirst) undergo(tx, conversation, { kind: 'spoke' });
-}
-
-// The check under the row lock that makes the promise: after a person took over, no bot message commits.
-async function allowBot(tx: Transaction, conversation: Conversation): Promise<void> {
-  refuseSilentBot(tx.actor, conversation);
-  const minuteAgo = new Date(tx.now.getTime() - 60_000);
-  const lastMinute = await countBotMessagesSince(tx.em, tx.account.id, conversation.id, minuteAgo);
-  if (conversation.botStreak >= maxBotStreak || lastMinute >= maxBotMessagesPerMinute) {
-    throw forbidden(
-      'The bot wrote too many messages without a word from the customer; people were asked to look',
-      'loop_suspected',
-    );
-  }
-  conversation.waitingSince = null;
-  undergo(tx, conversation, { kind: 'spoke' });
-}
-
-async function applyToConversation(tx: Transaction, conversation: Conversation, input: NewMessage): Promise<void> {
-  if (input.private) return undergo(tx, conversation, { kind: 'noted' });
-  if (input.type === 'incoming') return hearCustomer(tx, conversation);
-  if (tx.actor.kind !== 'system') settleFirstResponse(conversation, tx.now);
-  if (tx.actor.kind === 'agent_bot') return allowBot(tx, conversation);
-  if (tx.actor.kind === 'user') hearAgent(tx, conversation, input.isFirst ?? false);
-}
-
 /**
- * Puts a message into a locked conversation and says message_created; what it does to the conversation is said before
- * it, the inbox's greeting and an assignee named by itself after it.
+ * Adds a message to a locked conversation. Says first what the message does to the conversation, then message_created, then
+ * what the inbox does in reply (greeting, assignment).
  */
 export async function sendInto(tx: Transaction, conversation: Conversation, input: NewMessage): Promise<Message> {
   if (input.private && input.type === 'incoming') {
     throw invalid('/private', 'outgoing', 'A private note must have the message_type outgoing: customers write none');
   }
-  // Messages of a conversation never stand before older ones, whichever process's clock wrote them.
+  // Never before the latest message, even if another process's clock, which wrote that one, is ahead.
   const createdAt = tx.now > conversation.lastActivityAt ? tx.now : conversation.lastActivityAt;
   const before = conversation.status;
   const leftBy = awaitsQuarantined(conversation) ? conversation.bot : null;
@@ -118,7 +66,59 @@ export async function sendInto(tx: Transaction, conversation: Conversation, inpu
   return message;
 }
 
-// The inbox's own word: nobody's, so that it counts neither as a person's nor as the bot's.
+function senderOf(tx: Transaction, conversation: Conversation, type: Message['type']): Sender {
+  const { contact } = conversation;
+  if (type === 'incoming') {
+    return { kind: 'contact', id: contact.id, name: contact.name, email: contact.email, avatarUrl: contact.avatarUrl };
+  }
+  const { kind, id, name, email, avatarUrl } = tx.actor;
+  return { kind, id, name, email, avatarUrl };
+}
+
+function awaitsQuarantined({ status, bot, contact }: Conversation): boolean {
+  return status === 'pending' && bot?.unfit === 'bot_quarantined' && !contact.blocked;
+}
+
+async function applyToConversation(tx: Transaction, conversation: Conversation, input: NewMessage): Promise<void> {
+  if (input.private) return undergo(tx, conversation, { kind: 'noted' });
+  if (input.type === 'incoming') return hearCustomer(tx, conversation);
+  if (tx.actor.kind !== 'system') meetFirstResponse(conversation, tx.now);
+  if (tx.actor.kind === 'agent_bot') return allowBot(tx, conversation);
+  if (tx.actor.kind === 'user') hearAgent(tx, conversation, input.isFirst ?? false);
+}
+
+// What the customer's message does to the conversation, said before message_created.
+function hearCustomer(tx: Transaction, conversation: Conversation): void {
+  conversation.unreadCount += 1;
+  conversation.waitingSince ??= tx.now;
+  // A bot in quarantine loses the conversation, so that it does not interrupt people after its release.
+  if (awaitsQuarantined(conversation))
+    undergo(tx.as(system), conversation, { kind: 'bot_ended', reason: 'bot_failed' });
+  undergo(tx, conversation, { kind: 'customer_spoke' });
+}
+
+function hearAgent(tx: Transaction, conversation: Conversation, isFirst: boolean): void {
+  conversation.unreadCount = 0;
+  conversation.waitingSince = null;
+  if (!isFirst) undergo(tx, conversation, { kind: 'spoke' });
+}
+
+// The check under the row lock: after a person took over, no message of a bot commits.
+async function allowBot(tx: Transaction, conversation: Conversation): Promise<void> {
+  refuseSilentBot(tx.actor, conversation);
+  const minuteAgo = new Date(tx.now.getTime() - 60_000);
+  const lastMinute = await countBotMessagesSince(tx.em, tx.account.id, conversation.id, minuteAgo);
+  if (conversation.botStreak >= maxBotStreak || lastMinute >= maxBotMessagesPerMinute) {
+    throw forbidden(
+      'The bot wrote too many messages without a word from the customer; people were asked to look',
+      'loop_suspected',
+    );
+  }
+  conversation.waitingSince = null;
+  undergo(tx, conversation, { kind: 'spoke' });
+}
+
+// The actor of automatic messages is the system: they count neither as a person's nor as a bot's.
 async function greet(
   tx: Transaction,
   conversation: Conversation,
@@ -137,10 +137,10 @@ function tell(
 }
 
 /**
- * Sends a message as the actor: `incoming` in the contact's name, `outgoing` in the actor's own, private for agents
- * only. Says message_created and, when it moves the conversation, conversation_status_changed before; then what the
- * inbox does by itself: message_created for its greeting, conversation_updated for an assignee. Errors: 404, 403
- * (`bot_suppressed` when a bot speaks where it must be silent, `loop_suspected`), 422.
+ * Sends a message: `incoming` in the contact's name, `outgoing` in the actor's, private for agents only. Says
+ * message_created, before it conversation_status_changed when the message changes the status, and after it what the
+ * inbox does in reply: message_created for a greeting, conversation_updated for an assignment. Errors: 404, 403
+ * (`bot_suppressed` for a silent bot, `loop_suspected`), 422.
  */
 export async function send(
   tx: Transaction,

@@ -7,20 +7,20 @@ import { lockConversation } from './access.ts';
 import { whyNoAnswer } from './arbiter.ts';
 import { undergo } from './status.ts';
 
-/** Who answers the customer's next message in a conversation, and, when nobody's bot does, why not. */
+/** Which bot answers the customer's next message in a conversation, or why none does. */
 export interface BotExplanation {
   bot: Conversation['bot'];
   answers: boolean;
   reason: ReturnType<typeof whyNoAnswer>;
 }
 
-/** Explains who serves a conversation. */
+/** Explains which bot serves a conversation. */
 export function explainBot(conversation: Conversation): BotExplanation {
   const reason = whyNoAnswer(conversation);
   return { bot: conversation.bot, answers: reason === null, reason };
 }
 
-// Nobody deletes it before the conversation or the inbox refers to it.
+// Locked, so that nobody deletes the bot before the conversation or the inbox refers to it.
 async function chooseBot(tx: Transaction, id: number): Promise<ServingBot> {
   const bot = await holdBot(tx.em, tx.account.id, id);
   if (!bot) throw notFound('Agent bot');
@@ -28,8 +28,8 @@ async function chooseBot(tx: Transaction, id: number): Promise<ServingBot> {
 }
 
 /**
- * Makes a bot, or none, the active one of an inbox. In conversations that people have taken it is silent; what its
- * predecessor did does not bind it. Errors: 404 for an inbox or a bot that the account does not have.
+ * Sets the bot of an inbox; null for none. It is silent in conversations that people have taken, but not because of what
+ * its predecessor did. Errors: 404 for an inbox or a bot that the account does not have.
  */
 export async function setInboxBot(tx: Transaction, inboxId: number, botId: number | null): Promise<void> {
   if (botId !== null) await chooseBot(tx, botId);
@@ -44,9 +44,9 @@ export async function setInboxBot(tx: Transaction, inboxId: number, botId: numbe
 }
 
 /**
- * Makes a bot serve one conversation instead of its inbox's bot; null gives it back to that one. Who serves then has a
- * new start there, unless a person is assigned. Says conversation_updated. Errors: 404, 403 for a conversation that the
- * actor may not see.
+ * Sets the bot of one conversation, in place of its inbox's; null removes it again. Either bot starts there without
+ * silence, unless a person is assigned. Says conversation_updated. Errors: 404, 403 when the actor may not see the
+ * conversation.
  */
 export async function setConversationBot(tx: Transaction, id: number, botId: number | null): Promise<Conversation> {
   const conversation = await lockConversation(tx, id);

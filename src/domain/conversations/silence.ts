@@ -1,32 +1,32 @@
 import type { BotSilence, Conversation, ConversationStatus, HumanSilence } from '../../records/conversation.ts';
 import type { Actor } from '../../events/transaction.ts';
 
-/** All that a conversation's silence depends on. */
+/** What the silence of a conversation's bot depends on. */
 export interface SilenceState {
   status: ConversationStatus;
-  /** How the bot that serves now ended its part; what another bot did does not bind it. */
+  /** How the serving bot ended its part; what another bot did does not count. */
   byBot: BotSilence | null;
-  /** How people took the conversation; it binds every bot. */
+  /** How people took the conversation; this silences every bot. */
   byPeople: HumanSilence | null;
-  /** Public messages of bots since the customer last spoke. */
+  /** Public messages of bots since the customer's last message. */
   streak: number;
-  /** Whether a person is assigned: the bot is silent as long. */
+  /** Whether an agent is assigned, which silences the bot. */
   assigned: boolean;
-  /** Whether the contact is blocked: the bot is silent as long, and nothing is reopened. */
+  /** Whether the contact is blocked, which silences the bot and prevents reopening. */
   blocked: boolean;
-  /** Whether a bot serves, and whether it can answer at all; null when none serves. */
+  /** Whether the serving bot can answer at all; null when no bot serves. */
   bot: 'able' | 'unable' | null;
 }
 
-/** What happens to a conversation. Changes of assignee and bot are told once they are made, all others before. */
+/** What happens to a conversation. Changes of assignee and bot are passed after the change, all others before. */
 export type SilenceChange =
-  /** It begins, in the status that was asked for if any; `spoken`: with a first message of the actor. */
+  /** It is created, with the requested status if any; `spoken` with a first message of the actor. */
   | { kind: 'begun'; status: ConversationStatus | null; spoken: boolean }
-  /** The actor sets the status, be it to what it is. */
+  /** The actor sets the status, perhaps to the present one. */
   | { kind: 'status'; to: ConversationStatus }
-  /** Its snooze is over. */
+  /** Its snooze has ended. */
   | { kind: 'woken' }
-  /** The customer wrote, whoever handed the message in. */
+  /** The customer wrote, whoever submitted the message. */
   | { kind: 'customer_spoke' }
   /** The actor sends a public message. */
   | { kind: 'spoke' }
@@ -34,14 +34,14 @@ export type SilenceChange =
   | { kind: 'noted' }
   | { kind: 'assigned' }
   | { kind: 'unassigned' }
-  /** Another bot, or none, was chosen for this conversation. */
+  /** Another bot, or none, was set on this conversation. */
   | { kind: 'bot_chosen' }
-  /** The bot chosen for this conversation is no more. */
+  /** The bot set on this conversation was deleted. */
   | { kind: 'bot_removed' }
-  /** The bot's part is over: it gave the conversation away, or had to be stopped. */
+  /** The bot's part ended: it handed the conversation over, or was stopped. */
   | { kind: 'bot_ended'; reason: BotSilence };
 
-/** What a change makes of the silence, and the status that the conversation has then. */
+/** The silence and the status after a change. */
 export type NextSilence = Pick<SilenceState, 'status' | 'byBot' | 'byPeople' | 'streak'>;
 
 type ActorKind = Actor['kind'];
@@ -52,26 +52,16 @@ type Rule<Kind extends SilenceChange['kind']> = (
   change: ChangeOf<Kind>,
 ) => Partial<NextSilence>;
 
-// The conversation is the bot's: nothing that was done before counts any more.
+// The conversation is the bot's: earlier reasons for silence are void.
 const given = { byBot: null, byPeople: null, streak: 0 } as const;
 
-function isSilent({ byBot, byPeople, assigned, blocked }: SilenceState): boolean {
-  return assigned || blocked || byBot !== null || byPeople !== null;
-}
-
 const begun: Rule<'begun'> = (state, actor, { status, spoken }) => {
-  // Who speaks first has taken the conversation before its bot could, unless that person gives it to the bot expressly.
+  // A person who sends the first message takes the conversation before the bot could, unless the status asked for is `pending`.
   const taken = spoken && actor === 'user' && status !== 'pending';
   const byPeople = taken ? 'human_replied' : state.byPeople;
   const answered = state.bot === 'able' && !isSilent({ ...state, byPeople });
   return { byPeople, status: status ?? (answered ? 'pending' : 'open') };
 };
-
-// Taken out of the bot's queue: by a person for people, by a bot for people too.
-function opened({ byBot, byPeople }: SilenceState, actor: ActorKind): Partial<NextSilence> {
-  if (actor === 'user') return { byPeople: byPeople ?? 'human_opened' };
-  return actor === 'agent_bot' ? { byBot: byBot ?? 'handed_off' } : {};
-}
 
 const status: Rule<'status'> = (state, actor, { to }) => {
   if (to === 'pending' && actor === 'user') return { ...given, status: to };
@@ -79,12 +69,6 @@ const status: Rule<'status'> = (state, actor, { to }) => {
   const opens = to === 'open' && (state.status === 'pending' || state.status === 'snoozed');
   return { status: to, ...(opens ? opened(state, actor) : {}) };
 };
-
-// In the queue of a bot that will not answer: nobody would see what the customer writes.
-function isStranded({ status: present, bot, byBot, byPeople }: SilenceState): boolean {
-  if (present !== 'pending' || bot === null) return false;
-  return bot === 'unable' || byBot !== null || byPeople !== null;
-}
 
 const customerSpoke: Rule<'customer_spoke'> = (state) => {
   if (state.blocked) return { streak: 0 };
@@ -98,13 +82,13 @@ const spoke: Rule<'spoke'> = (state, actor) => {
   if (actor === 'agent_bot') return { streak: state.streak + 1 };
   if (actor !== 'user') return {};
   return {
-    // Also where no bot serves yet: one that comes later must not talk over this person.
+    // Also while no bot serves: one that is set later must not interrupt this person.
     byPeople: state.byPeople ?? 'human_replied',
     status: state.status === 'pending' ? 'open' : state.status,
   };
 };
 
-// With nobody assigned any more the bot goes on, unless it gave the conversation away itself.
+// When nobody is assigned any more the bot continues, unless it handed the conversation over itself.
 const unassigned: Rule<'unassigned'> = ({ byBot }) => (byBot === 'handed_off' ? { byPeople: null } : { ...given });
 
 const botChosen: Rule<'bot_chosen'> = ({ assigned, bot }, actor) => {
@@ -115,7 +99,7 @@ const botChosen: Rule<'bot_chosen'> = ({ assigned, bot }, actor) => {
 const rules: { [Kind in SilenceChange['kind']]: Rule<Kind> } = {
   begun,
   status,
-  // Nobody decided that now, so it takes the conversation from nobody.
+  // The end of a snooze is nobody's decision, so it does not take the conversation from anybody.
   woken: () => ({ status: 'open' }),
   customer_spoke: customerSpoke,
   spoke,
@@ -131,8 +115,8 @@ const rules: { [Kind in SilenceChange['kind']]: Rule<Kind> } = {
 };
 
 /**
- * The silence that a change by an actor leads to: the one place that decides when a bot falls silent and when it may
- * speak again. A bot never makes it smaller, whatever it does.
+ * The silence after a change by an actor. This is the only place that decides when a bot falls silent and when it may speak
+ * again. A bot's own changes never lessen its silence.
  */
 export function nextSilence(state: SilenceState, actor: ActorKind, change: SilenceChange): NextSilence {
   const { status: before, byBot, byPeople, streak } = state;
@@ -147,7 +131,7 @@ export function nextSilence(state: SilenceState, actor: ActorKind, change: Silen
   };
 }
 
-/** The silence of a conversation as it stands for the bot that serves now. */
+/** The state of a conversation, as it concerns the bot that serves now. */
 export function stateOf(conversation: Conversation): SilenceState {
   const { bot, botSilence, botSilenceOf, humanSilence, botStreak, status: present, assignee, contact } = conversation;
   const able = bot?.unfit === null ? 'able' : 'unable';
@@ -162,10 +146,26 @@ export function stateOf(conversation: Conversation): SilenceState {
   };
 }
 
-/** Gives a locked conversation the silence that a change led to; its status stays for the caller to move. */
+/** Stores the silence after a change in a locked conversation; the caller changes the status. */
 export function keepSilence(conversation: Conversation, { byBot, byPeople, streak }: NextSilence): void {
   conversation.botSilence = conversation.bot && byBot;
   conversation.botSilenceOf = byBot && conversation.bot ? conversation.bot.id : null;
   conversation.humanSilence = byPeople;
   conversation.botStreak = streak;
+}
+
+// Pending with a bot that will not answer: nobody would see the customer's message.
+function isStranded({ status: present, bot, byBot, byPeople }: SilenceState): boolean {
+  if (present !== 'pending' || bot === null) return false;
+  return bot === 'unable' || byBot !== null || byPeople !== null;
+}
+
+// Taken out of the bot's queue: an agent takes it for people, a bot gives it to people.
+function opened({ byBot, byPeople }: SilenceState, actor: ActorKind): Partial<NextSilence> {
+  if (actor === 'user') return { byPeople: byPeople ?? 'human_opened' };
+  return actor === 'agent_bot' ? { byBot: byBot ?? 'handed_off' } : {};
+}
+
+function isSilent({ byBot, byPeople, assigned, blocked }: SilenceState): boolean {
+  return assigned || blocked || byBot !== null || byPeople !== null;
 }

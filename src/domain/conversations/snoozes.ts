@@ -13,6 +13,19 @@ interface DueSnooze {
 
 const pageSize = 200;
 
+/** Opens all conversations whose snooze has ended; returns how many. One that fails does not hold back the others. */
+export function wakeDueSnoozes(database: Database): Promise<number> {
+  return sweep<DueSnooze>(database, {
+    name: 'waking snoozed conversations',
+    nameOf: ({ id, account_id: accountId }) => `conversation ${id} of account ${accountId}`,
+    page: (after) => findDue(database, after),
+    pageSize,
+    atOnce: pageSize,
+    together: ({ account_id: accountId }) => accountId,
+    work: (snoozes) => wakeSome(database, snoozes),
+  });
+}
+
 // Skip locked snoozes: another process is waking them.
 function findDue(database: Database, after: DueSnooze | null): Promise<DueSnooze[]> {
   return sql<DueSnooze>(
@@ -32,18 +45,5 @@ async function wakeSome(database: Database, snoozes: readonly DueSnooze[]): Prom
     let woken = 0;
     for (const { id } of await holdFree(tx, snoozes)) if (await wake(tx, id)) woken += 1;
     return woken;
-  });
-}
-
-/** Opens every conversation whose snooze is over; answers how many. One that cannot be opened keeps no other asleep. */
-export function wakeDueSnoozes(database: Database): Promise<number> {
-  return sweep<DueSnooze>(database, {
-    name: 'waking snoozed conversations',
-    nameOf: ({ id, account_id: accountId }) => `conversation ${id} of account ${accountId}`,
-    page: (after) => findDue(database, after),
-    pageSize,
-    atOnce: pageSize,
-    together: ({ account_id: accountId }) => accountId,
-    work: (snoozes) => wakeSome(database, snoozes),
   });
 }

@@ -5,9 +5,9 @@ import type { Transaction } from '../../events/transaction.ts';
 import { unixSecondsOrNull } from '../../lib/unix-time.ts';
 import { decide, refuseSilentBot } from './arbiter.ts';
 import { keepSilence, nextSilence, stateOf, type SilenceChange } from './silence.ts';
-import { settleResolution } from './promises.ts';
+import { meetResolution } from './promises.ts';
 
-/** Refuses (422) a snooze without a moment, or with one that is not in the future. */
+/** Checks that a snooze has an end, in the future. Errors: 422. */
 export function checkSnooze(tx: Transaction, status: ConversationStatus | null, until: Date | null): void {
   if (status !== 'snoozed') return;
   if (!until) throw invalid('/snoozed_until', 'required', '`snoozed_until` is missing: a snooze needs its end');
@@ -38,16 +38,16 @@ function moveTo(tx: Transaction, conversation: Conversation, status: Conversatio
   if (Object.keys(changed).length === 0) return;
   conversation.updatedAt = tx.now;
   if (status === previous) return tx.record('conversation_updated', { conversation, changed });
-  if (status === 'resolved') settle(tx, conversation);
+  if (status === 'resolved') endWaiting(tx, conversation);
   tx.record('conversation_status_changed', { conversation, changed });
   if (status === 'resolved') sayToBot(tx, conversation, 'conversation_resolved');
   if (previous === 'resolved') sayToBot(tx, conversation, 'conversation_opened');
 }
 
 /**
- * Lets a locked conversation undergo what the transaction's actor does to it: gives it the silence and the status that
- * follow. Says of the status: conversation_status_changed, and to its bot conversation_resolved or, when it was
- * resolved, conversation_opened; nothing when nothing changes. `until` is the moment a snooze ends. Errors: 403 for a silent bot that would move the status.
+ * Applies what the actor does to a locked conversation: computes the next silence and status and stores both. Says
+ * conversation_status_changed when the status changes, and to the bot conversation_resolved, or conversation_opened after
+ * `resolved`. `until` is the end of a snooze. Errors: 403 for a silent bot whose change would move the status.
  */
 export function undergo(
   tx: Transaction,
@@ -61,9 +61,9 @@ export function undergo(
   moveTo(tx, conversation, next.status, until);
 }
 
-function settle(tx: Transaction, conversation: Conversation): void {
+function endWaiting(tx: Transaction, conversation: Conversation): void {
   conversation.waitingSince = null;
-  settleResolution(conversation, tx.now);
+  meetResolution(conversation, tx.now);
 }
 
 function sayToBot(tx: Transaction, conversation: Conversation, name: 'conversation_opened' | 'conversation_resolved') {

@@ -1,7 +1,7 @@
 import type { Detachment } from './detach.ts';
 import { undergo } from './status.ts';
 
-/** How conversations let go of their assignee. */
+/** How conversations let go of an assignee: see Detachment. */
 export function unassign(userId: number): Pick<Detachment, 'detach'> {
   return {
     detach: (tx, conversations) =>

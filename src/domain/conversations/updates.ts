@@ -4,7 +4,7 @@ import { lockConversation } from './access.ts';
 import { change, merge } from '../changes.ts';
 import { applySla } from './breaches.ts';
 
-/** What may change on a conversation by itself; undefined leaves it, attributes are merged key by key. */
+/** Changes of a conversation's own fields; undefined leaves a field unchanged, attributes are merged key by key. */
 export interface ConversationChanges {
   priority: Priority | null | undefined;
   slaPolicyId: number | null | undefined;
@@ -13,8 +13,8 @@ export interface ConversationChanges {
 }
 
 /**
- * Changes a conversation's own fields and says conversation_updated when they differ. Errors: 404, be it for the SLA
- * policy, 403, 422 for attributes that grow too large.
+ * Changes a conversation's own fields. Says conversation_updated when something changed. Errors: 404 (also for the SLA
+ * policy), 403, 422 for attributes that grow too large.
  */
 export async function updateConversation(
   tx: Transaction,
@@ -36,7 +36,7 @@ export async function updateConversation(
   return conversation;
 }
 
-/** A person has seen what the customer wrote: nothing is unread. Says nothing. Errors: 404, 403. */
+/** Marks the customer's messages as seen by a person. Says nothing. Errors: 404, 403. */
 export async function markSeen(tx: Transaction, id: number): Promise<Conversation> {
   const conversation = await lockConversation(tx, id);
   if (conversation.unreadCount === 0) return conversation;

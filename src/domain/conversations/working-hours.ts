@@ -4,19 +4,14 @@ const daysPerWeek = 7;
 const minutesPerHour = 60;
 const minutesPerDay = 24 * minutesPerHour;
 const dayNames = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-// Intl takes offsets such as +01:00 too, which know nothing of summer time.
+// Intl also accepts offsets such as +01:00, which have no daylight saving time.
 const zoneName = /^[A-Za-z]/;
 const noHours = { open_hour: null, open_minutes: null, close_hour: null, close_minutes: null };
 const nineToFive = { open_hour: 9, open_minutes: 0, close_hour: 17, close_minutes: 0 };
 
-function usualDay(day: number): WorkingDay {
-  const weekend = day === 0 || day === daysPerWeek - 1;
-  return { day_of_week: day, closed_all_day: weekend, open_all_day: false, ...(weekend ? noHours : nineToFive) };
-}
-
 const usualWeek: readonly WorkingDay[] = Array.from({ length: daysPerWeek }, (_, day) => usualDay(day));
 
-/** The week as an inbox has set it, or, when it has set none, Monday to Friday from 9 to 17. */
+/** The week that an inbox has set; by default Monday to Friday from 9 to 17. */
 export function weekOf(stored: readonly WorkingDay[]): WorkingDay[] {
   return [...(stored.length === 0 ? usualWeek : stored)];
 }
@@ -36,7 +31,7 @@ function minuteOf(hour: number | null, minutes: number | null): number {
   return (hour ?? 0) * minutesPerHour + (minutes ?? 0);
 }
 
-/** What is wrong with one day, in a sentence; null when nothing is. */
+/** A sentence on what is wrong with the day; null when nothing is. */
 export function findDayProblem(day: WorkingDay): string | null {
   if (day.closed_all_day && day.open_all_day) return 'A day must be closed all day or open all day, not both';
   if (day.closed_all_day || day.open_all_day) return null;
@@ -47,7 +42,7 @@ export function findDayProblem(day: WorkingDay): string | null {
   return closes > minuteOf(day.open_hour, day.open_minutes) ? null : 'A day must close after it opens';
 }
 
-/** Whether the week counts `now` among its hours, by the clocks of the time zone. */
+/** Whether `now` is within the week's hours, in the time zone. */
 export function isOpen(week: readonly WorkingDay[], timezone: string, now: Date): boolean {
   const format = Intl.DateTimeFormat('en-US', {
     timeZone: timezone,
@@ -63,4 +58,9 @@ export function isOpen(week: readonly WorkingDay[], timezone: string, now: Date)
   if (day.open_all_day) return true;
   const minute = minuteOf(Number(parts.get('hour')), Number(parts.get('minute')));
   return minute >= minuteOf(day.open_hour, day.open_minutes) && minute < minuteOf(day.close_hour, day.close_minutes);
+}
+
+function usualDay(day: number): WorkingDay {
+  const weekend = day === 0 || day === daysPerWeek - 1;
+  return { day_of_week: day, closed_all_day: weekend, open_all_day: false, ...(weekend ? noHours : nineToFive) };
 }

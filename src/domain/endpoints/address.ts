@@ -7,7 +7,7 @@ const addresses = {
   bot: prepared('SELECT outgoing_url AS url FROM agent_bots WHERE (account_id = $1 OR account_id IS NULL) AND id = $2'),
 };
 
-/** Where an account's deliveries to the endpoint go now; null when it is no more or is switched off. */
+/** The present URL of the endpoint for the account's deliveries; null when it is deleted or switched off. */
 export async function findAddress(
   executor: Executor,
   accountId: number,

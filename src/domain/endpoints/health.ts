@@ -51,30 +51,6 @@ const webhookExpired = 'Every delivery has failed for 5 days';
 /** Why a bot's server is told nothing any more. */
 const botExpired = "Every delivery to the bot's server has failed for 5 days";
 
-async function lockHealth(
-  tx: Transaction,
-  { endpoint }: AttemptOnEndpoint,
-): Promise<{ health: EndpointHealth; now: Date } | 'locked' | null> {
-  const [row] = await sql<HealthRow>(tx.em, lock[endpoint.kind], [tx.account.id, endpoint.id]);
-  if (!row && (await sql(tx.em, find[endpoint.kind], [tx.account.id, endpoint.id])).length > 0) return 'locked';
-  // The endpoint is gone, or has another address: the attempt says nothing of it.
-  if (!row || row.url !== endpoint.url) return null;
-  const health = {
-    isProven: row.is_proven,
-    consecutiveFailures: row.consecutive_failures,
-    unansweredAttempts: row.unanswered_attempts,
-    failingSince: momentOrNull(row.failing_since),
-    circuitTrips: row.circuit_trips,
-    circuitProbeAt: momentOrNull(row.circuit_probe_at),
-  };
-  return { health, now: moment(row.now) };
-}
-
-async function switchOff(tx: Transaction, { kind, id, url }: AttemptOnEndpoint['endpoint']): Promise<void> {
-  if (kind === 'webhook') return void (await disableWebhook(tx, { id, url }, webhookExpired));
-  await sql(tx.em, 'UPDATE agent_bots SET disabled_reason = $2, updated_at = now() WHERE id = $1', [id, botExpired]);
-}
-
 /**
  * Keeps in an endpoint's row what an attempt says of it: opens and closes its circuit, and switches off what has failed
  * for five days (a webhook with all it had still to be sent). Answers what changed; nothing when the endpoint is gone, is
@@ -97,4 +73,28 @@ export async function learnFrom(tx: Transaction, attempt: AttemptOnEndpoint): Pr
   ]);
   if (change === 'expired') await switchOff(tx, attempt.endpoint);
   return change;
+}
+
+async function lockHealth(
+  tx: Transaction,
+  { endpoint }: AttemptOnEndpoint,
+): Promise<{ health: EndpointHealth; now: Date } | 'locked' | null> {
+  const [row] = await sql<HealthRow>(tx.em, lock[endpoint.kind], [tx.account.id, endpoint.id]);
+  if (!row && (await sql(tx.em, find[endpoint.kind], [tx.account.id, endpoint.id])).length > 0) return 'locked';
+  // The endpoint is gone, or has another address: the attempt says nothing of it.
+  if (!row || row.url !== endpoint.url) return null;
+  const health = {
+    isProven: row.is_proven,
+    consecutiveFailures: row.consecutive_failures,
+    unansweredAttempts: row.unanswered_attempts,
+    failingSince: momentOrNull(row.failing_since),
+    circuitTrips: row.circuit_trips,
+    circuitProbeAt: momentOrNull(row.circuit_probe_at),
+  };
+  return { health, now: moment(row.now) };
+}
+
+async function switchOff(tx: Transaction, { kind, id, url }: AttemptOnEndpoint['endpoint']): Promise<void> {
+  if (kind === 'webhook') return void (await disableWebhook(tx, { id, url }, webhookExpired));
+  await sql(tx.em, 'UPDATE agent_bots SET disabled_reason = $2, updated_at = now() WHERE id = $1', [id, botExpired]);
 }

@@ -2,12 +2,12 @@ import { Inbox } from '../../records/inbox.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { lockOne } from '../small-rows.ts';
 
-// A day for the site's server to learn the new secret.
+// A day for the site's server to switch to the new secret.
 const bothCountMs = 24 * 3_600_000;
 
 /**
- * Replaces the secret, sealed, by which a site's server proves to an inbox who its visitors are; for 24 hours proofs by
- * the one before count too. Errors: 404.
+ * Replaces the secret (sealed) with which a site's server proves who its visitors are; for 24 hours proofs by the previous
+ * secret are valid too. Errors: 404.
  */
 export async function rotateIdentitySecret(tx: Transaction, id: number, sealedSecret: string): Promise<Inbox> {
   const inbox = await lockOne(tx.em, Inbox, { id, accountId: tx.account.id });

@@ -8,7 +8,7 @@ import { eraseConversations } from '../conversations/deletion.ts';
 import { findDayProblem, isTimezone } from '../conversations/working-hours.ts';
 import { lockOne, readOne, update } from '../small-rows.ts';
 
-/** The inboxes that a user of the account may see, by name: all for administrators, their own for agents. */
+/** The inboxes that a user of the account may see, by name: administrators all, agents those they are members of. */
 export async function listInboxes(em: EntityManager, accountId: number, actor: Actor): Promise<Inbox[]> {
   const rows = await sql<{ id: number }>(
     em,
@@ -26,7 +26,7 @@ export async function readInbox(em: EntityManager, accountId: number, actor: Act
   return inbox;
 }
 
-/** What administrators decide about an inbox. */
+/** Settings of an inbox, for administrators. */
 export interface InboxSettings {
   name: string;
   greetingEnabled: boolean;
@@ -45,7 +45,7 @@ export interface NewInbox {
   accountId: number;
   name: string;
   channelType: string;
-  /** Its public name, which nobody can guess. */
+  /** Its public identifier, which must not be guessable. */
   identifier: string;
   agentBotId: number | null;
   now: Date;
@@ -72,7 +72,7 @@ function checkSettings({ timezone, workingHours, allowedOrigins }: Partial<Inbox
   }
   if (workingHours) checkWeek(workingHours);
   for (const [index, origin] of (allowedOrigins ?? []).entries()) {
-    // A path, a slash at the end or a default port would never equal what a browser sends.
+    // Browsers send an origin without a path, a trailing slash or a default port.
     if (URL.parse(origin)?.origin === origin && /^https?:/.test(origin)) continue;
     throw invalid(
       `/allowed_origins/${index}`,
@@ -82,7 +82,7 @@ function checkSettings({ timezone, workingHours, allowedOrigins }: Partial<Inbox
   }
 }
 
-/** Creates an inbox, with the bot that is active in it if any. Errors: 422 for settings that make no sense. */
+/** Creates an inbox, with its bot if any. Errors: 422 for invalid settings. */
 export async function createInbox(em: EntityManager, { now, settings = {}, ...rest }: NewInbox): Promise<Inbox> {
   checkSettings(settings);
   const inbox = em.create(Inbox, { ...settings, ...rest, createdAt: now, updatedAt: now });
@@ -94,7 +94,7 @@ function lockInbox(tx: Transaction, id: number): Promise<Inbox> {
   return lockOne(tx.em, Inbox, { id, accountId: tx.account.id });
 }
 
-/** Changes the settings of an inbox. Errors: 404, 422 for settings that make no sense. */
+/** Changes the settings of an inbox. Errors: 404, 422 for invalid settings. */
 export async function updateInbox(tx: Transaction, id: number, settings: Partial<InboxSettings>): Promise<Inbox> {
   checkSettings(settings);
   const inbox = await lockInbox(tx, id);
@@ -102,7 +102,7 @@ export async function updateInbox(tx: Transaction, id: number, settings: Partial
   return inbox;
 }
 
-// A batch to a transaction, so that none holds many conversations for long.
+// Conversations that one transaction deletes, so that none locks many for long.
 const deletedAtOnce = 200;
 
 async function deleteBatch(tx: Transaction, inboxId: number): Promise<void> {
@@ -123,8 +123,8 @@ async function removeWhenEmpty(tx: Transaction, id: number): Promise<boolean> {
 }
 
 /**
- * Deletes an inbox with its conversations and all that belongs to them, a batch at a time: after a crash in between,
- * deleting it again goes on from there. Says conversation_deleted for each. Errors: 404.
+ * Deletes an inbox with its conversations, in batches, one transaction each: after a crash, deleting it again continues.
+ * Says conversation_deleted for each. Errors: 404.
  */
 export async function deleteInbox(transact: Transact, id: number): Promise<void> {
   while (!(await transact((tx) => removeWhenEmpty(tx, id)))) await transact((tx) => deleteBatch(tx, id));

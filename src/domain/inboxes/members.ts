@@ -8,18 +8,18 @@ import type { MemberChange } from '../people/teams.ts';
 import { unassign } from '../conversations/unassign.ts';
 import { lockOne } from '../small-rows.ts';
 
-async function findUserIds(em: EntityManager, statement: string, parameters: readonly unknown[]): Promise<number[]> {
-  const rows = await sql<{ user_id: number }>(em, statement, parameters);
-  return rows.map((row) => row.user_id);
-}
-
 /** The ids of an inbox's members. */
 export function findInboxMembers(em: EntityManager, accountId: number, inboxId: number): Promise<number[]> {
   const statement = 'SELECT user_id FROM inbox_members WHERE account_id = $1 AND inbox_id = $2';
   return findUserIds(em, statement, [accountId, inboxId]);
 }
 
-/** The ids of all who may be given conversations of an inbox: its members, and every administrator. */
+async function findUserIds(em: EntityManager, statement: string, parameters: readonly unknown[]): Promise<number[]> {
+  const rows = await sql<{ user_id: number }>(em, statement, parameters);
+  return rows.map((row) => row.user_id);
+}
+
+/** The ids of all agents to whom conversations of an inbox may be assigned: its members, and all administrators. */
 export function findAssignable(em: EntityManager, accountId: number, inboxId: number): Promise<number[]> {
   return findUserIds(
     em,
@@ -29,7 +29,7 @@ export function findAssignable(em: EntityManager, accountId: number, inboxId: nu
   );
 }
 
-// Answers who is a member still and is not meant to be any more.
+// Adds members; returns those that are still to be removed.
 async function admitMembers(
   tx: Transaction,
   inboxId: number,
@@ -56,7 +56,7 @@ async function admitMembers(
   );
 }
 
-// Whoever no longer sees the inbox cannot keep conversations of it; administrators see every inbox.
+// An agent who no longer sees the inbox cannot keep its conversations; administrators see every inbox.
 function removeMember(transact: Transact, inboxId: number, userId: number): Promise<void> {
   const member = `FROM inbox_members WHERE account_id = $1 AND inbox_id = $2 AND user_id = $3`;
   return detachAndRemove(transact, userId, {
@@ -69,8 +69,8 @@ function removeMember(transact: Transact, inboxId: number, userId: number): Prom
 }
 
 /**
- * Changes who belongs to an inbox. Conversations that somebody may not serve any more are assigned to nobody then: says
- * conversation_updated for each. Errors: 404 for the inbox, and for who is not an agent of the account.
+ * Changes the members of an inbox. Conversations of removed members are unassigned. Says conversation_updated for each.
+ * Errors: 404 for the inbox, and for a user who is not an agent of the account.
  */
 export async function changeInboxMembers(
   transact: Transact,

@@ -20,14 +20,14 @@ export interface NewLabel {
 const renameBatch = 200;
 const carriers = 'SELECT conversation_id FROM conversation_labels WHERE account_id = $1 AND label_id = $2';
 
-/** The labels of the account, by title; their number is bounded, so they come whole. */
+/** All labels of the account, by title; their number is limited, so there are no pages. */
 export function listLabels(em: EntityManager, accountId: number): Promise<Label[]> {
   return em.find(Label, { accountId }, { orderBy: { title: 'asc' } });
 }
 
 const refuseTitle = uniqueOr422('labels_title_unique', '/title', 'Another label of this account has this title');
 
-/** Creates a label. Errors: 422 for a title that another label has, and when the account has too many. */
+/** Creates a label. Errors: 422 for a title in use, and when the account has too many labels. */
 export async function createLabel(tx: Transaction, input: NewLabel): Promise<Label> {
   await checkRoom(tx, Label, { most: maxLabelsPerAccount, plural: 'labels' });
   const label = tx.em.create(Label, { ...input, accountId: tx.account.id, createdAt: tx.now, updatedAt: tx.now });
@@ -39,7 +39,7 @@ function lockLabel(tx: Transaction, id: number): Promise<Label> {
   return lockOne(tx.em, Label, { id, accountId: tx.account.id });
 }
 
-// Conversations before the label, as those who label a conversation do.
+// Lock order: conversations before the label, as when a conversation is labelled.
 async function lockForChange(tx: Transaction, id: number, title: string | undefined): Promise<Label> {
   if (title !== undefined) {
     const label = await readOne(tx.em, Label, { id, accountId: tx.account.id });
@@ -50,7 +50,7 @@ async function lockForChange(tx: Transaction, id: number, title: string | undefi
   return lockLabel(tx, id);
 }
 
-// With few carriers all is one transaction; the rest of many follows in others.
+// A rename says conversation_updated for the first batch in its own transaction; tellRest does the others.
 async function changeLabel(tx: Transaction, id: number, input: Partial<NewLabel>): Promise<Label> {
   const label = await lockForChange(tx, id, input.title);
   const previousTitle = label.title;
@@ -63,9 +63,8 @@ async function changeLabel(tx: Transaction, id: number, input: Partial<NewLabel>
 }
 
 /**
- * Changes a label. A new title shows on the conversations that carry it: says conversation_updated for each, a batch to a
- * transaction; after a crash in between, the service goes on by itself. Errors: 404; 422 for a title that another label
- * has.
+ * Changes a label. Says conversation_updated for each conversation with a label whose title changed, in batches, one
+ * transaction each; after a crash a sweep continues. Errors: 404, 422 for a title in use.
  */
 export async function updateLabel(transact: Transact, id: number, input: Partial<NewLabel>): Promise<Label> {
   const label = await transact((tx) => changeLabel(tx, id, input));
@@ -73,7 +72,7 @@ export async function updateLabel(transact: Transact, id: number, input: Partial
   return label;
 }
 
-/** Deletes a label, and takes it off every conversation: says conversation_updated for each. Errors: 404. */
+/** Deletes a label and removes it from all conversations. Says conversation_updated for each. Errors: 404. */
 export async function deleteLabel(transact: Transact, id: number): Promise<void> {
   await detachAndRemove(transact, id, {
     referring: carriers,

@@ -5,12 +5,12 @@ import { holdConversations } from '../conversations/hold.ts';
 import { updateConversations, type Change } from '../conversations/detach.ts';
 import { sweep } from '../upkeep/sweep.ts';
 
-// One transaction says no more, so that none holds many conversations for long.
+// Conversations in one transaction, so that none locks many for long.
 const batch = 200;
 const untold = `SELECT conversation_id FROM label_renames WHERE account_id = $1 AND label_id = $2
   ORDER BY conversation_id LIMIT ${batch}`;
 
-/** Notes that whatever conversation carries the label has yet to say that its title was another; the first one counts. */
+/** Stores for each conversation with the label that the rename is still to be said; an earlier stored title is kept. */
 export async function noteRename(tx: Transaction, labelId: number, previousTitle: string): Promise<void> {
   await sql(
     tx.em,
@@ -21,9 +21,9 @@ export async function noteRename(tx: Transaction, labelId: number, previousTitle
   );
 }
 
-/** Says conversation_updated for some of the conversations that have yet to tell of the label's title; true while more have. */
+/** Says conversation_updated for a batch of the conversations for which the rename is still to be said; true while more are left. */
 export async function tellRename(tx: Transaction, labelId: number): Promise<boolean> {
-  // Conversations before the label, as those who label a conversation do; read when the title cannot change any more.
+  // Lock order: conversations before the label. Read afterwards, when the title cannot change any more.
   await holdConversations(tx, untold, [labelId]);
   const [label] = await sql<{ title: string }>(
     tx.em,
@@ -41,7 +41,7 @@ export async function tellRename(tx: Transaction, labelId: number): Promise<bool
   const titles = new Map(told.map((row) => [row.conversation_id, row.previous_title]));
   const changes = conversations.flatMap((conversation): Change[] => {
     const previousTitle = titles.get(conversation.id);
-    // Renamed back meanwhile.
+    // Renamed back to the title that was said last.
     if (previousTitle === undefined || previousTitle === label.title) return [];
     const current = conversation.labels;
     const previous = current.map((title) => (title === label.title ? previousTitle : title)).sort();
@@ -51,7 +51,7 @@ export async function tellRename(tx: Transaction, labelId: number): Promise<bool
   return told.length === batch;
 }
 
-/** Says what is left to say of a label's title, a batch to a transaction. */
+/** Says conversation_updated for all remaining conversations, in batches, one transaction each. */
 export async function tellRest(transactHere: Transact, labelId: number): Promise<void> {
   while (await transactHere((tx) => tellRename(tx, labelId)));
 }
@@ -79,7 +79,7 @@ async function finishOne(database: Database, { label_id: id, account_id, account
   return 1;
 }
 
-/** Goes on with renames of labels that a crash cut short; answers how many labels. */
+/** Continues renames that a crash interrupted; returns the number of labels. */
 export function finishRenames(database: Database): Promise<number> {
   return sweep<Unfinished>(database, {
     name: 'telling of renamed labels',

@@ -8,7 +8,21 @@ import { leaveSeat, revokeIdleTokens } from './seats.ts';
 import { unassign } from '../conversations/unassign.ts';
 import { lockOne, readOne } from '../small-rows.ts';
 
-// What comes first, since the conversations may take a while: from now on the agent sees none of them.
+/**
+ * Removes an agent from the account, its teams and inboxes, and unassigns the agent's conversations. Says
+ * conversation_updated for each. Errors: 404, 422 for the last administrator.
+ */
+export async function deleteAgent(transact: Transact, userId: number): Promise<void> {
+  await transact((tx) => shutOut(tx, userId));
+  await detachAndRemove(transact, userId, {
+    referring: 'SELECT id FROM conversations WHERE account_id = $1 AND assignee_id = $2',
+    ...unassign(userId),
+    lock: (tx) => lockOne(tx.em, Agent, { accountId: tx.account.id, userId }),
+    remove: (tx) => removeMembership(tx, userId),
+  });
+}
+
+// Revoked first, because unassigning may take several transactions: from now on the agent sees no conversation.
 async function shutOut(tx: Transaction, userId: number): Promise<void> {
   const agent = await readOne(tx.em, Agent, { accountId: tx.account.id, userId });
   if (agent.role === 'administrator') await checkNotLastAdministrator(tx, userId);
@@ -20,23 +34,9 @@ async function shutOut(tx: Transaction, userId: number): Promise<void> {
   await closeInvitations(tx, userId);
 }
 
-// The seat stays, since messages and notes name their authors; without an account left, the person's tokens go.
+// The seat stays to name the author of messages and notes. A person without any account loses the access tokens.
 async function removeMembership(tx: Transaction, userId: number): Promise<void> {
   const personId = await leaveSeat(tx, userId);
   await tx.em.nativeDelete(Agent, { accountId: tx.account.id, userId });
   if (personId !== null) await revokeIdleTokens(tx.em, [personId]);
-}
-
-/**
- * Takes an agent out of the account, its teams and its inboxes; its conversations are assigned to nobody then: says
- * conversation_updated for each. Errors: 404, 422 for the last administrator.
- */
-export async function deleteAgent(transact: Transact, userId: number): Promise<void> {
-  await transact((tx) => shutOut(tx, userId));
-  await detachAndRemove(transact, userId, {
-    referring: 'SELECT id FROM conversations WHERE account_id = $1 AND assignee_id = $2',
-    ...unassign(userId),
-    lock: (tx) => lockOne(tx.em, Agent, { accountId: tx.account.id, userId }),
-    remove: (tx) => removeMembership(tx, userId),
-  });
 }

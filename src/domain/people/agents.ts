@@ -6,17 +6,17 @@ import { moment, sql, type Executor } from '../../postgres/sql.ts';
 import { closeInvitations, invite } from './invitations.ts';
 import { lockAccount, lockSeat, makeSeat } from './seats.ts';
 
-/** An agent as its colleagues see it; `id` is the seat's. */
+/** An agent as shown within the account; `id` is the seat's. */
 export interface AgentProfile {
   id: number;
   accountId: number;
-  /** The user who accepted the invitation; null until then. For platform administrators only. */
+  /** The user who accepted the invitation, null until then. Shown to platform administrators only. */
   personId: number | null;
   name: string;
   email: string;
   role: Agent['role'];
   availability: Agent['availability'];
-  /** Whether the invitation was accepted. */
+  /** Whether the invitation has been accepted. */
   confirmed: boolean;
   avatarUrl: string | null;
   createdAt: Date;
@@ -36,10 +36,10 @@ interface AgentRow {
   updated_at: string;
 }
 
-// The list comes whole.
+// The list has no pages.
 const maxAgentsPerAccount = 1000;
 
-/** Agents of the account, by name: all, or those with the named ids who are. */
+/** Agents of the account, by name: all, or those of the given ids that exist. */
 export async function findAgents(
   executor: Executor,
   accountId: number,
@@ -67,14 +67,14 @@ export async function findAgents(
   }));
 }
 
-/** An agent of the account; 404 when it has none such. */
+/** An agent of the account. Errors: 404. */
 export async function readAgent(executor: Executor, accountId: number, userId: number): Promise<AgentProfile> {
   const [agent] = await findAgents(executor, accountId, [userId]);
   if (!agent) throw notFound('Agent');
   return agent;
 }
 
-/** Throws 404 unless all of these are agents of the account; they stay it until the transaction ends. */
+/** Checks that all of these are agents of the account, and locks them against deletion. Errors: 404. */
 export async function checkAgents(executor: Executor, accountId: number, userIds: readonly number[]): Promise<void> {
   const rows = await sql(
     executor,
@@ -91,14 +91,14 @@ export interface NewAgent {
   availability: Agent['availability'];
 }
 
-/** Throws 422 when the account has as many agents as it may. The caller has locked the account. */
+/** Checks that the account has room for another agent. The caller holds the account's lock. Errors: 422. */
 export function checkAgentRoom(tx: Transaction): Promise<void> {
   return checkRoom(tx, Agent, { most: maxAgentsPerAccount, plural: 'agents' });
 }
 
 type Part = Pick<Agent, 'role' | 'availability'>;
 
-/** Makes an agent of a seat that has none yet. */
+/** Inserts the agent of a seat that has none. */
 export async function insertAgent(tx: Transaction, userId: number, { role, availability }: Part): Promise<void> {
   await sql(
     tx.em,
@@ -108,9 +108,9 @@ export async function insertAgent(tx: Transaction, userId: number, { role, avail
 }
 
 /**
- * Makes an agent for whoever has the e-mail address, and an invitation by `token`. Nothing is asked of the users there
- * are, so that nothing tells whether the address is known elsewhere. Errors: 422 for an address that an agent of the
- * account has, and when the account has too many agents; 429 after too many invitations.
+ * Creates an agent for an e-mail address, and an invitation with `token`. Does not look for a user with the address, so that
+ * the answer cannot tell whether the address is known in other accounts. Errors: 422 for the address of another agent of
+ * the account, and when the account has too many agents; 429 after too many invitations.
  */
 export async function createAgent(tx: Transaction, input: NewAgent, token: string): Promise<AgentProfile> {
   await lockAccount(tx);
@@ -122,7 +122,7 @@ export async function createAgent(tx: Transaction, input: NewAgent, token: strin
   return readAgent(tx.em, tx.account.id, userId);
 }
 
-/** Invites an agent anew; the link sent before is void. Errors: 404, 422 for one who has accepted already, 429. */
+/** Invites an agent again; earlier links become void. Errors: 404, 422 when the invitation has been accepted, 429. */
 export async function inviteAgain(tx: Transaction, userId: number, token: string): Promise<AgentProfile> {
   await lockAccount(tx);
   const agent = await readAgent(tx.em, tx.account.id, userId);
@@ -145,11 +145,11 @@ function checkRights(actor: Actor, userId: number, { name, role }: AgentChanges)
 }
 
 /**
- * Throws 422 unless the account has another administrator than this one who is in, and holds them until the transaction
- * ends. Who has not accepted the invitation may never come.
+ * Checks that the account has another administrator who has accepted the invitation, and locks the administrators until the
+ * transaction ends. Errors: 422.
  */
 export async function checkNotLastAdministrator(tx: Transaction, userId: number): Promise<void> {
-  // Locked in one order, so that two who would step down at once do so one after the other.
+  // One lock order, so that two administrators who step down at the same time do so one after the other.
   const administrators = await sql<{ user_id: number }>(
     tx.em,
     `SELECT g.user_id FROM agents g JOIN seats s ON s.account_id = g.account_id AND s.id = g.user_id
@@ -175,17 +175,17 @@ async function rename(tx: Transaction, userId: number, name: string): Promise<bo
 }
 
 /**
- * Changes an agent, in this account alone. Errors: 404; 403 unless an administrator does, or the agent changes nothing but
- * its own availability; 422 for taking the last administrator's role.
+ * Changes an agent in this account. Errors: 404; 403 for changes by others than administrators, except of one's own
+ * availability; 422 for taking the role of the last administrator.
  */
 export async function updateAgent(tx: Transaction, userId: number, changes: AgentChanges): Promise<AgentProfile> {
   checkRights(tx.actor, userId, changes);
   const { name, ...membership } = changes;
-  // Agent and seat are two rows, and administrators are looked at together: changes of the account take turns.
+  // Changes of the account's agents are serialized: agent and seat are two rows, and the last administrator is counted.
   await lockAccount(tx);
   const agent = await readOne(tx.em, Agent, { accountId: tx.account.id, userId });
   if (agent.role === 'administrator' && membership.role === 'agent') await checkNotLastAdministrator(tx, userId);
-  // The agent before its seat, as in its removal.
+  // Lock order: the agent before its seat, as in the agent's removal.
   await lockSeat(tx, userId);
   if (name !== undefined && (await rename(tx, userId, name))) agent.updatedAt = tx.now;
   update(agent, membership, tx.now);

@@ -2,7 +2,7 @@ import type { Named } from '../../records/conversation.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 
-/** Whom an access token belongs to. */
+/** The holder of an access token. */
 export interface Principal {
   tokenId: number;
   kind: 'user' | 'agent_bot';
@@ -36,7 +36,7 @@ const principalStatement = prepared(
      WHERE k.token_hash = $1`,
 );
 
-/** Who holds the token with this SHA-256, or null. */
+/** The holder of the token with this SHA-256, or null. */
 export async function findPrincipal(executor: Executor, tokenHash: Buffer): Promise<Principal | null> {
   const [row] = await sql<PrincipalRow>(executor, principalStatement, [tokenHash]);
   if (!row) return null;
@@ -53,7 +53,7 @@ export async function findPrincipal(executor: Executor, tokenHash: Buffer): Prom
   };
 }
 
-/** An account that a user belongs to, and the id of the agent that the user is there. */
+/** A user's membership of an account; `agentId` is the id of the user's seat there. */
 export interface Membership {
   account: Named;
   agentId: number;
@@ -61,7 +61,7 @@ export interface Membership {
   availability: 'online' | 'busy' | 'offline';
 }
 
-/** The accounts of a user, oldest membership first. */
+/** The memberships of a user, oldest first. */
 export async function findMemberships(executor: Executor, userId: number): Promise<Membership[]> {
   const rows = await sql<Named & { agent_id: number } & Pick<Membership, 'role' | 'availability'>>(
     executor,
@@ -89,9 +89,9 @@ const entryStatement = prepared(
      WHERE a.id = $1`,
 );
 
-/** Who a principal is within an account: a person goes by its seat there, a bot by itself. */
+/** A principal within an account: a person with the seat's id and name, a bot with its own. */
 export type Entrant = Pick<Principal, 'kind' | 'id' | 'name' | 'email' | 'avatarUrl'> & {
-  /** A person's; null for bots. */
+  /** The agent's role; null for bots. */
   role: Membership['role'] | null;
 };
 
@@ -104,7 +104,7 @@ function entrantOf(principal: Principal, row: EntryRow): Entrant | null {
   return { kind, id, name, email, avatarUrl, role: null };
 }
 
-/** The account, and who the principal is in it; null when the account is none of the principal's. */
+/** The account, and the principal within it; null when the principal does not belong to the account. */
 export async function findEntry(
   executor: Executor,
   accountId: number,

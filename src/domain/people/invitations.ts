@@ -10,8 +10,23 @@ import { lockAccount, lockSeat, takeSeat, type Seat } from './seats.ts';
 const hourMs = 3_600_000;
 const lifetimeMs = 7 * 24 * hourMs;
 const keptMs = 30 * 24 * hourMs;
-/** Invitations that an account may send within an hour, since they go to addresses that did not ask for them. */
+/** Invitations per account and hour, which are limited since they go to addresses that did not ask for them. */
 const maxInvitationsPerHour = 20;
+
+/** Creates an invitation to a seat; `token` accepts it within 7 days. The caller holds the account's lock. Errors: 429. */
+export async function invite(tx: Transaction, userId: number, token: string): Promise<void> {
+  await checkRate(tx);
+  await forgetOld(tx);
+  const accountId = tx.account.id;
+  tx.em.create(Invitation, {
+    accountId,
+    userId,
+    tokenHash: hashToken(token),
+    expiresAt: new Date(tx.now.getTime() + lifetimeMs),
+    createdAt: tx.now,
+  });
+  await tx.em.flush();
+}
 
 async function checkRate(tx: Transaction): Promise<void> {
   const hourAgo = new Date(tx.now.getTime() - hourMs);
@@ -28,34 +43,19 @@ async function checkRate(tx: Transaction): Promise<void> {
   });
 }
 
-// Old invitations count no more, and whoever never accepted one and was removed is forgotten.
+// Deletes invitations that no longer count for the limit, and seats that were removed before anybody took them.
 async function forgetOld(tx: Transaction): Promise<void> {
   const scope = [tx.account.id, new Date(tx.now.getTime() - keptMs)];
   await sql(tx.em, 'DELETE FROM invitations WHERE account_id = $1 AND created_at < $2', scope);
   await sql(tx.em, 'DELETE FROM seats WHERE account_id = $1 AND person_id IS NULL AND left_at < $2', scope);
 }
 
-/** Makes an invitation to a seat, which the token accepts within 7 days. The caller has locked the account. Errors: 429. */
-export async function invite(tx: Transaction, userId: number, token: string): Promise<void> {
-  await checkRate(tx);
-  await forgetOld(tx);
-  const accountId = tx.account.id;
-  tx.em.create(Invitation, {
-    accountId,
-    userId,
-    tokenHash: hashToken(token),
-    expiresAt: new Date(tx.now.getTime() + lifetimeMs),
-    createdAt: tx.now,
-  });
-  await tx.em.flush();
-}
-
-/** Withdraws the invitations to a seat that are still open. */
+/** Withdraws the open invitations to a seat. */
 export async function closeInvitations(tx: Transaction, userId: number): Promise<void> {
   await tx.em.nativeUpdate(Invitation, { accountId: tx.account.id, userId, closedAt: null }, { closedAt: tx.now });
 }
 
-/** An invitation that can be accepted: who is invited, and where to. */
+/** An invitation that can be accepted: account and seat. */
 export interface OpenInvitation {
   account: { id: number; name: string };
   seat: Seat;
@@ -75,7 +75,7 @@ function gone(code: string, message: string): ApiError {
   return new ApiError(410, code, message);
 }
 
-/** The invitation of the token. Errors: 404 for one that nobody sent, 410 when it was used, withdrawn or is too old. */
+/** The invitation of the token. Errors: 404 for an unknown token, 410 for a used, withdrawn or expired invitation. */
 export async function findInvitation(executor: Executor, token: string, now: Date): Promise<OpenInvitation> {
   const [row] = looksForged(token)
     ? []
@@ -97,7 +97,7 @@ export async function findInvitation(executor: Executor, token: string, now: Dat
   };
 }
 
-/** An invitation that was accepted; `granted` says whether the access token given along lets the person in now. */
+/** An accepted invitation; `granted` tells whether the given access token was granted. */
 export interface AcceptedInvitation extends OpenInvitation {
   granted: boolean;
 }
@@ -109,21 +109,21 @@ async function accept(
 ): Promise<AcceptedInvitation> {
   await lockAccount(tx);
   await lockSeat(tx, seatId);
-  // Read again: somebody else accepted, or the agent was removed, while this waited.
+  // Read again after waiting for the locks: it may have been accepted or withdrawn meanwhile.
   const invitation = await findInvitation(tx.em, token, tx.now);
   const { seat } = invitation;
   const personId = await findOrCreatePerson(tx.em, seat, tx.now);
   await takeSeat(tx, seat.id, personId);
   await closeInvitations(tx, seat.id);
-  // Whoever can read somebody's mail for a moment must not get a token that opens that person's other accounts.
+  // Only a first token: with a second one, whoever reads the person's mail could enter the person's other accounts.
   const granted = await grantFirstToken(tx.em, personId, accessToken, tx.now);
   return { ...invitation, granted };
 }
 
 /**
- * Accepts the invitation of the token: the person with the address that it went to, a new one if there is none, works in
- * the account from now on. Tokens that the person holds go on; one who holds none is let in by `accessToken`. Errors: 404,
- * 410, 422 for who works in the account already.
+ * Accepts the invitation of the token: the person with the invited address, created if necessary, becomes an agent of the
+ * account. `accessToken` is granted to a person who holds no token; existing tokens stay valid. Errors: 404, 410, 422 for
+ * who works in the account already.
  */
 export async function acceptInvitation(
   transact: Transact<OuterTransaction>,

@@ -3,9 +3,9 @@ import type { Transaction } from '../../events/transaction.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 
 /**
- * A seat is what an account knows of an agent: an id, a name, an address and a face of the account's own. Which person
- * (row of `users`) sits in it stays open until the invitation is accepted, so that nothing in the account tells whether
- * an address is known elsewhere. A seat outlives its agent, to name the author of messages; its id is never used again.
+ * What an account knows of an agent: an id, a name, an address and a picture of the account's own. The person (row of
+ * `users`) is set when the invitation is accepted, so that nothing in the account tells whether an address is known
+ * elsewhere. A seat outlives its agent, to name the author of messages; its id is never used again.
  */
 export interface Seat {
   id: number;
@@ -13,18 +13,18 @@ export interface Seat {
   email: string;
 }
 
-/** Holds the account, so that its bounds hold: seats are made and taken one at a time in each account. */
+/** Locks the account: seats are created and taken one at a time per account, so that its limits hold. */
 export async function lockAccount(tx: Transaction): Promise<void> {
   await sql(tx.em, 'SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [tx.account.id]);
 }
 
-/** Holds a seat, so that nobody takes or leaves it until the transaction ends: whoever does has locked its agent. */
+/** Locks a seat until the transaction ends, by its agent's row: everybody who fills or empties the seat locks that. */
 export async function lockSeat(tx: Transaction, seatId: number): Promise<void> {
   const scope = [tx.account.id, seatId];
   await sql(tx.em, 'SELECT FROM agents WHERE account_id = $1 AND user_id = $2 FOR NO KEY UPDATE', scope);
 }
 
-/** Makes a seat for whoever is invited; answers its id, or null when an agent of the account has the e-mail address. */
+/** Creates a seat for an invited agent; returns its id, or null when an agent of the account has the e-mail address. */
 export async function makeSeat(tx: Transaction, { name, email }: Omit<Seat, 'id'>): Promise<number | null> {
   const [seat] = await sql<{ id: number }>(
     tx.em,
@@ -36,8 +36,8 @@ export async function makeSeat(tx: Transaction, { name, email }: Omit<Seat, 'id'
 }
 
 /**
- * Makes a seat in which a person sits from the start, under that person's name and address. Its id is the person's unless
- * the account has a seat of that id. Answers the id, or null when an agent of the account has the e-mail address.
+ * Creates a seat that a person has from the start, with the person's name and address, and the person's id unless the
+ * account has a seat with it. Returns the id, or null when an agent of the account has the e-mail address.
  */
 export async function makeTakenSeat(
   executor: Executor,
@@ -55,7 +55,7 @@ export async function makeTakenSeat(
   return seat?.id ?? null;
 }
 
-/** The seat in which a person sits, or null. */
+/** The seat of a person in the account, or null. */
 export async function findSeatOf(executor: Executor, accountId: number, personId: number): Promise<Seat | null> {
   const [seat] = await sql<Seat>(
     executor,
@@ -65,7 +65,7 @@ export async function findSeatOf(executor: Executor, accountId: number, personId
   return seat ?? null;
 }
 
-/** The seat that waits for somebody with the person's e-mail address, or null; held until the transaction ends. */
+/** The open seat with the person's e-mail address, or null; locked until the transaction ends. */
 export async function findWaitingSeat(executor: Executor, accountId: number, personId: number): Promise<Seat | null> {
   const [seat] = await sql<Seat>(
     executor,
@@ -78,8 +78,8 @@ export async function findWaitingSeat(executor: Executor, accountId: number, per
 }
 
 /**
- * Lets a person sit in a seat that waits for somebody; the account sees the person's face from then on. The caller has
- * locked account and seat. Errors: 422 for who is an agent of the account already.
+ * Gives an open seat to a person, whose picture the account then shows. The caller holds the locks of account and seat.
+ * Errors: 422 when the person is an agent of the account already.
  */
 export async function takeSeat(tx: Transaction, seatId: number, personId: number): Promise<void> {
   const present = await findSeatOf(tx.em, tx.account.id, personId);
@@ -97,7 +97,7 @@ export async function takeSeat(tx: Transaction, seatId: number, personId: number
   await sql(tx.em, 'UPDATE agents SET updated_at = $3 WHERE account_id = $1 AND user_id = $2', [...scope, tx.now]);
 }
 
-/** Empties a seat, which stays to name the author of messages; answers who sat in it, or null. */
+/** Empties a seat, which stays to name the author of messages; returns the id of its person, or null. */
 export async function leaveSeat(tx: Transaction, seatId: number): Promise<number | null> {
   const [seat] = await sql<{ person_id: number | null }>(
     tx.em,
@@ -108,8 +108,8 @@ export async function leaveSeat(tx: Transaction, seatId: number): Promise<number
 }
 
 /**
- * Takes the access tokens of the persons who have no account left and are no platform administrators. The person's row
- * is held: who takes a seat elsewhere at the same moment is let in there by a new token.
+ * Deletes the access tokens of those persons who have no account left and are no platform administrators. The persons' rows
+ * are locked: a person who takes a seat elsewhere at the same time gets a new token there.
  */
 export async function revokeIdleTokens(executor: Executor, personIds: readonly number[]): Promise<void> {
   const people = [personIds];

@@ -12,7 +12,7 @@ export interface NewTeam {
   allowAutoAssign: boolean;
 }
 
-// The list comes whole.
+// The list has no pages.
 const maxTeamsPerAccount = 500;
 
 /** The teams of the account, by name. */
@@ -20,7 +20,7 @@ export function listTeams(em: EntityManager, accountId: number): Promise<Team[]>
   return em.find(Team, { accountId }, { orderBy: { name: 'asc' } });
 }
 
-/** A team of the account; 404 when it has none such. */
+/** A team of the account. Errors: 404. */
 export function readTeam(em: EntityManager, accountId: number, id: number): Promise<Team> {
   return readOne(em, Team, { id, accountId });
 }
@@ -31,7 +31,7 @@ function lockTeam(tx: Transaction, id: number): Promise<Team> {
 
 const refuseName = uniqueOr422('teams_name_unique', '/name', 'Another team of this account has this name');
 
-/** Creates a team. Errors: 422 for a name that another team has, and when the account has too many. */
+/** Creates a team. Errors: 422 for a name in use, and when the account has too many teams. */
 export async function createTeam(tx: Transaction, input: NewTeam): Promise<Team> {
   await checkRoom(tx, Team, { most: maxTeamsPerAccount, plural: 'teams' });
   const team = tx.em.create(Team, { ...input, accountId: tx.account.id, createdAt: tx.now, updatedAt: tx.now });
@@ -39,14 +39,14 @@ export async function createTeam(tx: Transaction, input: NewTeam): Promise<Team>
   return team;
 }
 
-/** Changes a team. Errors: 404, 422 for a name that another team has. */
+/** Changes a team. Errors: 404, 422 for a name in use. */
 export async function updateTeam(tx: Transaction, id: number, input: Partial<NewTeam>): Promise<Team> {
   const team = await lockTeam(tx, id);
   if (update(team, input, tx.now)) await tx.em.flush().catch(refuseName);
   return team;
 }
 
-/** Deletes a team; conversations assigned to it have none then: says conversation_updated for each. Errors: 404. */
+/** Deletes a team and removes it from its conversations. Says conversation_updated for each. Errors: 404. */
 export function deleteTeam(transact: Transact, id: number): Promise<void> {
   return detachAndRemove(transact, id, {
     referring: 'SELECT id FROM conversations WHERE account_id = $1 AND team_id = $2',
@@ -62,10 +62,10 @@ export function deleteTeam(transact: Transact, id: number): Promise<void> {
   });
 }
 
-/** How the agents named are meant: besides the members, no longer among them, or all the members there are. */
+/** Whether the given agents are added to the members, removed from them, or replace them. */
 export type MemberChange = 'add' | 'remove' | 'replace';
 
-/** Changes who belongs to a team. Errors: 404 for the team, and for who is not an agent of the account. */
+/** Changes the members of a team. Errors: 404 for the team, and for a user who is not an agent of the account. */
 export async function changeTeamMembers(
   tx: Transaction,
   id: number,

@@ -9,7 +9,7 @@ import { sql, type Executor } from '../../postgres/sql.ts';
 import { hashToken, lastFour } from '../../lib/tokens.ts';
 import { makeTakenSeat, type Seat } from './seats.ts';
 
-/** Whether there is any account yet. */
+/** Whether any account exists. */
 export async function hasAccounts(em: EntityManager): Promise<boolean> {
   return (await em.count(Account)) > 0;
 }
@@ -47,8 +47,8 @@ async function confirmUser(executor: Executor, email: string, now: Date): Promis
 }
 
 /**
- * The person with the seat's e-mail address, which a link sent there has proven: the user who has it, or a new one by the
- * seat's name and, unless it is taken, the seat's id. The row is held until the transaction ends.
+ * The person with the seat's e-mail address, which the invitation's link has verified: an existing user, or a new one with
+ * the seat's name and, unless it is in use, the seat's id. The row is locked until the transaction ends.
  */
 export async function findOrCreatePerson(executor: Executor, seat: Seat, now: Date): Promise<number> {
   const present = await confirmUser(executor, seat.email, now);
@@ -60,13 +60,13 @@ export async function findOrCreatePerson(executor: Executor, seat: Seat, now: Da
      ON CONFLICT DO NOTHING RETURNING id`,
     [seat.id, seat.name, seat.email, now],
   );
-  // Somebody else accepted for the same address at the same moment.
+  // Another invitation to the same address was accepted at the same time.
   const id = created?.id ?? (await confirmUser(executor, seat.email, now));
   if (id === null) throw new Error('A user can neither be found nor made');
   return id;
 }
 
-/** Makes a user an agent of an account that has none with the user's e-mail address. */
+/** Makes a user an agent of an account in which no agent has the user's e-mail address. */
 export async function addAgent(
   em: EntityManager,
   { accountId, userId: personId, role, now }: { accountId: number; userId: number; role: Agent['role']; now: Date },
@@ -78,13 +78,13 @@ export async function addAgent(
   return agent;
 }
 
-/** Lets a user in with a token; only its hash is kept. */
+/** Grants a user an access token; only its hash is stored. */
 export async function grantToken(em: EntityManager, userId: number, token: string, now: Date): Promise<void> {
   em.create(AccessToken, { userId, tokenHash: hashToken(token), lastFour: lastFour(token), createdAt: now });
   await em.flush();
 }
 
-/** Lets a user in with a token who holds none; answers whether that was so. The caller holds the user's row. */
+/** Grants a user a first access token; false when the user has one. The caller holds the lock of the user's row. */
 export async function grantFirstToken(em: EntityManager, userId: number, token: string, now: Date): Promise<boolean> {
   const held = await em.count(AccessToken, { userId });
   if (held === 0) await grantToken(em, userId, token, now);
@@ -92,8 +92,8 @@ export async function grantFirstToken(em: EntityManager, userId: number, token: 
 }
 
 /**
- * Replaces the access tokens of the user who holds the one with this id by a new one. Errors: 401 when that one was
- * replaced meanwhile.
+ * Replaces all access tokens of a user by a new one. `tokenId` is the caller's present token. Errors: 401 when that was
+ * revoked meanwhile.
  */
 export async function resetToken(
   { em, now }: OuterTransaction,
@@ -106,16 +106,13 @@ export async function resetToken(
   await grantToken(em, userId, token, now);
 }
 
-/**
- * The user with the e-mail address, in whatever case; without one, the first platform administrator. Null when there is
- * none such.
- */
+/** The user with the e-mail address, in any case; for null the first platform administrator. Null when there is none. */
 export function findTokenHolder(em: EntityManager, email: string | null): Promise<User | null> {
   if (email === null) return em.findOne(User, { platformAdmin: true }, { orderBy: { id: 'asc' } });
   return em.findOne(User, { [raw('lower(email)')]: email.toLowerCase() });
 }
 
-/** Gives a user who lost the access token a new one; `revoke` ends all earlier ones. For whoever runs the service. */
+/** Grants a new token to a user who lost one; `revoke` deletes the others. For operators. */
 export async function replaceLostToken(
   { em, now }: OuterTransaction,
   { userId, revoke }: { userId: number; revoke: boolean },

@@ -14,19 +14,19 @@ export function listAccounts(em: EntityManager, page: number): Promise<Page<Acco
   return listPage(em, Account, {}, { page, orderBy: { id: 'asc' } });
 }
 
-/** An account; 404 when there is none such. */
+/** An account. Errors: 404. */
 export function readAccount(em: EntityManager, id: number): Promise<Account> {
   return readOne(em, Account, { id });
 }
 
-/** Gives an account another name. Errors: 404. */
+/** Renames an account. Errors: 404. */
 export async function renameAccount({ em, now }: OuterTransaction, id: number, name: string): Promise<Account> {
   const account = await lockOne(em, Account, { id });
   update(account, { name }, now);
   return account;
 }
 
-// One transaction deletes no more, so that none takes long.
+// Rows that one transaction deletes, so that none takes long.
 const batch = 1000;
 
 async function deleteSome(tx: Transaction, table: 'events' | 'contacts'): Promise<number> {
@@ -48,7 +48,7 @@ async function findInboxIds(em: EntityManager, accountId: number): Promise<numbe
   return rows.map(({ id }) => id);
 }
 
-// Whoever has no account left is not let in any more, as after leaving one account by one.
+// Members without another account lose their access tokens, as when they leave one by one.
 async function removeWhenEmpty(tx: Transaction): Promise<boolean> {
   await lockOne(tx.em, Account, { id: tx.account.id });
   if ((await findInboxIds(tx.em, tx.account.id)).length > 0) return false;
@@ -66,9 +66,9 @@ async function removeWhenEmpty(tx: Transaction): Promise<boolean> {
 }
 
 /**
- * Deletes an account and everything of it; its users stay, without access if they have no other account. What is much goes
- * a batch at a time: after a crash in between, deleting it again goes on from there. Says nothing: nobody is left to hear
- * it. Errors: 404.
+ * Deletes an account with everything in it, in batches, one transaction each: after a crash, deleting it again continues.
+ * Its users stay, without access tokens if they have no other account. Says nothing, since no subscriber is left. Errors:
+ * 404.
  */
 export async function deleteAccount(outside: Transact<OuterTransaction>, account: Named): Promise<void> {
   const transact = within(outside, account);
@@ -81,7 +81,7 @@ export async function deleteAccount(outside: Transact<OuterTransaction>, account
 }
 
 /**
- * Deletes a system bot, wherever it serves: says conversation_updated for each conversation that named it. Errors: 404.
+ * Deletes a system bot in all accounts. Says conversation_updated for each conversation that it was set on. Errors: 404.
  */
 export async function removeSystemBot(
   transact: Transact<OuterTransaction>,

@@ -13,7 +13,7 @@ import { closeInvitations } from '../people/invitations.ts';
 import { findSeatOf, findWaitingSeat, lockAccount, makeTakenSeat, takeSeat } from '../people/seats.ts';
 import { lockOne, readOne, uniqueOr422, update } from '../small-rows.ts';
 
-/** What platform administrators say about a person. */
+/** Fields of a person that platform administrators set. */
 export interface UserProfile {
   name: string;
   email: string;
@@ -23,20 +23,20 @@ export interface UserProfile {
 
 const refuseEmail = uniqueOr422('users_email_unique', '/email', 'Another user has this e-mail address');
 
-/** Creates a user whom `token` lets in, and who belongs to no account yet. Errors: 422 for an e-mail address in use. */
+/** Creates a user without an account, and grants `token`. Errors: 422 for an e-mail address in use. */
 export async function addUser({ em, now }: OuterTransaction, profile: UserProfile, token: string): Promise<User> {
   const user = await createUser(em, { ...profile, confirmed: true }, now).catch(refuseEmail);
   await grantToken(em, user.id, token, now);
   return user;
 }
 
-/** A user; 404 when there is none such. */
+/** A user. Errors: 404. */
 export function readUser(em: EntityManager, id: number): Promise<User> {
   return readOne(em, User, { id });
 }
 
 async function checkNotLastPlatformAdmin(em: EntityManager, id: number, pointer = ''): Promise<void> {
-  // Locked in one order, so that two who would step down at once do so one after the other.
+  // One lock order, so that two administrators who step down at the same time do so one after the other.
   const admins = await sql<{ id: number }>(
     em,
     'SELECT id FROM users WHERE platform_admin ORDER BY id FOR NO KEY UPDATE',
@@ -58,7 +58,7 @@ export async function updateUser(
   return user;
 }
 
-/** Replaces the access tokens of a user by a new one. Errors: 404. */
+/** Replaces all access tokens of a user by a new one. Errors: 404. */
 export async function resetUserToken({ em, now }: OuterTransaction, id: number, token: string): Promise<User> {
   const user = await lockOne(em, User, { id });
   await em.nativeDelete(AccessToken, { userId: id });
@@ -101,8 +101,8 @@ async function removeWhenFree(em: EntityManager, id: number): Promise<boolean> {
 }
 
 /**
- * Deletes a user, who leaves every account first: says what deleteAgent says. Messages and notes of the user stay without
- * their author. Errors: 404, 422 for the last administrator of an account or of the platform.
+ * Deletes a user, who is first removed from every account: says what deleteAgent says. Messages and notes of the user keep
+ * no author. Errors: 404, 422 for the last administrator of an account or of the platform.
  */
 export async function deleteUser(transact: Transact<OuterTransaction>, em: EntityManager, id: number): Promise<void> {
   await transact((tx) => checkNotLastAnywhere(tx.em, id));
@@ -114,9 +114,9 @@ export async function deleteUser(transact: Transact<OuterTransaction>, em: Entit
 }
 
 /**
- * Makes a person an agent of the account, without an invitation; one that waits for the person's address is void then.
- * Errors: 404 for the person or the account, 422 for one who is an agent already or whose address an agent has, and when
- * the account has too many.
+ * Makes a person an agent of the account, without an invitation; an open one for the person's address becomes void.
+ * Errors: 404 for the person or the account, 422 when the person is an agent already, when an agent has the person's
+ * address, and when the account has too many agents.
  */
 export async function joinAccount(
   tx: Transaction,

@@ -1,17 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql } from '../../postgres/sql.ts';
 
-/** A folder of the installation that stands for a plugin's id. */
+/** A folder of the installation that claims a plugin id. */
 export interface PluginClaim<Source extends string> {
   id: string;
   source: Source;
-  /** Whether its package can be run. */
+  /** Whether its package could be read. */
   isRead: boolean;
   /** Whether it is the only folder that claims the id. */
   isAlone: boolean;
 }
 
-// The package that is alone with its id has it. Of two, the one keeps it that was there first: a row that is there stays.
+// A package that is alone with its id gets it. Of two, the one whose row is there already keeps it.
 const statement = `
   INSERT INTO plugin_claims (id, source)
   SELECT DISTINCT ON (id) id, source FROM unnest($1::text[], $2::text[]) AS found (id, source)
@@ -20,8 +20,8 @@ const statement = `
   WHERE plugin_claims.source <> excluded.source AND excluded.id = ANY ($3::text[])`;
 
 /**
- * Records which folder each plugin's id belongs to, and answers it. An id belongs to the folder that had it first, as long
- * as that folder is there; of two new ones to the one in `plugins`.
+ * Stores which folder each plugin id belongs to, and returns the stored owners. An id belongs to the first folder that
+ * claimed it, as long as that folder exists; of two new folders to the one in `plugins`.
  */
 export async function claimPlugins<Source extends string>(
   em: EntityManager,

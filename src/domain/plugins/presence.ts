@@ -9,8 +9,8 @@ export interface StrandedBot {
 }
 
 /**
- * Notes which bots have their plugin, by the ids of those that are installed: one without it does not answer. Answers
- * those without, up to `limit` of them, and how many there are.
+ * Stores for each plugin bot whether its plugin is installed; a bot without it does not answer. Returns the bots without
+ * their plugin, at most `limit`, and their total number.
  */
 export async function notePlugins(
   executor: Executor,

@@ -3,34 +3,24 @@ import { ApiError } from '../../errors.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { sweep } from './sweep.ts';
 
-/** Whose keys they are: those of an access token, or of a contact under /public. */
+/** The owner of keys: an access token, or a contact under /public. */
 export type KeyHolder = { tokenId: number } | { accountId: number; contactId: number };
 
-/** A request that its caller may send again: whose, by which key, and a digest of all that makes it what it is. */
+/** A request with an Idempotency-Key; the fingerprint is a digest of method, URL and body. */
 export interface KeyedRequest {
   holder: KeyHolder;
   key: string;
   fingerprint: Buffer;
 }
 
-/** The answer that the first request with a key got; the body is sealed. */
+/** The stored answer to the first request with a key; the body is sealed. */
 export interface KeptAnswer {
   status: number;
   sealedBody: string;
 }
 
-/** How long an answer is kept. */
+/** How long answers are stored. */
 const keptMs = 24 * 3_600_000;
-
-function inFlight(): ApiError {
-  return new ApiError(409, 'conflict', 'The first request with this Idempotency-Key is still running', {
-    headers: { 'retry-after': '1' },
-  });
-}
-
-function holderName(holder: KeyHolder): string {
-  return 'tokenId' in holder ? `token ${holder.tokenId}` : `contact ${holder.contactId}`;
-}
 
 interface KeyRow {
   fingerprint: Buffer;
@@ -38,7 +28,7 @@ interface KeyRow {
   body: string;
 }
 
-/** The answer kept for the request; null when there is none. Errors: 422 when the key came with another request. */
+/** The stored answer to the request; null when there is none. Errors: 422 when the key was used for another request. */
 export async function findKept(executor: Executor, request: KeyedRequest, now: Date): Promise<KeptAnswer | null> {
   const [row] = await sql<KeyRow>(
     executor,
@@ -50,25 +40,35 @@ export async function findKept(executor: Executor, request: KeyedRequest, now: D
   throw new ApiError(422, 'idempotency_key_reused', 'This Idempotency-Key was used for another request');
 }
 
+function holderName(holder: KeyHolder): string {
+  return 'tokenId' in holder ? `token ${holder.tokenId}` : `contact ${holder.contactId}`;
+}
+
 /**
- * The answer kept for the request; null when there is none: then the key is the transaction's until it ends. Errors: 422
- * when the key came with another request, 409 while another transaction has it.
+ * The stored answer to the request; when there is none, null, and the key is locked until the transaction ends. Errors:
+ * 422 when the key was used for another request, 409 while another transaction holds it.
  */
 export async function claimKey(executor: Executor, request: KeyedRequest, now: Date): Promise<KeptAnswer | null> {
   const kept = await findKept(executor, request, now);
   if (kept) return kept;
-  // Not an insert: that would wait for the other transaction, holding a connection all the while.
+  // An advisory lock, because an INSERT would wait for the other transaction while holding a connection.
   const [lock] = await sql<{ taken: boolean }>(
     executor,
     'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken',
     [`idempotency key of ${holderName(request.holder)}: ${request.key}`],
   );
   if (!lock?.taken) throw inFlight();
-  // It may have been answered between the two.
+  // The other transaction may have committed between the read and the lock.
   return findKept(executor, request, now);
 }
 
-// If the token or the contact was deleted meanwhile, perhaps by the request itself, no answer is kept.
+function inFlight(): ApiError {
+  return new ApiError(409, 'conflict', 'The first request with this Idempotency-Key is still running', {
+    headers: { 'retry-after': '1' },
+  });
+}
+
+// If token or contact was deleted meanwhile, perhaps by the request itself, no answer is stored.
 const lockedHolder = {
   token: `SELECT id AS token_id, NULL::bigint AS account_id, NULL::bigint AS contact_id
     FROM access_tokens WHERE id = $7 AND $8::bigint IS NULL FOR KEY SHARE`,
@@ -76,7 +76,7 @@ const lockedHolder = {
     FROM contacts WHERE id = $7 AND account_id = $8 FOR KEY SHARE`,
 };
 
-/** Keeps the answer to a request whose key was claimed; part of the transaction that made what it tells of. */
+/** Stores the answer to a request whose key is claimed, in the transaction of what the request changed. */
 export async function keepAnswer(
   executor: Executor,
   request: KeyedRequest,
@@ -115,12 +115,12 @@ interface OldKey {
   created_at: string;
 }
 
-/** Deletes the answers whose time is over; answers how many. One that cannot be deleted keeps back no other. */
+/** Deletes expired answers; returns how many. One that fails does not hold back the others. */
 export function deleteOldIdempotencyKeys(database: Database): Promise<number> {
   const before = new Date(database.clock.now().getTime() - keptMs);
   return sweep<OldKey>(database, {
     name: 'deleting old idempotency keys',
-    // The key itself is the caller's, and of no use to who reads the log.
+    // Without the key itself, which belongs to the caller and does not help readers of the log.
     nameOf: ({ holder, created_at: createdAt }) => `one of ${holder} of ${createdAt}`,
     page: (after) =>
       sql<OldKey>(

@@ -13,7 +13,7 @@ interface Row {
   id: number;
 }
 
-/** Which rows to delete: how a page of them is found, and how they are deleted. */
+/** How old rows of a table are found by pages, and deleted. */
 interface Deletion {
   name: string;
   what: string;
@@ -21,20 +21,9 @@ interface Deletion {
   remove: (ids: readonly number[]) => Promise<number>;
 }
 
-function deleteAll(database: Database, { name, what, find, remove }: Deletion): Promise<number> {
-  return sweep<Row>(database, {
-    name,
-    nameOf: ({ id }) => `${what} ${id}`,
-    page: (after) => find({ after: after?.id ?? 0, limit }),
-    pageSize: limit,
-    atOnce: limit,
-    work: (rows) => remove(rows.map(({ id }) => id)),
-  });
-}
-
 /**
- * Deletes events older than `days`, with their deliveries, attempts and bot runs, and the lanes that are empty then;
- * events with a delivery still to make stay. Answers how many events. One that cannot be deleted keeps back no other.
+ * Deletes events older than `days` with their deliveries, attempts and bot runs, and lanes that are then empty; events with
+ * a pending delivery stay. Returns the number of events. A row that fails does not hold back the others.
  */
 export async function deleteOldEvents(database: Database, days: number): Promise<number> {
   const deleted = await deleteAll(database, {
@@ -50,4 +39,15 @@ export async function deleteOldEvents(database: Database, days: number): Promise
     remove: (ids) => deleteEmptyLanes(database.em(), ids),
   });
   return deleted;
+}
+
+function deleteAll(database: Database, { name, what, find, remove }: Deletion): Promise<number> {
+  return sweep<Row>(database, {
+    name,
+    nameOf: ({ id }) => `${what} ${id}`,
+    page: (after) => find({ after: after?.id ?? 0, limit }),
+    pageSize: limit,
+    atOnce: limit,
+    work: (rows) => remove(rows.map(({ id }) => id)),
+  });
 }

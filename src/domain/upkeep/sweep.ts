@@ -1,30 +1,25 @@
 import type { Database } from '../../postgres/database.ts';
 import { isOutage } from '../../postgres/errors.ts';
 
-/** A recurring look at rows that something is to be done with. */
+/** A recurring task over rows: how they are found and what is done with them. */
 export interface SweepPlan<Item> {
   name: string;
-  /** Names an item among those of this sweep, in the log too. */
+  /** Identifies an item within the sweep; also used in the log. */
   nameOf: (item: Item) => string;
-  /** The items behind one, in a fixed order, at most `pageSize`; null stands for the beginning. */
+  /** At most `pageSize` items after the given one, in a fixed order; null stands for the beginning. */
   page: (after: Item | null) => Promise<Item[]>;
   pageSize: number;
-  /** How many items are worked on at once; when that fails, they are halved until the one that cannot be done is alone. */
+  /** Items in one call of `work`. When a call fails, it is repeated with halves, until the failing item is alone. */
   atOnce: number;
-  /** Only items for which this answers the same are worked on at once; unless given, all may be. */
+  /** Only items with the same value are passed to one call of `work`; by default all are. */
   together?: (item: Item) => unknown;
-  /** Answers how much it did. Items that are done by now, or not due any more, are none of a failure. */
+  /** Returns how much was done. Items that are done or no longer due must not make it fail. */
   work: (items: readonly Item[]) => Promise<number>;
-}
-
-/** What a sweep could not do; all else that it found was done. */
-class SweepError extends Error {
-  override name = 'SweepError';
 }
 
 const firstPauseMs = 10_000;
 const lastPauseMs = 3_600_000;
-// What failed longest ago is tried again at once beyond this.
+// Beyond this number the oldest setback is forgotten, so that its item is tried again in the next sweep.
 const maxSetbacks = 10_000;
 
 interface Setback {
@@ -32,8 +27,17 @@ interface Setback {
   until: number;
 }
 
-// By name of sweep and item; of one process, since nothing is lost when each process finds out for itself.
+// By names of sweep and item. Kept per process, since each process may find out by itself.
 const setbacksOf = new WeakMap<Database, Map<string, Setback>>();
+
+/**
+ * Works on all items that the plan's pages return; returns how much was done. An item that fails does not hold back the
+ * others: it is reported once at the end of the sweep and tried again at growing intervals, from 10 s to an hour. Throws
+ * only when the database is unreachable.
+ */
+export function sweep<Item>(database: Database, plan: SweepPlan<Item>): Promise<number> {
+  return new Sweep(database, plan).run();
+}
 
 class Sweep<Item> {
   readonly #database: Database;
@@ -77,7 +81,7 @@ class Sweep<Item> {
       this.#done += await this.#plan.work(items);
       for (const item of items) this.#setbacks.delete(this.#keyOf(item));
     } catch (error) {
-      // Where the database is away, that is nobody's fault here: this throws, and ends the sweep.
+      // During an outage no item is at fault: the ping throws and ends the sweep.
       if (isOutage(error)) await this.#database.ping();
       if (items.length === 1) return this.#setBack(first, error);
       const middle = Math.ceil(items.length / 2);
@@ -114,11 +118,7 @@ class Sweep<Item> {
   }
 }
 
-/**
- * Works on everything that the plan's pages answer; says how much was done. One item that fails keeps back no other: it is
- * passed over, told of once at the end of the sweep, and tried again at growing distance, from 10 s to an hour. Throws only
- * when the database is away.
- */
-export function sweep<Item>(database: Database, plan: SweepPlan<Item>): Promise<number> {
-  return new Sweep(database, plan).run();
+/** Reports the items that failed; all others were done. */
+class SweepError extends Error {
+  override name = 'SweepError';
 }

@@ -7,7 +7,7 @@ import { send } from '../conversations/send.ts';
 import type { Visit } from './visits.ts';
 import { begin, findCurrent, lockCurrent, lockVisitor } from './sessions.ts';
 
-/** The conversation that the contact of the visit goes on with, or null. */
+/** The conversation that the visit's contact continues, or null. */
 export async function readCurrent(
   executor: Executor,
   { account, inbox, contact }: Visit,
@@ -23,7 +23,7 @@ async function isBlocked(tx: Transaction, contactId: number): Promise<boolean> {
   return rows.length > 0;
 }
 
-// What a blocked contact begins is over at once: it is kept, and nobody is asked to answer.
+// A blocked contact's new conversation starts resolved: it is kept, but nobody is asked to answer.
 async function findOrBegin(tx: Transaction, visit: Visit): Promise<number> {
   const contactId = await lockVisitor(tx, visit);
   const current = await lockCurrent(tx, { inboxId: visit.inbox.id, contactId });
@@ -33,8 +33,8 @@ async function findOrBegin(tx: Transaction, visit: Visit): Promise<number> {
 }
 
 /**
- * Sends a message of the contact of the visit into its unresolved conversation in the inbox, else into its newest, which
- * is reopened by it, else into a new one. Says what `send` says, and conversation_created. Errors: 401.
+ * Sends a message of the visit's contact: into its unresolved conversation in the inbox, else into its newest, which is
+ * reopened, else into a new one. Says what `send` says, and conversation_created. Errors: 401.
  */
 export async function speak(
   tx: Transaction,
@@ -44,7 +44,7 @@ export async function speak(
   return send(tx, await findOrBegin(tx, visit), { type: 'incoming', content });
 }
 
-/** Receipts that one call gives; the next one goes on with what is left. */
+/** Receipts of one call; another call gives the rest. */
 const maxReceipts = 100;
 
 async function takeUnread(tx: Transaction, conversationId: number): Promise<Message[]> {
@@ -60,9 +60,8 @@ async function takeUnread(tx: Transaction, conversationId: number): Promise<Mess
 }
 
 /**
- * The contact of the visit has read what was written to it: these messages have the status `read`, the newest 100 of
- * them at a time. Says message_updated for each, to account webhooks only, since a receipt is no edit. Errors: 404
- * without a conversation.
+ * Gives the messages to the visit's contact the status `read`, the newest 100 at a time. Says message_updated for each, to
+ * account webhooks only, since a receipt is no edit. Errors: 404 without a conversation.
  */
 export async function markRead(tx: Transaction, { inbox, contact }: Visit): Promise<Conversation> {
   const conversation = contact && (await lockCurrent(tx, { inboxId: inbox.id, contactId: contact.id }));

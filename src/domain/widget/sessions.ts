@@ -11,16 +11,16 @@ import { createContact, updateContact, type ContactChanges } from '../contacts/c
 import { createConversation } from '../conversations/lifecycle.ts';
 import type { Visit } from './visits.ts';
 
-/** What visitors may tell about themselves. */
+/** Fields that visitors may set themselves. */
 export type VisitorProfile = Pick<ContactChanges, 'email' | 'phoneNumber' | 'visitorAttributes'> & {
   name: string | null | undefined;
-  /** The site's own identifier of the visitor, if the site proved it: who only claims one has none. */
+  /** The site's own identifier of the visitor, if its proof is valid; else null. */
   identifier: string | null;
 };
 
 const nameless = 'Visitor';
 
-/** The contact of a visit; nobody else acts for it in this inbox until the transaction ends. Errors: 401 when it is gone. */
+/** Locks the visit's contact in this inbox until the transaction ends; returns its id. Errors: 401 when it was deleted. */
 export function lockVisitor(tx: Transaction, { contact, inbox }: Visit): Promise<number> {
   return lockContact(tx, inbox.id, contact?.id ?? null);
 }
@@ -42,8 +42,8 @@ const unresolvedId = `SELECT id FROM conversations WHERE account_id = $1 AND inb
   AND status <> 'resolved' ORDER BY id DESC LIMIT 1`;
 
 /**
- * The conversation that a contact goes on with in an inbox: the newest that is not resolved, else the newest. Null when
- * there is none.
+ * The conversation that a contact continues in an inbox: the newest unresolved one, else the newest. Null when there is
+ * none.
  */
 export async function findCurrent(
   executor: Executor,
@@ -54,7 +54,7 @@ export async function findCurrent(
   return row ? findConversation(executor, accountId, row.id) : null;
 }
 
-/** Locks the conversation that findCurrent would find. */
+/** Like findCurrent, with the conversation locked. */
 export async function lockCurrent(
   tx: Transaction,
   { inboxId, contactId }: { inboxId: number; contactId: number },
@@ -64,7 +64,7 @@ export async function lockCurrent(
   return conversation;
 }
 
-/** Opens a conversation of the contact in the inbox of the visit. Says conversation_created. */
+/** Creates a conversation of the contact in the visit's inbox. Says conversation_created. */
 export function begin(
   tx: Transaction,
   { inbox }: Visit,
@@ -90,7 +90,7 @@ async function lockUnresolved(tx: Transaction, { inbox }: Visit, contactId: numb
   return conversation;
 }
 
-// Without somebody who speaks first, an empty conversation would only lie in the people's way.
+// Without a bot that may speak first, an empty conversation would only clutter the inbox.
 async function isAwaited(tx: Transaction, { inbox }: Visit): Promise<boolean> {
   const bots = await findInboxBots(tx.em, tx.account.id, [inbox.id]);
   const bot = bots.get(inbox.id);
@@ -129,7 +129,7 @@ function updateVisitor(
   });
 }
 
-// A visitor opens the site on a few devices; who opened it on more is asked again on the one unused for longest.
+// Enough for a visitor's devices. The oldest token beyond this number is revoked; that device then counts as new.
 const maxTokensPerContact = 20;
 
 async function grantContactToken(
@@ -153,12 +153,12 @@ async function grantContactToken(
   );
 }
 
-// Two devices of one new visitor would otherwise make two contacts of the identifier, and one of them be refused.
+// Serializes sessions by identifier: otherwise two devices of a new visitor would both create the contact, and one would fail.
 const takeTurnsStatement = `SELECT pg_advisory_xact_lock(hashtextextended('visitor ' || $2, $1))`;
 
 /**
- * Which contact a visit is about: the one whose identifier was proven, else that of the token. Null when it is a new one:
- * also where another visitor has proven another identifier on this device.
+ * The id of the visit's contact: the one with the proven identifier, else the token's. Null for a new contact, also when
+ * the token's contact has another identifier (another visitor used this device).
  */
 async function findVisitor(tx: Transaction, { contact }: Visit, identifier: string | null): Promise<number | null> {
   if (identifier === null) return contact?.id ?? null;
@@ -183,7 +183,7 @@ function triggered(
   tx.record('webwidget_triggered', { conversation, contact, session }, decision);
 }
 
-// The conversation before its contact, as all do who lock both.
+// Lock order: the conversation before its contact.
 async function holdVisitor(
   tx: Transaction,
   visit: Visit,
@@ -194,24 +194,24 @@ async function holdVisitor(
   return lockUnresolved(tx, visit, contactId);
 }
 
-// A conversation tells of its contact, which has just taken on what the profile says.
+// The contact as conversations show it, with the profile's new values.
 function surroundingOf(contact: Contact): Conversation['contact'] {
   const { id, name, email = null, phoneNumber = null, identifier = null, avatarUrl = null, blocked } = contact;
   return { id, name, email, phoneNumber, identifier, avatarUrl, blocked };
 }
 
-/** A session as it stands after it was opened. */
+/** An opened session. */
 export interface Session {
   contact: Contact;
   conversation: Conversation | null;
-  /** Whether the token is the contact's from now on: it is new, or came without one of its own. */
+  /** Whether the new token was granted: the contact is new, or the visitor came without a token of this contact. */
   granted: boolean;
 }
 
 /**
- * Opens a session of the visitor: of the contact whose identifier was proven, of the contact of the visit, or of a new one,
- * which takes on what the profile says. Who came without a token of this contact is known by `token` from now on. It goes
- * on with the contact's unresolved conversation in the inbox, or begins one where a bot hears of sessions. Says
+ * Opens a session: of the contact with the proven identifier, else of the visit's contact, else of a new one; the contact
+ * gets the profile's values. A visitor without a token of this contact is granted `token`. The session continues the
+ * contact's unresolved conversation in the inbox, or creates one if the inbox's bot receives webwidget_triggered. Says
  * contact_created or contact_updated, conversation_created, and always webwidget_triggered. Errors: 401, 404, 422 for
  * attributes that grow too large.
  */

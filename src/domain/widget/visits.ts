@@ -1,16 +1,16 @@
 import type { Named } from '../../records/conversation.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 
-/** A call from a web page or an app of a customer's: to which public inbox, and from which of its contacts, if known. */
+/** A call from a customer's web page or app: to which public inbox, and from which of its contacts, if known. */
 export interface Visit {
   account: Named;
   inbox: Named & { channelType: string };
-  /** The inbox's secrets, sealed, by which an `identifier` is proven; none where none was made. */
+  /** The inbox's sealed secrets with which an `identifier` is proven; empty when none was created. */
   identitySecrets: readonly string[];
   contact: { id: number; name: string; email: string | null; avatarUrl: string | null } | null;
 }
 
-// Other channels reach their customers by themselves.
+// Other channels reach their customers through a server of their own.
 const publicChannels = ['Channel::WebWidget', 'Channel::Api'];
 
 interface VisitRow {
@@ -27,8 +27,8 @@ interface VisitRow {
 }
 
 /**
- * The public inbox that goes by the identifier, and the contact whose token for this very inbox has the SHA-256; null
- * when no public inbox goes by it.
+ * The public inbox with the identifier, and the contact whose token for this inbox has the SHA-256; null when there is no
+ * such inbox.
  */
 export async function findVisit(
   executor: Executor,
@@ -57,7 +57,7 @@ export async function findVisit(
   };
 }
 
-/** The web origins whose pages may call the public inbox that goes by the identifier; none when there is no such. */
+/** The web origins whose pages may call the public inbox with the identifier; empty when there is no such inbox. */
 export async function findAllowedOrigins(executor: Executor, identifier: string): Promise<readonly string[]> {
   const [row] = await sql<{ allowed_origins: string[] }>(
     executor,
