@@ -16,12 +16,6 @@ import { presentCircuit } from './circuit.ts';
 export const releaseDescription =
   'Ends a quarantine: the bot is called again, and what failed before counts no more. After 5 failed runs without a good one a bot inside the service is not called for 5 minutes, then for 30 minutes, then for 4 hours, then until it is released.';
 
-function presentQuarantine({ quarantinedAt, quarantinedUntil, quarantineReason }: AgentBot) {
-  if (!quarantinedAt) return null;
-  const until = unixSecondsOrNull(quarantinedUntil ?? null);
-  return { reason: quarantineReason ?? '', since: unixSeconds(quarantinedAt), until };
-}
-
 /** A bot as the REST API answers it to who owns it. */
 export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
   return {
@@ -48,20 +42,6 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
 export function presentAgentBot(bot: AgentBot): Shape<'resources/agent-bot'> {
   const record = presentOwnBot(bot);
   return record.system ? { ...record, outgoing_url: null, config: {} } : record;
-}
-
-function readConfig(pack: PluginPackage, settings: Record<string, unknown>): Record<string, unknown> {
-  const { config, problems } = validateConfig(pack.manifest, settings);
-  const details = problems.map((problem) => ({ ...problem, path: `/config${problem.path}` }));
-  const [first] = details;
-  if (first) throw new ApiError(422, 'validation_failed', first.message, { details });
-  return config;
-}
-
-function findPackage({ registry }: Services, pluginId: string, path: string): PluginPackage {
-  const pack = registry.get(pluginId);
-  if (!pack) throw invalid(path, 'installed', `There is no installed plugin \`${pluginId}\``);
-  return pack;
 }
 
 /** Resolves the URL of a bot's server. Errors: 422 for one that may not be called. */
@@ -114,4 +94,24 @@ export function readChanges(
   const pack = settings && findPackage(services, bot.pluginId ?? '', '/config');
   const config = pack && settings ? readConfig(pack, settings) : body.config;
   return given({ name, description, avatarUrl, outgoingUrl, config });
+}
+
+function presentQuarantine({ quarantinedAt, quarantinedUntil, quarantineReason }: AgentBot) {
+  if (!quarantinedAt) return null;
+  const until = unixSecondsOrNull(quarantinedUntil ?? null);
+  return { reason: quarantineReason ?? '', since: unixSeconds(quarantinedAt), until };
+}
+
+function findPackage({ registry }: Services, pluginId: string, path: string): PluginPackage {
+  const pack = registry.get(pluginId);
+  if (!pack) throw invalid(path, 'installed', `There is no installed plugin \`${pluginId}\``);
+  return pack;
+}
+
+function readConfig(pack: PluginPackage, settings: Record<string, unknown>): Record<string, unknown> {
+  const { config, problems } = validateConfig(pack.manifest, settings);
+  const details = problems.map((problem) => ({ ...problem, path: `/config${problem.path}` }));
+  const [first] = details;
+  if (first) throw new ApiError(422, 'validation_failed', first.message, { details });
+  return config;
 }
