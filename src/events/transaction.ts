@@ -170,7 +170,7 @@ export function within(outside: Transact<OuterTransaction>, account: Named): Tra
   return (work) => outside((outer) => work(outer.in(account)));
 }
 
-async function commit<Result>(database: Database, work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> {
+async function commitOnce<Result>(database: Database, work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> {
   const { result, afterCommit } = await database.em().transactional(async (em) => {
     const unit = new UnitOfWork(database, em);
     const done = await work(unit);
@@ -183,13 +183,13 @@ async function commit<Result>(database: Database, work: (unit: UnitOfWork) => Pr
 
 const tries = 5;
 
-async function commitInTheEnd<Result>(
+async function commitWithRetries<Result>(
   database: Database,
   work: (unit: UnitOfWork) => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await commit(database, work);
+      return await commitOnce(database, work);
     } catch (error) {
       const mayPass = isRetryable(error) || (database.retriesLocks && isLockTimeout(error));
       if (attempt >= tries || !mayPass) throw error;
@@ -208,7 +208,7 @@ export function transact<Result>(
   scope: Scope,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  return commitInTheEnd(database, (unit) => work(new Transaction(unit, scope)));
+  return commitWithRetries(database, (unit) => work(new Transaction(unit, scope)));
 }
 
 /** Like transact, in no account. */
@@ -216,5 +216,5 @@ export function transactOutside<Result>(
   database: Database,
   work: (tx: OuterTransaction) => Promise<Result>,
 ): Promise<Result> {
-  return commitInTheEnd(database, (unit) => work(new OuterTransaction(unit)));
+  return commitWithRetries(database, (unit) => work(new OuterTransaction(unit)));
 }
