@@ -27,6 +27,7 @@ export const snoozes: Bench = {
     await createLeanTables(databaseUrl, due);
     return withClient(databaseUrl, async (database) => {
       const limit = due / ((await wakeLean(database)) / 1000);
+      // By way of the proxy, which costs a batch of statements little: the same snoozes cannot be due twice.
       const measured = await onWire(databaseUrl, (wire) =>
         withService(serviceEnv(wire.url), async ({ url }) => {
           const calm = await load(url, { connections: visitors, roundMs: calmMs, next: reading(due) });

@@ -34,7 +34,7 @@ function cells(figure: Figure, before: readonly Figure[] | null): string[] {
     ...earlier,
     withUnit(ours, unit),
     limit ? named(limit, unit) : '–',
-    ratio === null ? '–' : show(ratio, 2),
+    ratio === null ? '–' : show(ratio, ratio < 0.1 ? 4 : 2),
     peers.map((peer) => named(peer, unit)).join('; ') || '–',
     cost ? show(cost.trips, 2) : '–',
     cost ? show(cost.statements, 2) : '–',
