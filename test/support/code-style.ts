@@ -1,12 +1,7 @@
 import { codeOf, type Sources } from './source-code.ts';
 
 /** Rooms with files that do not begin with what they export. A room without such files must leave the list. */
-export const roomsWithBuriedExports: readonly string[] = [
-  'src/deliveries',
-  'src/events',
-  'src/records',
-  'src/runs',
-];
+export const roomsWithBuriedExports: readonly string[] = ['src/deliveries', 'src/events', 'src/records', 'src/runs'];
 
 // Names in braces are not matched: variables of the environment and constants of packages keep their names.
 const upperCase = /\b(?:const|let|var|static(?:\s+readonly)?)\s+([A-Z][A-Z0-9_]+)\b/g;
