@@ -733,6 +733,7 @@ export interface Schemas {
 "resources/conversation-labels": ConversationLabels
 "resources/conversation-list": ConversationList
 "resources/conversation-page": ConversationPage
+"resources/conversation-search": ConversationSearch
 "resources/conversation": Conversation
 "resources/empty": Empty
 "resources/error": Error
@@ -1662,6 +1663,21 @@ payload: Conversation[]
 export interface ConversationPage {
 payload: Conversation[]
 meta: PageMeta
+}
+/**
+ * A page of the conversations that a search found.
+ */
+export interface ConversationSearch {
+payload: Conversation[]
+meta: {
+count: number
+current_page: number
+total_pages: number
+/**
+ * There, and false, when many messages contain the text: it was looked for in the newest 15,000 messages of the account only, and the count is of these.
+ */
+exact?: false
+}
 }
 /**
  * Success with nothing to tell.

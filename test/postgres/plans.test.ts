@@ -243,12 +243,25 @@ describe('plans', function () {
       expect(count).to.be.within(1, 20);
       const plans = await plansOf(em, () => searchConversations(em, { accountId: 1, actor }, search));
       expectNoFullScan(plans);
-      expect(indexesOf(plans[0]!)).to.include('messages_by_text');
-      const matches = plans[0]!.steps.find(({ 'Index Name': name }) => name === 'messages_by_text')!;
+      const [sample, found] = plans;
+      expect(indexesOf(sample!)).to.deep.equal(['messages_tenant']);
+      expect(indexesOf(found!)).to.include('messages_by_text');
+      const matches = found!.steps.find(({ 'Index Name': name }) => name === 'messages_by_text')!;
       // A refund is wanted in every thousandth message, and every other of those is a private note.
       expect(matches['Actual Rows']).to.equal(20);
     });
   }
+
+  it('what many messages contain is looked for in the newest of the account only', async () => {
+    const search = { text: 'my order', page: 1 };
+    const { isExact } = await searchConversations(em, { accountId: 1, actor: administrator }, search);
+    expect(isExact).to.equal(false);
+    const plans = await plansOf(em, () => searchConversations(em, { accountId: 1, actor: administrator }, search));
+    expectNoFullScan(plans.slice(0, 1));
+    for (const plan of plans) expect(indexesOf(plan)).not.to.include('messages_by_text');
+    const read = plans[1]!.steps.filter(({ 'Index Name': name }) => name !== undefined);
+    expect(read.map((step) => [step['Index Name'], step['Actual Rows']])).to.deep.equal([['messages_tenant', 15_000]]);
+  });
 
   it('contacts are searched by their trigrams, the account’s own alone', async () => {
     const plans = await plansOf(em, () => searchContacts(em, 1, { text: 'customer 1999', page: 1 }));

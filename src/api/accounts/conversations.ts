@@ -53,9 +53,13 @@ const listRoute = doors.account(
 
 const searchRoute = doors.account(
   ['GET', `${base}/search`, 'Search conversations'],
-  { query: 'requests/conversation.search.query', reply: 'resources/conversation-page', paged: true, role: 'bot' },
+  { query: 'requests/conversation.search.query', reply: 'resources/conversation-search', paged: true, role: 'bot' },
   async ({ em, account, actor, query: { q, page = 1 } }) => {
-    const { found, count } = await searchConversations(em, { accountId: account.id, actor }, { text: q, page });
+    const { found, count, isExact } = await searchConversations(
+      em,
+      { accountId: account.id, actor },
+      { text: q, page },
+    );
     const records = await presentConversations(
       em,
       account.id,
@@ -65,7 +69,8 @@ const searchRoute = doors.account(
       ...(records[index] as Shape<'resources/conversation'>),
       messages: messages.map((message) => messageRecord(message, conversation)),
     }));
-    return { payload, meta: pageMeta({ count, page, perPage: foundConversationsPerPage }) };
+    const meta = pageMeta({ count, page, perPage: foundConversationsPerPage });
+    return { payload, meta: isExact ? meta : { ...meta, exact: false } };
   },
 );
 

@@ -4,6 +4,11 @@ import { forbidden, notFound } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 
+/** Whether the actor may see every conversation of the account. */
+export function seesEverything({ kind, role }: Actor): boolean {
+  return kind === 'system' || role === 'administrator';
+}
+
 /**
  * The SQL condition for the conversations that an actor may see, on `c` (conversations) with `$1` the account and `$2`
  * the actor: administrators and the service see all, agents those of their inboxes and teams, bots those they serve,
@@ -15,13 +20,13 @@ export function visibleConversations(actor: Actor): string {
       SELECT id FROM inboxes WHERE account_id = $1 AND agent_bot_id = $2))`;
   }
   if (actor.kind === 'contact') return 'c.contact_id = $2';
-  if (actor.kind === 'system' || actor.role === 'administrator') return '($2::bigint IS NULL OR true)';
+  if (seesEverything(actor)) return '($2::bigint IS NULL OR true)';
   return `(c.inbox_id IN (SELECT inbox_id FROM inbox_members WHERE account_id = $1 AND user_id = $2)
     OR c.team_id IN (SELECT team_id FROM team_members WHERE account_id = $1 AND user_id = $2))`;
 }
 
 async function maySee(executor: Executor, actor: Actor, conversation: Conversation): Promise<boolean> {
-  if (actor.kind === 'system' || actor.role === 'administrator') return true;
+  if (seesEverything(actor)) return true;
   if (actor.kind === 'agent_bot') return conversation.bot?.id === actor.id;
   if (actor.kind === 'contact') return conversation.contact.id === actor.id;
   const rows = await sql(

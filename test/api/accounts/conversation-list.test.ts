@@ -321,6 +321,28 @@ describe('the conversation search', () => {
     expect((await search('mangosteen', '&page=2')).body.payload).to.have.lengthOf(1);
   });
 
+  it('looks for what many messages contain among the newest 15,000 of the account only, and says so', async () => {
+    const [old, recent] = [await addConversation(app, inbox), await addConversation(app, inbox)];
+    await addMessage(app, old, 'An old durian', { message_type: 'incoming' });
+    await app.query(
+      `INSERT INTO messages (account_id, conversation_id, message_type, content, sender_kind, created_at)
+       SELECT 1, $1, 'incoming', CASE WHEN g % 6 = 0 THEN 'A durian' WHEN g = 14000 THEN 'A rambutan' ELSE 'A plum' END,
+         'contact', now() FROM generate_series(1, 15000) g`,
+      [recent],
+    );
+    await app.events();
+    const common = (await search('durian')).body;
+    expect(idsOf(common.payload)).to.deep.equal([recent]);
+    expect(common.payload[0].messages).to.have.lengthOf(5);
+    expect(common.meta).to.deep.equal({ count: 1, current_page: 1, total_pages: 1, exact: false });
+    // What few contain is found wherever it is, and counted in full.
+    const rare = (await search('old durian')).body;
+    expect(idsOf(rare.payload)).to.deep.equal([old]);
+    expect(rare.meta).to.deep.equal({ count: 1, current_page: 1, total_pages: 1 });
+    expect((await search('rambutan')).body.meta.count).to.equal(1);
+    expect((await search('durian', '', member)).body.meta.exact).to.equal(false);
+  });
+
   it('never leaves the account', async () => {
     const { id, administrator } = await addAccount(app, 'Elsewhere');
     const { status, body } = await app.get(
