@@ -1,4 +1,4 @@
-// npm run bench [-- NAME… --rows=10000,100000,1000000 --due=5000 --json --before=FILE]
+// npm run -s bench [-- NAME… --rows=10000,100000,1000000 --due=5000 --json --before=FILE]
 // Prints a table, and with --json the figures; --before adds what they were in a run whose JSON the file holds. A million
 // rows take minutes to generate.
 import { readFileSync } from 'node:fs';
