@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { findBuriedExports, findUpperCase, roomsWithBuriedExports } from './support/code-style.ts';
+import { findBuriedExports, findUpperCase } from './support/code-style.ts';
 import { drawFloors, roomOf } from './support/floors.ts';
 import { findOwnWays, ownWays } from './support/own-ways.ts';
 import { innocent, maxLibLines, maxLines, planted } from './support/planted-violations.ts';
@@ -259,7 +259,7 @@ const rules = {
   'no identifier is made up': findMadeUpIds,
   'small rows are read, locked and refused in one way': findOwnWays,
   'constants are in camelCase': findUpperCase,
-  'files begin with what they export': (sources: Sources) => findBuriedExports(sources, roomsWithBuriedExports),
+  'files begin with what they export': findBuriedExports,
   'imports make no cycle': findCycles,
   'every import leads somewhere': findLostImports,
 };
@@ -299,13 +299,8 @@ describe('architecture', () => {
 
   it('the style of code is the same beside src', () => {
     const beside = readSources(root, ['bench', 'bin', 'scripts']);
-    expect([...findUpperCase(beside), ...findBuriedExports(beside, [])]).to.deep.equal([]);
+    expect([...findUpperCase(beside), ...findBuriedExports(beside)]).to.deep.equal([]);
     expect(findUpperCase(readSources(root, ['test']))).to.deep.equal([]);
-  });
-
-  it('a room that needs no exception from the order of files is found', () => {
-    const rooms = [...roomsWithBuriedExports, 'src/lib'];
-    expect(findBuriedExports(sources, rooms).join()).to.include('src/lib has no such file');
   });
 
   it('a cycle over several files is found', () => {

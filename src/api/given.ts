@@ -1,4 +1,4 @@
-/** The values that were given: those that are undefined are left out. */
+/** The object without its undefined values. */
 export function given<Values extends object>(
   values: Values,
 ): { [Key in keyof Values]?: Exclude<Values[Key], undefined> } {

@@ -3,11 +3,11 @@ import type { DueEndpoint } from './core/slots.ts';
 import type { Claimed } from './queue/claim.ts';
 import type { Finished } from './queue/finish.ts';
 
-/** One attempt: what to write of how it ended, null when that is written already, and its endpoint's part in it. */
+/** A made attempt: the result to write (null when it is written already), and what it shows of the endpoint. */
 interface Attempted {
   finished: Finished | null;
   outcome: EndpointOutcome;
 }
 
-/** Makes one attempt on an endpoint, and knows how that stood when it was claimed. */
+/** Makes one attempt on an endpoint; `standing` is the endpoint's state when the delivery was claimed. */
 export type Deliver = (claimed: Claimed, standing: DueEndpoint) => Promise<Attempted>;

@@ -12,8 +12,8 @@ interface Options {
 }
 
 /**
- * The shares that may be claimed: of the probes among them only those that this process, of all processes, has now taken
- * the right to. A failure to take probes costs only the probes: all other shares are claimed.
+ * Filters shares to those that may be claimed: of the probes only those that this process, among all processes, has taken.
+ * An error in taking probes costs only the probes: all other shares are claimed.
  */
 export async function claimProbes(
   { kind, database, leaseSeconds, failed }: Options,

@@ -3,10 +3,10 @@ import { keyOf, type EndpointKind, type EndpointOfAccount } from './core/endpoin
 import type { DueEndpoint } from './core/slots.ts';
 import { firstEndpoint, lookAt, surveyDue } from './queue/due-endpoints.ts';
 
-/** Endpoints that one survey steps over at most; the next goes on behind them. */
+/** Endpoints per survey; the next survey continues after them. */
 const surveyed = 1_000;
 
-/** The endpoints of one kind that had something due when they were last looked at, and those to be looked at next. */
+/** The endpoints of one kind that had something due when last looked at, and those to look at next. */
 export class DueList {
   readonly #kind: EndpointKind;
   #mustSurvey = false;
@@ -18,29 +18,29 @@ export class DueList {
     this.#kind = kind;
   }
 
-  /** Has the next look go over whatever is due. */
+  /** Makes the next look survey all endpoints. */
   touchAll(): void {
     this.#mustSurvey = true;
   }
 
-  /** Has the next look include this endpoint. */
+  /** Makes the next look include this endpoint. */
   touch(endpoint: EndpointOfAccount): void {
     this.#touched.set(keyOf(endpoint), endpoint);
   }
 
-  /** Whether a look would find out anything. */
+  /** Whether there is anything to look at. */
   get isTouched(): boolean {
     return this.#mustSurvey || this.#touched.size > 0;
   }
 
-  /** Takes an endpoint off until it is touched again: nothing more of it is due, or it may not be called. */
+  /** Removes an endpoint until it is touched again: nothing more is due, or it may not be called. */
   remove(endpoint: EndpointOfAccount): void {
     this.#due.delete(keyOf(endpoint));
   }
 
   /**
-   * Looks at what was touched, and answers what is due by now. What was touched is looked at alone: of a crowd that has
-   * things due but no slot, each claim would have to step over every endpoint.
+   * Looks at the touched endpoints; returns all that have something due. Looking at the touched ones only keeps a claim
+   * cheap while many endpoints have something due but no slot.
    */
   async look(executor: Executor): Promise<Iterable<DueEndpoint>> {
     if (this.#mustSurvey) {

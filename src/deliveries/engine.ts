@@ -11,20 +11,20 @@ export interface EngineOptions {
   database: Database;
   random: Random;
   deliver: Record<EndpointKind, Deliver>;
-  /** Deliveries under way at once, by kind of endpoint, in this process. */
+  /** Deliveries in progress in this process, by kind of endpoint. */
   inFlight: Record<EndpointKind, number>;
-  /** Deliveries under way at once to one endpoint, in this process. */
+  /** Deliveries in progress to one endpoint in this process. */
   endpointInFlight: number;
   leaseSeconds: number;
   holdAttempts: number;
   pollMs: number;
-  /** Told of what went wrong in the engine itself, not of receivers that fail. */
+  /** Called with errors of the engine itself, not of receivers. */
   failed: (error: unknown) => void;
 }
 
 /**
- * Makes the deliveries that are due: claims lanes in batches, at most one delivery of a lane at a time, and writes how
- * each ended. Several processes may do so on one database.
+ * Makes due deliveries: leases lanes in batches, makes one delivery per lane at a time and writes the results. Several
+ * processes may run an engine on one database.
  */
 export class Engine {
   readonly #options: EngineOptions;
@@ -47,7 +47,7 @@ export class Engine {
     this.#pumps = { webhook: pump('webhook'), bot: pump('bot') };
   }
 
-  /** Begins to look for due deliveries: now, whenever poked, and every `pollMs`. */
+  /** Starts looking for due deliveries: at once, when poked, and every `pollMs`. */
   start(): void {
     const { pollMs, leaseSeconds } = this.#options;
     this.#poll = setInterval(() => this.poke(), pollMs);
@@ -55,7 +55,7 @@ export class Engine {
     this.poke();
   }
 
-  /** Says that something may be due: at these endpoints, or anywhere. */
+  /** Announces that something may be due: at these endpoints, or anywhere. */
   poke(touched?: readonly TouchedEndpoint[]): void {
     if (touched === undefined) this.#eachPump((pump) => pump.due.touchAll());
     for (const endpoint of touched ?? []) this.#pumps[endpoint.kind].due.touch(endpoint);
@@ -64,16 +64,16 @@ export class Engine {
     });
   }
 
-  /** Deliveries that are under way. */
+  /** The number of deliveries in progress. */
   get inFlight(): number {
     return this.#leases.size;
   }
 
-  /** Takes nothing new and resolves when what is under way has ended and is written. */
+  /** Claims nothing new; resolves when all deliveries in progress have ended and are written. */
   async stop(): Promise<void> {
     this.#eachPump((pump) => pump.stop());
     if (this.#poll) clearInterval(this.#poll);
-    // A claim under way begins deliveries still.
+    // A claim in progress may still begin deliveries.
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
     if (this.#renewal) clearInterval(this.#renewal);
   }

@@ -1,18 +1,18 @@
 import type { Claimed } from './queue/claim.ts';
 import type { Verdict } from './core/verdict.ts';
 
-/** Where failures are told; a pino logger fits. */
+/** A log for failures; a pino logger fits. */
 export interface FailureLog {
   warn(fields: object, message: string): void;
 }
 
 const maxDetailChars = 500;
-// A bot's own words must not move the cursor of a terminal, nor begin lines of their own.
+// Text from a bot must not move a terminal's cursor or fake lines of the log.
 const controls = /[\p{Cc}\s]+/gu;
 
 /**
- * Leaves one line for an attempt that failed: whose, for which endpoint and conversation, how it ended, and what follows
- * (`pending`: another attempt). `detail` is the bot's or the system's word for it.
+ * Logs one line for a failed attempt: account, endpoint, conversation, error, and the delivery's state (`pending` when
+ * another attempt follows). `detail` is the error message of the bot or the service.
  */
 export function tellFailure(
   log: FailureLog,

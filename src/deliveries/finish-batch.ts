@@ -5,7 +5,7 @@ import { finishFreeDeliveries, type Finished } from './queue/finish.ts';
 interface Waiting {
   finished: Finished;
   written: () => void;
-  /** How often its lane was found locked. */
+  /** How often its lane was locked by another transaction. */
   lockedTries: number;
 }
 
@@ -21,16 +21,16 @@ const maxWaitMs = 20;
 const retryMs = 250;
 
 /**
- * Gathers ended attempts for a moment and writes them together: one statement serves fifty deliveries. One that cannot be
- * written does not keep back the others.
+ * Collects results for a moment and writes them together: one statement serves fifty deliveries. A result that cannot be
+ * written does not hold back the others.
  */
 export class FinishBatch {
   readonly #options: FinishBatchOptions;
   #waiting: Waiting[] = [];
-  // Results whose lanes somebody else had locked.
+  // Results whose lanes are locked by other transactions.
   #locked: Waiting[] = [];
   #timer: NodeJS.Timeout | null = null;
-  // How long results wait for the next write: longer while the database is away.
+  // The wait until the next write; longer while the database is unreachable.
   #waitMs = maxWaitMs;
   #lockedTimer: NodeJS.Timeout | null = null;
 
@@ -38,7 +38,7 @@ export class FinishBatch {
     this.#options = options;
   }
 
-  /** Resolves once the result is written, or is not ours to write any more. */
+  /** Resolves once the result is written, or can no longer be written by this process. */
   add(finished: Finished): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ finished, written: resolve, lockedTries: 0 });
@@ -47,7 +47,7 @@ export class FinishBatch {
     return promise;
   }
 
-  // While any result waits there is a timer: no further result need come for it to be written.
+  // While a result waits a timer is set, so that it is written even if no other result comes.
   #schedule(): void {
     if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => void this.#writeWaiting(), this.#waitMs);
   }
@@ -78,8 +78,8 @@ export class FinishBatch {
     }
   }
 
-  // A result that cannot be written for another reason than an outage never will be: its lease runs out, and its attempt
-  // is kept as unknown. Which of them it is shows when each is written alone.
+  // After an outage or a conflict the batch is tried again. Any other error would repeat: the results are written one by
+  // one, and the one that fails is dropped; its lease expires, and its attempt is stored as unknown.
   async #tryAgain(batch: readonly Waiting[], error: unknown): Promise<void> {
     if (isOutage(error) || isRetryable(error)) {
       this.#waiting.unshift(...batch);
@@ -96,7 +96,7 @@ export class FinishBatch {
     }
   }
 
-  // For as long as its lease lasts; the lease cannot be renewed either while the row is locked.
+  // Tries again until the lease has expired: it cannot be renewed either while the row is locked.
   #waitForLock(entry: Waiting): void {
     if (entry.lockedTries * retryMs >= this.#options.leaseSeconds * 1000) {
       this.#options.failed(

@@ -13,15 +13,15 @@ export interface GivingOptions {
 interface Ending {
   claimed: Claimed;
   verdict: Verdict;
-  /** Tells people why they get the conversation. */
+  /** The private note that tells people why they get the conversation. */
   note: string;
-  /** What follows for the bot, in the same transaction. */
+  /** Consequences for the bot, in the same transaction. */
   judge?: (tx: Transaction) => Promise<void>;
 }
 
 /**
- * Settles the delivery of a bot that cannot answer, and gives the conversation to people; both or neither. False when
- * another process has taken the delivery over: it is for that one to judge the bot.
+ * Settles the delivery of a bot that cannot answer and gives its conversation to people, in one transaction. False when
+ * another process has taken over the delivery, and with it the decision.
  */
 export function giveToPeople(
   { database, holdAttempts }: GivingOptions,

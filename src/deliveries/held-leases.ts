@@ -6,31 +6,31 @@ export interface HeldLeasesOptions {
   database: Database;
   leaseSeconds: number;
   failed: (error: unknown) => void;
-  /** Told that lanes of whatever endpoints may be due, since their leases were ended early. */
+  /** Called when leases were ended early: lanes of any endpoint may be due. */
   ended: () => void;
 }
 
 const lockedRetryMs = 250;
-/** How often a lease is renewed while it lasts. */
+/** Renewals during the length of a lease. */
 export const renewalsPerLease = 3;
 
-/** The leases of this process: renewed while their attempts are under way, ended early when it cannot go on with them. */
+/** The leases of this process: renewed while their attempts are in progress, ended early when they are given up. */
 export class HeldLeases {
   readonly #options: HeldLeasesOptions;
   readonly #held = new Set<Lease>();
-  // Leases that an outage of the database kept this process from ending, each with the seconds that it is to last still.
+  // Leases to be ended, which an outage may delay; `seconds` is how long each is to last after that.
   readonly #abandoned: (Lease & { seconds: number })[] = [];
 
   constructor(options: HeldLeasesOptions) {
     this.#options = options;
   }
 
-  /** Attempts that are under way. */
+  /** The number of attempts in progress. */
   get size(): number {
     return this.#held.size;
   }
 
-  /** Has a lease renewed until it is let go. */
+  /** Renews a lease until `letGo`. */
   hold(lease: Lease): void {
     this.#held.add(lease);
   }
@@ -39,12 +39,12 @@ export class HeldLeases {
     this.#held.delete(lease);
   }
 
-  /** Has leases end so many seconds after the next `endAbandoned`: there is no need to wait until they run out. */
+  /** Makes leases end `seconds` after the next `endAbandoned`, instead of after their full length. */
   abandon(leases: readonly Lease[], seconds = 0): void {
     this.#abandoned.push(...leases.map(({ laneId, token }) => ({ laneId, token, seconds })));
   }
 
-  /** Ends what was abandoned. A lane that is locked stays until it is free, or its lease has run out and is another's. */
+  /** Ends abandoned leases. One whose lane is locked is tried again later. */
   async endAbandoned(): Promise<void> {
     const leases = this.#abandoned.splice(0);
     if (leases.length === 0) return;
@@ -64,13 +64,13 @@ export class HeldLeases {
   }
 
   /**
-   * Renews what is held. A bot may compute, or wait for its turn, longer than a lease lasts: the lease tells whether its
+   * Renews the held leases. A bot may compute, or wait in a queue, longer than a lease lasts: the lease only proves that its
    * process is alive.
    */
   async renew(): Promise<void> {
     const { database, leaseSeconds, failed } = this.#options;
     let leases = [...this.#held];
-    // Lanes that are locked are tried again alone, until the next renewal comes.
+    // Locked lanes are tried again until the next renewal.
     for (let left = (leaseSeconds * 1000) / renewalsPerLease; leases.length > 0 && left > 0; left -= lockedRetryMs) {
       try {
         const held = leases.filter((lease) => this.#held.has(lease));

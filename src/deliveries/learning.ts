@@ -12,9 +12,9 @@ import type { Random } from '../lib/ports.ts';
 export interface LearningOptions {
   database: Database;
   random: Random;
-  /** Told of endpoints whose circuit opens or closes, or that are switched off. */
+  /** Logs endpoints whose circuit opens or closes, and those that are switched off. */
   log: Pick<Logger, 'info' | 'warn'>;
-  /** Told of what went wrong in keeping what an attempt says of its endpoint. */
+  /** Called with errors in storing what an attempt shows of its endpoint. */
   failed: (error: unknown) => void;
 }
 
@@ -27,7 +27,26 @@ const messages = {
 const lockedTries = 20;
 const lockedRetryMs = 250;
 
-/** Lets work that has a key in common be done one after the other. */
+/**
+ * Stores in the endpoint's row what each attempt shows of it. This is written before the attempt's result, which frees the
+ * lane: no process can claim the lane before the circuit opens. A success of a healthy endpoint changes nothing.
+ */
+export function learning(options: LearningOptions, deliver: Deliver): Deliver {
+  const turns = new Turns();
+  return async (claimed, standing) => {
+    const attempted = await deliver(claimed, standing);
+    const { outcome } = attempted;
+    const isProbe = standing.circuit === 'probe';
+    const isKnown = outcome === 'delivered' && standing.isProven === true && standing.circuit === 'closed';
+    if (isKnown || (outcome === 'skipped' && !isProbe)) return attempted;
+    const { endpoint } = claimed;
+    const attempt = { endpoint, outcome, isProbe, fraction: options.random.fraction() };
+    await learn(options, turns, { claimed, attempt }).catch(options.failed);
+    return attempted;
+  };
+}
+
+/** Serializes work with the same key. */
 class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 
@@ -43,8 +62,8 @@ class Turns {
   }
 }
 
-// While the endpoint's row is locked its attempts wait for it, in slots of their own account and without a connection;
-// of the process's connections an endpoint has one at most. What stays locked for longer than that learns nothing.
+// While an endpoint's row is locked, its attempts wait in slots of their own account and without a connection; an endpoint
+// uses one connection of the process at most. After that time the lesson is dropped.
 async function learn(
   options: LearningOptions,
   turns: Turns,
@@ -72,23 +91,4 @@ async function follow(
   log.info(fields, messages.closed);
   while (await transact(database, scope, (tx) => wakeLanes(tx.em, endpoint)));
   database.announce('deliveries', [{ kind: endpoint.kind, id: endpoint.id, accountId: account.id }]);
-}
-
-/**
- * Keeps what each attempt says of its endpoint. That is written before the attempt itself, and its lane free again:
- * nobody takes that past a circuit that is to open. A success of what is known to be well says nothing new.
- */
-export function learning(options: LearningOptions, deliver: Deliver): Deliver {
-  const turns = new Turns();
-  return async (claimed, standing) => {
-    const attempted = await deliver(claimed, standing);
-    const { outcome } = attempted;
-    const isProbe = standing.circuit === 'probe';
-    const isKnown = outcome === 'delivered' && standing.isProven === true && standing.circuit === 'closed';
-    if (isKnown || (outcome === 'skipped' && !isProbe)) return attempted;
-    const { endpoint } = claimed;
-    const attempt = { endpoint, outcome, isProbe, fraction: options.random.fraction() };
-    await learn(options, turns, { claimed, attempt }).catch(options.failed);
-    return attempted;
-  };
 }

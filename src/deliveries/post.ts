@@ -18,13 +18,13 @@ export interface PostOptions {
   random: Random;
 }
 
-/** The end of a call that was made, or was refused. */
+/** The end of a call, made or not. */
 export interface Posted {
   verdict: Verdict;
   outcome: EndpointOutcome;
-  /** Whether the receiver answered 410: it does not want to be called any more. */
+  /** Whether the receiver answered 410 Gone. */
   isGone: boolean;
-  /** The system's own word for what went wrong, for the log. */
+  /** The error message of the service, for the log. */
   detail: string | null;
 }
 
@@ -56,14 +56,14 @@ export async function post(claimed: Claimed, ports: PostOptions): Promise<Posted
   return { verdict: afterCall(step, result), outcome, isGone: step.step === 'disable', detail: result.errorDetail };
 }
 
-/** The verdict on a call as it is when the endpoint may have another address by now. */
+/** Corrects the verdict on a call when the endpoint's address has changed meanwhile. */
 export async function heedMove(
   { account, endpoint }: Claimed,
   verdict: Verdict,
   { database }: PostOptions,
 ): Promise<Verdict> {
   if (verdict.state === 'delivered' || verdict.state === 'cancelled') return verdict;
-  // A look that fails must not cost the result.
+  // If the address cannot be read, the result counts as it is.
   const address = await findAddress(database.em(), account.id, endpoint).catch(() => endpoint.url);
   return afterMove(verdict, endpoint.url, address);
 }
@@ -72,7 +72,7 @@ function unmade(verdict: Verdict): Posted {
   return { verdict, outcome: 'skipped', isGone: false, detail: null };
 }
 
-// The id is the same for every attempt and resend of one event to one endpoint, so that its receiver can tell repetitions.
+// The id is the same in every attempt and resend of one event to one endpoint, so that the receiver can recognize repetitions.
 function sign({ event, endpoint, body }: Claimed, secret: string, { secretBox, clock }: PostOptions): SignatureHeaders {
   const previous = openOrNull(secretBox, endpoint.previousSealedSecret);
   return signatureHeaders({
@@ -83,7 +83,7 @@ function sign({ event, endpoint, body }: Claimed, secret: string, { secretBox, c
   });
 }
 
-// A secret that does not open never will: it was sealed under another key, or changed in the database.
+// A secret that cannot be opened never will be: it was sealed with another key, or changed in the database.
 function openOrNull(secretBox: SecretBox, sealed: string | null): string | null {
   try {
     return sealed === null ? null : secretBox.open(sealed);

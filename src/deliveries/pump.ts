@@ -27,18 +27,18 @@ export interface PumpOptions {
   leaseSeconds: number;
   holdAttempts: number;
   failed: (error: unknown) => void;
-  /** Has the stop wait for work. */
+  /** Makes the engine's stop wait for the work. */
   track: (work: Promise<void>) => void;
 }
 
-/** Leases that were taken together, and for what. */
+/** Leases that were taken together, and the shares that they fill. */
 interface Claim {
   token: string;
   leases: readonly Lease[];
   shares: readonly Share[];
 }
 
-/** Claims the due deliveries of one kind of endpoint, as many as there are slots for, and has each made. */
+/** Claims the due deliveries of one kind of endpoint, as many as there are slots, and makes them. */
 export class Pump {
   readonly due: DueList;
   readonly #options: PumpOptions;
@@ -51,12 +51,12 @@ export class Pump {
     this.due = new DueList(options.kind);
   }
 
-  /** Begins to claim what is due, or has the claim under way followed by another. */
+  /** Starts a claim, or repeats the one in progress. */
   wake(): void {
     this.#options.track(this.#run());
   }
 
-  /** Claims nothing new from now on; a claim under way begins its deliveries still. */
+  /** Starts no further claim; one in progress still begins its deliveries. */
   stop(): void {
     this.#stopped = true;
   }
@@ -87,7 +87,7 @@ export class Pump {
     if (shares.length === 0) return;
     const token = random.uuid();
     const lanes = await leaseLanes(database.em(), { kind, shares, leaseSeconds }, token);
-    // An endpoint of which fewer lanes were found than wanted has nothing more that is due.
+    // Fewer lanes than wanted: the endpoint has nothing more that is due.
     const found = Map.groupBy(lanes, ({ endpointId, accountId }) => keyOf({ id: endpointId, accountId }));
     for (const share of shares) {
       if ((found.get(keyOf(share))?.length ?? 0) < share.lanes) this.due.remove(share);
@@ -136,8 +136,8 @@ export class Pump {
     this.wake();
   }
 
-  // A defect in a way out must not end the engine: the lease runs out, and the delivery is tried again. After a transient
-  // failure the lease is ended early instead.
+  // A defect must not end the engine: the lease expires, and the delivery is tried again. After a transient failure the
+  // lease is ended early: expire it now instead of after leaseSeconds.
   async #deliver(claimed: Claimed, standing: DueEndpoint): Promise<EndpointOutcome> {
     const { deliver, results, leases, leaseSeconds, failed } = this.#options;
     try {

@@ -11,7 +11,7 @@ import { wayOut, type Made, type WayOutOptions } from './way-out.ts';
 
 type Options = WayOutOptions & PostOptions;
 
-/** Delivers to bots' servers: a signed POST. A bot that cannot be reached must not leave its customer waiting: people get the conversation. */
+/** Delivers to webhook bots by a signed POST. When a bot cannot be reached, people get the conversation. */
 export function toBotServer(options: Options): Deliver {
   const deliver = wayOut(options, async (claimed, standing) => {
     const unmade = { isSettled: false, outcome: 'skipped', detail: null } as const;
@@ -37,7 +37,7 @@ function disabledNote({ endpoint }: Claimed): string {
   return `The bot is switched off: ${endpoint.disabledReason}. Please take over.`;
 }
 
-// Somebody may have taken the conversation over since the event was written, or while a retry waited.
+// Somebody may have taken over the conversation since the event was written.
 async function silenceNow({ database }: Options, { account, event, endpoint }: Claimed): Promise<string | null> {
   if (event.conversationId === null || !isForSpeakers(event.name)) return null;
   const conversation = await findConversation(database.em(), account.id, event.conversationId);

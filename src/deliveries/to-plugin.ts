@@ -6,7 +6,7 @@ import type { Claimed } from './queue/claim.ts';
 import { finishedWith, settleDelivery, unlessStale } from './queue/finish.ts';
 import { wayOut, type Made, type WayOutOptions } from './way-out.ts';
 
-/** Delivers to bots inside the service: a run, which settles its delivery in the transaction of its effects. */
+/** Delivers to plugin bots by a run, which settles the delivery in the transaction of its effects. */
 export function toPlugin(options: WayOutOptions & { botRunner: BotRunner }): Deliver {
   return wayOut(options, (claimed) => runOn(claimed, options));
 }
@@ -30,7 +30,7 @@ async function runOn(
   return isOurs ? made : { ...made, verdict: null, outcome: 'skipped' };
 }
 
-// A full queue is not the plugin's doing.
+// A full queue is not the plugin's fault.
 function outcomeOfRun({ state, errorCode }: Pick<RunVerdict, 'state' | 'errorCode'>): EndpointOutcome {
   if (state === 'delivered') return 'delivered';
   return state === 'cancelled' || errorCode === 'queue_full' ? 'skipped' : 'failed';

@@ -9,7 +9,7 @@ import { wayOut, type Made, type WayOutOptions } from './way-out.ts';
 
 type Options = WayOutOptions & PostOptions;
 
-/** Delivers to accounts' webhooks: a signed POST. One that answers 410 Gone is switched off. */
+/** Delivers to accounts' webhooks by a signed POST. A webhook that answers 410 Gone is switched off. */
 export function toWebhook(options: Options): Deliver {
   const deliver = wayOut(options, async (claimed) => {
     const posted = await post(claimed, options);

@@ -12,18 +12,32 @@ import type { LearningOptions } from './learning.ts';
 import { finishedWith } from './queue/finish.ts';
 import type { Claimed } from './queue/claim.ts';
 
-/** Options that all ways out have in common. */
+/** Options of all ways out. */
 export type WayOutOptions = LearningOptions & GivingOptions;
 
-/** An attempt on the way, and what there is to tell of it. */
+/** A made attempt, with what is logged of it. */
 export interface Made {
-  /** Null when the delivery is another process's by now. */
+  /** Null when another process has taken over the delivery. */
   verdict: Verdict | null;
-  /** Whether the verdict is written already, together with what follows from it. */
+  /** Whether the verdict has been written already, together with its consequences. */
   isSettled: boolean;
   outcome: EndpointOutcome;
-  /** The bot's or the system's own word for what went wrong, for the log. */
+  /** The error message of the bot or the service, for the log. */
   detail: string | null;
+}
+
+/** Makes attempts by `make`, except for deliveries claimed too often without a result, which end. Logs each failure. */
+export function wayOut(
+  options: WayOutOptions,
+  make: (claimed: Claimed, standing: DueEndpoint) => Promise<Made>,
+): Deliver {
+  return async (claimed, standing) => {
+    const made = isDefective(claimed) ? await endDefective(options, claimed) : await make(claimed, standing);
+    const { verdict, isSettled, outcome, detail } = made;
+    if (verdict?.state === 'pending' || verdict?.state === 'exhausted')
+      tellFailure(options.log, claimed, verdict, detail);
+    return { finished: verdict && !isSettled ? finishedWith(claimed, verdict) : null, outcome };
+  };
 }
 
 async function endDefective(options: WayOutOptions, claimed: Claimed): Promise<Made> {
@@ -38,7 +52,7 @@ async function endDefective(options: WayOutOptions, claimed: Claimed): Promise<M
   const note = `The bot left no result ${maxClaims} times (defect). Please take over.`;
   const { account, endpoint } = claimed;
   let quarantine: Quarantine | null = null;
-  // A bot inside the service that left no result has failed as well; that of a server is for its circuit to judge.
+  // For a plugin bot the missing result counts as a failed run; a webhook bot is judged by its circuit.
   const judge = async (tx: Transaction): Promise<void> => {
     if (endpoint.url === null) quarantine = await countFailedRun(tx, endpoint.id, 'defect');
   };
@@ -46,18 +60,4 @@ async function endDefective(options: WayOutOptions, claimed: Claimed): Promise<M
   if (isOurs && quarantine)
     tellQuarantine(options.log, { account: account.id, bot: endpoint.id, outcome: 'defect' }, quarantine);
   return { ...made, verdict: isOurs ? verdict : null, isSettled: true };
-}
-
-/** Makes attempts as `make` says; what was claimed too often without a result ends instead. Each failure leaves a line in the log. */
-export function wayOut(
-  options: WayOutOptions,
-  make: (claimed: Claimed, standing: DueEndpoint) => Promise<Made>,
-): Deliver {
-  return async (claimed, standing) => {
-    const made = isDefective(claimed) ? await endDefective(options, claimed) : await make(claimed, standing);
-    const { verdict, isSettled, outcome, detail } = made;
-    if (verdict?.state === 'pending' || verdict?.state === 'exhausted')
-      tellFailure(options.log, claimed, verdict, detail);
-    return { finished: verdict && !isSettled ? finishedWith(claimed, verdict) : null, outcome };
-  };
 }

@@ -1,16 +1,15 @@
 /**
- * Work that waits for the commit of a whole transaction, its savepoints included. What was said in a part that is undone
- * is forgotten with that part.
+ * Work that waits for the commit of the outermost transaction. Work added in a savepoint that is rolled back is forgotten.
  */
 export class AfterCommit {
   readonly #works: (() => void)[] = [];
 
-  /** Begins `work` once everything is committed; never inside the transaction, and not at all when that is undone. */
+  /** Starts `work` after the commit; never inside the transaction, and never after a rollback. */
   add(work: () => void): void {
     this.#works.push(work);
   }
 
-  /** Notes what waits now; the answer forgets what was added since, for a part of the transaction that is undone. */
+  /** Marks the present state; the returned function forgets what was added since, for a rolled-back savepoint. */
   mark(): () => void {
     const { length } = this.#works;
     return () => {
@@ -18,7 +17,7 @@ export class AfterCommit {
     };
   }
 
-  /** Begins the work, in order. A failure is told to `failed`: what was committed stays so, and the rest is begun too. */
+  /** Starts the work, in order. An error is passed to `failed`: the transaction is committed, and the rest is started too. */
   begin(failed: (error: unknown) => void): void {
     for (const work of this.#works) {
       try {

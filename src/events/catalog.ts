@@ -6,17 +6,17 @@ import type { SchemaName } from '../schemas.ts';
 import { accountMessage, botConversation, botMessage, contactRecord, conversationRecord } from './payloads.ts';
 import { accountSession, botSession, type StartedSession } from './session-payloads.ts';
 
-/** Attribute name → its value before and after, as the REST API tells them. */
+/** Changed attributes by name, with the previous and current values as the REST API shows them. */
 export type ChangedAttributes = Record<string, { previous: unknown; current: unknown }>;
 
-/** A promise that was not kept: which, when it was due, and by what policy. */
+/** A broken promise: which, when it was due, and by which policy. */
 export interface SlaBreach {
   which: 'first_response' | 'resolution';
   dueAt: Date;
   policy: Named;
 }
 
-/** What an event is about, as it stands after the change. */
+/** What an event is about, in the state after the change. */
 export interface Subject {
   conversation?: Conversation;
   message?: Message;
@@ -30,17 +30,12 @@ export interface Subject {
 type Build = (subject: Subject) => Record<string, unknown>;
 
 interface Entry {
-  /** Builds the body for account webhooks; absent when they do not hear of the event. */
+  /** Builds the body for account webhooks; absent when they do not receive the event. */
   account?: Build;
-  /** Builds the body for the conversation's bot; absent when it does not hear of the event. */
+  /** Builds the body for the conversation's bot; absent when bots do not receive the event. */
   bot?: Build;
-  /** What the event tells the end of: it stays when that goes. */
+  /** The row whose deletion the event tells; the event must not be deleted with it. */
   ends?: 'conversation' | 'contact';
-}
-
-function need<Value>(value: Value | undefined): Value {
-  if (value === undefined) throw new Error('The event lacks its subject');
-  return value;
 }
 
 const changed = ({ changed: attributes }: Subject) => (attributes ? { changed_attributes: attributes } : {});
@@ -66,7 +61,7 @@ const contact: Build = (subject) => ({
   account: need(subject.account),
   ...changed(subject),
 });
-// What is deleted is not told once more: these events outlive it.
+// Bodies of deletion events hold ids only: they are kept after the deletion.
 const deletedConversation: Build = (subject) => {
   const { id, account, inbox, contact: owner } = need(subject.conversation);
   return { id, account_id: account.id, inbox_id: inbox.id, contact_id: owner.id, account };
@@ -77,7 +72,7 @@ const deletedContact: Build = (subject) => {
 };
 const botLifecycle: Build = (subject) => botConversation(need(subject.conversation));
 
-/** Every event there is: who hears of it, and what they are told. Its schemas stand under schemas/events/. */
+/** All events: their audiences and bodies. The schemas of the bodies are in schemas/events/. */
 export const catalog = {
   contact_created: { account: contact },
   contact_updated: { account: contact },
@@ -101,18 +96,23 @@ export const catalog = {
 export type EventName = keyof typeof catalog;
 export type Audience = 'account' | 'bot';
 
-/** The body that an audience gets of an event, its `sequence` apart; null when it is not for that audience. */
+/** The body of an event for an audience, without `sequence`; null when the audience does not receive it. */
 export function buildPayload(name: EventName, audience: Audience, subject: Subject): Record<string, unknown> | null {
   const build = (catalog[name] as Entry)[audience];
   return build ? { event: name, ...build(subject) } : null;
 }
 
-/** What an event tells the end of, and must not refer to; null for most. */
+/** The row whose deletion an event tells, so that the event must not refer to it; null for most events. */
 export function endOf(name: EventName): Entry['ends'] | null {
   return (catalog[name] as Entry).ends ?? null;
 }
 
-/** The schema of what an audience gets of an event. */
+/** The schema of an event's body for an audience. */
 export function payloadSchema(name: EventName, audience: Audience): SchemaName {
   return `events/${audience}/${name}` as SchemaName;
+}
+
+function need<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error('The event lacks its subject');
+  return value;
 }

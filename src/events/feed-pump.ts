@@ -8,10 +8,10 @@ export interface FeedPumpOptions {
   failed: (error: unknown) => void;
 }
 
-// One transaction places what many have committed meanwhile.
+// Waits a moment, so that one transaction places the events of many.
 const gatherMs = 20;
 
-/** Gives events their positions in the feed, soon after they were committed: when poked, and every `pollMs`. */
+/** Gives committed events their positions in the feed: when poked, and every `pollMs`. */
 export class FeedPump {
   readonly #options: FeedPumpOptions;
   #poll: NodeJS.Timeout | null = null;
@@ -28,13 +28,13 @@ export class FeedPump {
     this.poke();
   }
 
-  /** Says that events may have been committed. */
+  /** Announces that events may have been committed. */
   poke(): void {
     this.#again = true;
     if (!this.#stopped) this.#running ??= this.#run();
   }
 
-  /** Resolves when what is under way has ended; events without a position wait for whoever comes next. */
+  /** Resolves when the present batch is placed; the other events wait for the next process that places. */
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#poll) clearInterval(this.#poll);

@@ -3,15 +3,15 @@ import type { Database } from '../postgres/database.ts';
 import { isOutage } from '../postgres/errors.ts';
 import { moment, sql, type Executor } from '../postgres/sql.ts';
 
-/** An event in its account's feed. Positions count up from 1; those of deleted events are missing. */
+/** An event in its account's feed. Positions count from 1, with gaps where events were deleted. */
 export interface FeedEvent {
   position: number;
   id: number;
   name: string;
   conversationId: number | null;
-  /** Its place among the events of its conversation; null for events of contacts. */
+  /** The event's number within its conversation; null for events of contacts. */
   sequence: number | null;
-  /** What account webhooks are told; null for events that are for bots alone. */
+  /** The body for account webhooks; null for events that only bots receive. */
   payload: Record<string, unknown> | null;
   createdAt: Date;
 }
@@ -27,8 +27,8 @@ interface FeedRow {
 }
 
 /**
- * The account's events behind a position, in order, `limit` at most. Whoever goes on from the last position read sees
- * every event once, whatever else commits meanwhile.
+ * At most `limit` events of the account after a position, in order. A reader who continues from the last position read sees
+ * every event once, whatever is committed meanwhile.
  */
 export async function readFeed(
   executor: Executor,
@@ -52,8 +52,8 @@ export async function readFeed(
 
 const batch = 1000;
 
-// Ids of one conversation's events are taken under its row lock, so their order is that of their sequence, and whoever
-// sees one sees those before it. `$1` is an account, or null for all.
+// Event ids of one conversation are taken under its row lock, so their order is that of its sequence, and a snapshot with
+// one event contains all before it. `$1` is an account, or null for all.
 const placeStatement = `
   WITH waiting AS (
     SELECT account_id, event_id FROM unplaced_events WHERE $1::bigint IS NULL OR account_id = $1
@@ -71,7 +71,7 @@ const placeStatement = `
   DELETE FROM unplaced_events u USING waiting w WHERE u.event_id = w.event_id AND u.account_id = w.account_id
   RETURNING u.event_id`;
 
-// One places at a time in a database: the next begins when what this one has placed is there for all to see.
+// Serialized per database: the next batch begins after this one has committed.
 async function placeBatch(em: EntityManager, accountId: number | null): Promise<boolean> {
   const [lock] = await sql<{ taken: boolean }>(em, 'SELECT pg_try_advisory_xact_lock(7237003) AS taken');
   if (!lock?.taken) return false;
@@ -84,9 +84,9 @@ async function place(database: Database, accountId: number | null): Promise<void
 }
 
 /**
- * Gives every committed event without a position the next ones of its account, a batch to a transaction; nothing where
- * another process is at it. An account whose events are locked, because they are being deleted, does not keep the others
- * waiting: its failure is told to `failed`, and its events wait for the next call.
+ * Gives all committed events without a position the next positions of their account, in batches; does nothing while another
+ * process does. If that fails because an account's events are locked (they are being deleted), places the other accounts'
+ * events one account at a time: errors are passed to `failed`, and that account's events wait for the next call.
  */
 export async function placeEvents(database: Database, failed: (error: unknown) => void): Promise<void> {
   try {

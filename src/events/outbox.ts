@@ -4,17 +4,59 @@ import type { Executor } from '../postgres/sql.ts';
 import { assertShape } from '../schemas.ts';
 import { buildPayload, endOf, payloadSchema, type Audience, type EventName, type Subject } from './catalog.ts';
 
-/** Which bot serves the conversation and, when it does not get the event, why not. */
+/** Which bot serves the conversation and, if it does not receive the event, why. */
 export interface BotDecision {
   botId: number;
   chosenBy: 'conversation' | 'inbox';
   silence: string | null;
 }
 
-/** An event that happened in a transaction: what subscribers will read, fixed and validated. */
+/** An event of the transaction, with the bodies that its audiences will get, built and validated. */
 interface RecordedEvent extends NewEvent {
   name: EventName;
   bot: BotDecision | null;
+}
+
+/** The circumstances of an event: its causation depth, and the arbiter's decision on the bot. */
+interface Occasion {
+  depth: number;
+  bot: BotDecision | null;
+}
+
+/** The events of a transaction, in order; its commit writes them, with a delivery for each subscriber. */
+export class Outbox {
+  #events: RecordedEvent[] = [];
+
+  /** Records an event with its subject's present state, and increments the conversation's `eventSequence`. */
+  record(name: EventName, subject: Subject, { depth, bot }: Occasion): void {
+    const { conversation, session } = subject;
+    const sequence = conversation ? ++conversation.eventSequence : null;
+    this.#events.push({
+      name,
+      ...placeOf(name, subject),
+      inboxId: (conversation ?? session)?.inbox.id ?? null,
+      sequence,
+      depth,
+      accountPayload: snapshot(name, 'account', subject, sequence),
+      botPayload: bot ? snapshot(name, 'bot', subject, sequence) : null,
+      bot,
+    });
+  }
+
+  /** Marks the present state; the returned function forgets the events since, for a rolled-back savepoint. */
+  mark(): () => void {
+    const { length } = this.#events;
+    return () => {
+      this.#events.length = length;
+    };
+  }
+
+  /** Writes the recorded events; returns their number, and the endpoints with new deliveries. */
+  async flush(executor: Executor, accountId: number): Promise<{ events: number; touched: TouchedEndpoint[] }> {
+    const events = this.#events;
+    this.#events = [];
+    return { events: events.length, touched: events.length > 0 ? await enqueue(executor, accountId, events) : [] };
+  }
 }
 
 function snapshot(name: EventName, audience: Audience, subject: Subject, sequence: number | null): string | null {
@@ -35,46 +77,4 @@ function placeOf(name: EventName, { conversation, contact }: Subject) {
     contactId: refersTo === 'contact' ? about.id : null,
     lane: { kind, id: about.id },
   };
-}
-
-/** Why an event happened: how far from a customer's word, and what the arbiter decided of the bot. */
-interface Occasion {
-  depth: number;
-  bot: BotDecision | null;
-}
-
-/** The events that a transaction says, in order; they commit with it, one delivery for each subscriber beside each. */
-export class Outbox {
-  #events: RecordedEvent[] = [];
-
-  /** Says that an event happened, as its subject stands now. The conversation's `eventSequence` moves on. */
-  record(name: EventName, subject: Subject, { depth, bot }: Occasion): void {
-    const { conversation, session } = subject;
-    const sequence = conversation ? ++conversation.eventSequence : null;
-    this.#events.push({
-      name,
-      ...placeOf(name, subject),
-      inboxId: (conversation ?? session)?.inbox.id ?? null,
-      sequence,
-      depth,
-      accountPayload: snapshot(name, 'account', subject, sequence),
-      botPayload: bot ? snapshot(name, 'bot', subject, sequence) : null,
-      bot,
-    });
-  }
-
-  /** Notes what was said so far; the answer forgets what was said since, for a savepoint that is undone. */
-  mark(): () => void {
-    const { length } = this.#events;
-    return () => {
-      this.#events.length = length;
-    };
-  }
-
-  /** Writes what was said; answers how many events that were, and whom something is to be delivered to. */
-  async flush(executor: Executor, accountId: number): Promise<{ events: number; touched: TouchedEndpoint[] }> {
-    const events = this.#events;
-    this.#events = [];
-    return { events: events.length, touched: events.length > 0 ? await enqueue(executor, accountId, events) : [] };
-  }
 }

@@ -6,19 +6,19 @@ import type { Shape } from '../schemas.ts';
 
 const restSenderType = { contact: 'Contact', user: 'User', agent_bot: 'AgentBot' } as const;
 
+/** The author of a message in REST answers and account webhooks; null for the service and for deleted authors. */
+export function senderRecord(message: Message): Shape<'resources/message'>['sender'] {
+  const { sender } = message;
+  return known(sender) ? { id: sender.id, name: sender.name, type: restSenderType[sender.kind] } : null;
+}
+
 function known(
   sender: Message['sender'],
 ): sender is Message['sender'] & { kind: keyof typeof restSenderType; id: number } {
   return sender.kind !== 'system' && sender.id !== null;
 }
 
-/** Who wrote a message, as REST answers and account webhooks tell it; null for the service and for lost authors. */
-export function senderRecord(message: Message): Shape<'resources/message'>['sender'] {
-  const { sender } = message;
-  return known(sender) ? { id: sender.id, name: sender.name, type: restSenderType[sender.kind] } : null;
-}
-
-/** A message as the REST API answers it. */
+/** A message in REST answers. */
 export function messageRecord(message: Message, conversation: Conversation): Shape<'resources/message'> {
   return {
     id: message.id,
@@ -42,7 +42,7 @@ function named(value: Named | null): Named | null {
   return value === null ? null : { id: value.id, name: value.name };
 }
 
-/** A conversation as REST answers and account webhooks tell it, its last message apart. */
+/** A conversation in REST answers and account webhooks, without its last message. */
 export function conversationRecord(conversation: Conversation): Shape<'shapes/conversation'> {
   const { contact, inbox } = conversation;
   return {
@@ -79,7 +79,7 @@ export function conversationRecord(conversation: Conversation): Shape<'shapes/co
   };
 }
 
-/** A contact as REST answers and account webhooks tell it. */
+/** A contact in REST answers and account webhooks. */
 export function contactRecord(contact: Contact): Shape<'shapes/contact'> {
   return {
     id: contact.id,
@@ -100,7 +100,7 @@ export function contactRecord(contact: Contact): Shape<'shapes/contact'> {
   };
 }
 
-/** Body of a message event for account webhooks; `sequence` is the event's place in its conversation. */
+/** The body of a message event for account webhooks, without `sequence`. */
 export function accountMessage(message: Message, conversation: Conversation) {
   const { contact } = conversation;
   return {
@@ -140,7 +140,7 @@ function botSender(message: Message, conversation: Conversation) {
   };
 }
 
-/** A conversation as bots are told of it beside a message or a session. */
+/** The conversation within the bodies of messages and sessions for bots. */
 export function botConversationBrief(conversation: Conversation) {
   return {
     id: conversation.id,
@@ -151,7 +151,7 @@ export function botConversationBrief(conversation: Conversation) {
   };
 }
 
-/** Body of a message event for bots. */
+/** The body of a message event for bots. */
 export function botMessage(message: Message, conversation: Conversation) {
   const { account, inbox } = conversation;
   return {
@@ -171,7 +171,7 @@ export function botMessage(message: Message, conversation: Conversation) {
   };
 }
 
-/** Body of conversation_opened and conversation_resolved for bots. */
+/** The body of conversation_opened and conversation_resolved for bots. */
 export function botConversation(conversation: Conversation) {
   const { account, inbox } = conversation;
   return {

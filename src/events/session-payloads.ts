@@ -2,14 +2,24 @@ import type { Contact } from '../records/contact.ts';
 import type { Conversation, Named } from '../records/conversation.ts';
 import { botConversationBrief, contactRecord, conversationRecord } from './payloads.ts';
 
-/** A widget session as it begins: whose, where, and the conversation that it goes on with, if there is one. */
+/** A started widget session: contact, inbox, and the conversation that it continues, if any. */
 export interface StartedSession {
   contact: Contact;
   inbox: Named & { channelType: string };
   account: Named;
   conversation: Conversation | null;
-  /** Whether the conversation began with the session. */
+  /** Whether the session created the conversation. */
   begun: boolean;
+}
+
+/** The body of webwidget_triggered for account webhooks. */
+export function accountSession(session: StartedSession) {
+  const { contact, conversation } = session;
+  return {
+    contact: contactRecord(contact),
+    current_conversation: conversation ? conversationRecord(conversation) : null,
+    ...surroundings(session),
+  };
 }
 
 function surroundings({ inbox, account, conversation, begun }: StartedSession) {
@@ -21,17 +31,7 @@ function surroundings({ inbox, account, conversation, begun }: StartedSession) {
   };
 }
 
-/** Body of webwidget_triggered for account webhooks. */
-export function accountSession(session: StartedSession) {
-  const { contact, conversation } = session;
-  return {
-    contact: contactRecord(contact),
-    current_conversation: conversation ? conversationRecord(conversation) : null,
-    ...surroundings(session),
-  };
-}
-
-/** Body of webwidget_triggered for bots. */
+/** The body of webwidget_triggered for bots. */
 export function botSession(session: StartedSession) {
   const { contact, conversation } = session;
   return {

@@ -12,7 +12,7 @@ interface StoredEvent {
   bot_payload: Payload | null;
 }
 
-// Under either audience's spelling of the id.
+// The id is a string in account payloads and a number in bot payloads; ->> makes both text.
 const findStatement = `
   SELECT id, name, account_payload, bot_payload FROM events
   WHERE account_id = $1 AND conversation_id = $2 AND name IN ('message_created', 'message_updated')
@@ -25,24 +25,9 @@ const rewriteStatement = `
 
 const blank = { content: '', content_attributes: { deleted: true } };
 
-function withoutContent(payload: Payload): Payload {
-  const changed = payload['changed_attributes'] as Record<string, unknown> | undefined;
-  if (!changed) return { ...payload, ...blank };
-  const names = Object.keys(blank).filter((name) => name in changed) as (keyof typeof blank)[];
-  const blanked = Object.fromEntries(names.map((name) => [name, { previous: null, current: blank[name] }]));
-  return { ...payload, ...blank, changed_attributes: { ...changed, ...blanked } };
-}
-
-function rewrite({ name }: StoredEvent, audience: Audience, payload: Payload | null): string | null {
-  if (!payload) return null;
-  const rewritten = withoutContent(payload);
-  assertShape(payloadSchema(name, audience), rewritten);
-  return JSON.stringify(rewritten);
-}
-
 /**
- * Takes a message's content out of the events that were recorded of it: what waits for a retry is delivered without it,
- * and no log or feed tells it any more. What an attempt has in its hands at this moment still carries it.
+ * Deletes a message's content from its recorded events: retries deliver them without it, and no log or feed shows it any
+ * more. An attempt in progress may still carry it.
  */
 export async function blankMessage(
   tx: Transaction,
@@ -55,4 +40,19 @@ export async function blankMessage(
     events.map((event) => rewrite(event, 'account', event.account_payload)),
     events.map((event) => rewrite(event, 'bot', event.bot_payload)),
   ]);
+}
+
+function rewrite({ name }: StoredEvent, audience: Audience, payload: Payload | null): string | null {
+  if (!payload) return null;
+  const rewritten = withoutContent(payload);
+  assertShape(payloadSchema(name, audience), rewritten);
+  return JSON.stringify(rewritten);
+}
+
+function withoutContent(payload: Payload): Payload {
+  const changed = payload['changed_attributes'] as Record<string, unknown> | undefined;
+  if (!changed) return { ...payload, ...blank };
+  const names = Object.keys(blank).filter((name) => name in changed) as (keyof typeof blank)[];
+  const blanked = Object.fromEntries(names.map((name) => [name, { previous: null, current: blank[name] }]));
+  return { ...payload, ...blank, changed_attributes: { ...changed, ...blanked } };
 }

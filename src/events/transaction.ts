@@ -8,22 +8,22 @@ import type { BotDecision } from './outbox.ts';
 import { UnitOfWork } from './unit-of-work.ts';
 
 /**
- * On whose behalf something is done. `depth` counts how many bot runs stand between a customer's word and this: 0 for
- * people, one more than that of the event it answers for a bot.
+ * On whose behalf something is done. `depth` is the number of bot runs between a customer's action and this one: 0 for
+ * people, for a bot one more than that of the event it handles.
  */
 export interface Actor {
   kind: 'user' | 'agent_bot' | 'contact' | 'system';
-  /** Null for the service, and for a contact that is not there yet. */
+  /** Null for the service, and for a visitor who is no contact yet. */
   id: number | null;
   name: string;
-  /** A user's role in the account; null for everybody else. */
+  /** An agent's role in the account; null for everybody else. */
   role: 'administrator' | 'agent' | null;
   email: string | null;
   avatarUrl: string | null;
   depth: number;
 }
 
-/** The service itself: alarms, and the consequences of failures. */
+/** The service itself: sweeps, and the consequences of failures. */
 export const system: Actor = {
   kind: 'system',
   id: null,
@@ -34,13 +34,13 @@ export const system: Actor = {
   depth: 0,
 };
 
-/** Whose account, and on whose behalf. */
+/** The account of a transaction, and on whose behalf it acts. */
 interface Scope {
   account: Named;
   actor: Actor;
 }
 
-/** A transaction in no account: of persons, system bots, and accounts themselves. Rows change through `em`. */
+/** A transaction outside of accounts, for persons, system bots, and accounts themselves. Rows are changed through `em`. */
 export class OuterTransaction {
   protected readonly unit: UnitOfWork;
 
@@ -48,36 +48,36 @@ export class OuterTransaction {
     this.unit = unit;
   }
 
-  /** The entity manager of the transaction, or of the savepoint that is open in it. */
+  /** The entity manager of the transaction, or of the innermost open savepoint. */
   get em(): EntityManager {
     return this.unit.em;
   }
 
-  /** The business time of everything in it. */
+  /** The business time of the whole transaction. */
   get now(): Date {
     return this.unit.now;
   }
 
-  /** The account that it is in; null for none. */
+  /** The account's id; null outside of accounts. */
   readonly accountId: number | null = null;
 
-  /** The same transaction in an account, in the name of the service. */
+  /** The same transaction within an account, with the service as actor. */
   in(account: Named): Transaction {
     return new Transaction(this.unit, { account, actor: system });
   }
 
   /**
-   * Begins `work` after the outermost commit, never inside the transaction: mail, announcements, whatever talks to others.
-   * Forgotten when the transaction, or the savepoint it was said in, is undone. `work` must not wait for anything: what
-   * takes time it only begins.
+   * Starts `work` after the outermost commit, never inside the transaction: mail, announcements, everything that talks to
+   * other systems. It is forgotten when the transaction, or the savepoint in which it was added, is rolled back. `work` is
+   * synchronous: it may start slow work but not wait for it.
    */
   afterCommit(work: () => void): void {
     this.unit.afterCommit.add(work);
   }
 
   /**
-   * Runs `work` as a part that can fail alone: what it wrote, changed and said is undone with it, its locks are let go. What
-   * it changed and said is written when it ends.
+   * Runs `work` in a savepoint. If it fails, its writes, changed objects, events and locks are rolled back with it; if it
+   * succeeds, its changes and events are written at its end.
    */
   savepoint<Result>(work: (tx: this) => Promise<Result>): Promise<Result> {
     return this.unit.savepoint(
@@ -86,15 +86,15 @@ export class OuterTransaction {
     );
   }
 
-  /** Writes what it changed and said; part of its commit. */
+  /** Writes the changes and events; part of the commit. */
   flush(): Promise<void> {
     return this.unit.flush();
   }
 }
 
 /**
- * A transaction in one account, on somebody's behalf, and its unit of work: it hands out conversations, takes down what
- * happens, and writes both when it commits.
+ * A transaction in one account, on somebody's behalf. It is a unit of work: it hands out conversations, records events, and
+ * writes both at its commit.
  */
 export class Transaction extends OuterTransaction {
   readonly account: Named;
@@ -108,48 +108,48 @@ export class Transaction extends OuterTransaction {
     this.accountId = account.id;
   }
 
-  /** The same transaction on behalf of another. */
+  /** The same transaction with another actor. */
   as(actor: Actor): Transaction {
     return new Transaction(this.unit, { account: this.account, actor });
   }
 
   /**
-   * A conversation of the account, locked until the transaction ends; null when there is none. It is read once: whoever
-   * asks again gets the same object. What is changed on it is written at the commit.
+   * A conversation of the account, locked until the transaction ends; null when there is none. It is read once: later calls
+   * return the same object. Changes of the object are written at the commit.
    */
   conversation(id: number): Promise<Conversation | null> {
     return this.#part.conversations.lock(this.em, id);
   }
 
-  /** Many conversations, locked in one statement, in the order of their ids. */
+  /** Conversations locked by one statement, in the order of their ids. */
   conversations(choice: RowChoice): Promise<Conversation[]> {
     return this.#part.conversations.lockMany(this.em, choice);
   }
 
-  /** A new conversation; what is changed on it afterwards is written at the commit, too. */
+  /** Inserts a conversation; later changes of the object are written at the commit. */
   insertConversation(draft: ConversationDraft): Promise<Conversation> {
     return this.#part.conversations.insert(this.em, draft, this.now);
   }
 
-  /** Deletes the rows of locked conversations, and what hangs on them. */
+  /** Deletes locked conversations, with the rows that refer to them. */
   deleteConversations(conversations: readonly Conversation[]): Promise<void> {
     return this.#part.conversations.delete(this.em, conversations);
   }
 
   /**
-   * Says that an event happened, as its subject stands now: one delivery for each subscriber commits with it. `bot` is what
-   * the arbiter decided of the conversation's bot, null when that is told nothing.
+   * Records an event with its subject's present state; it is committed with a delivery for each subscriber. `bot` is the
+   * arbiter's decision on the conversation's bot; null when bots do not receive the event.
    */
   record(name: EventName, subject: Subject, bot: BotDecision | null = null): void {
     this.#part.outbox.record(name, subject, { depth: this.actor.depth, bot });
   }
 
-  /** Tells the alarm clock, after the commit, of a snooze that ends then. */
+  /** Announces to the alarm clock, after the commit, when a snooze ends. */
   announceSnooze(until: Date): void {
     this.afterCommit(() => this.unit.database.announce('snooze', until));
   }
 
-  /** Like that of any transaction; events are written with those of the rest, at the commit. */
+  /** Like OuterTransaction.savepoint, but events are written at the commit, with all others. */
   override savepoint<Result>(work: (tx: this) => Promise<Result>): Promise<Result> {
     return this.unit.savepoint(
       () => work(this),
@@ -162,10 +162,10 @@ export class Transaction extends OuterTransaction {
   }
 }
 
-/** Runs work in a transaction: one of its own, or a savepoint of the one that holds a whole request together. */
+/** Runs work in a transaction: in one of its own, or in a savepoint of the transaction of the whole request. */
 export type Transact<Tx = Transaction> = <Result>(work: (tx: Tx) => Promise<Result>) => Promise<Result>;
 
-/** Whatever runs work in no account, to run it in one, in the name of the service. */
+/** Turns transactions outside of accounts into transactions in an account, with the service as actor. */
 export function within(outside: Transact<OuterTransaction>, account: Named): Transact {
   return (work) => outside((outer) => work(outer.in(account)));
 }
@@ -198,10 +198,9 @@ async function commitWithRetries<Result>(
 }
 
 /**
- * Runs `work` in one transaction in an account, and commits its rows, events and deliveries together; whatever it throws
- * undoes all of it. It is run again from the start after a deadlock or a serialization failure (and, where the pool is for
- * it, after waiting too long for a lock), so it must not do anything but talk to the database; what is to follow the commit
- * it gives to `afterCommit`.
+ * Runs `work` in one transaction in an account, and commits its rows, events and deliveries together; an error rolls back
+ * all of them. After a deadlock or a serialization failure (on the engine's pool after a lock timeout too) `work` is run
+ * again from the start, so it must do nothing but talk to the database; everything else it adds to `afterCommit`.
  */
 export function transact<Result>(
   database: Database,
@@ -211,7 +210,7 @@ export function transact<Result>(
   return commitWithRetries(database, (unit) => work(new Transaction(unit, scope)));
 }
 
-/** Like transact, in no account. */
+/** Like transact, outside of accounts. */
 export function transactOutside<Result>(
   database: Database,
   work: (tx: OuterTransaction) => Promise<Result>,

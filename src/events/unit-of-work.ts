@@ -4,19 +4,19 @@ import { HeldConversations } from '../records/held-conversations.ts';
 import { AfterCommit } from './after-commit.ts';
 import { Outbox } from './outbox.ts';
 
-/** What a transaction holds and says in one account. */
+/** The locked conversations and recorded events of a transaction in one account. */
 interface Part {
   conversations: HeldConversations;
   outbox: Outbox;
 }
 
 /**
- * What all that is done in one transaction of the database has in common: what it holds and says in each account, and what
- * follows its commit.
+ * The state of one database transaction, shared by its views (Transaction, OuterTransaction): conversations and events by
+ * account, and the work after its commit.
  */
 export class UnitOfWork {
   readonly database: Database;
-  /** The business time of everything in it. */
+  /** The business time of the whole transaction. */
   readonly now: Date;
   readonly afterCommit = new AfterCommit();
   readonly #parts = new Map<number, Part>();
@@ -28,7 +28,7 @@ export class UnitOfWork {
     this.#em = em;
   }
 
-  /** The entity manager of the innermost savepoint that is open. */
+  /** The entity manager of the innermost open savepoint. */
   get em(): EntityManager {
     return this.#em;
   }
@@ -42,8 +42,8 @@ export class UnitOfWork {
   }
 
   /**
-   * Runs `work` in a savepoint, and `ending` last in it. When that fails, what was changed, held and said since is undone
-   * and forgotten.
+   * Runs `work` and then `ending` in a savepoint. If either fails, the changes, locked conversations and events since its
+   * beginning are forgotten.
    */
   async savepoint<Result>(work: () => Promise<Result>, ending: () => Promise<void>): Promise<Result> {
     const outer = this.#em;
@@ -63,13 +63,13 @@ export class UnitOfWork {
     }
   }
 
-  /** Writes the rows that were changed, so that statements see them. */
+  /** Writes the changed rows, so that later statements see them. */
   async writeRows(): Promise<void> {
     await this.#em.flush();
     for (const { conversations } of this.#parts.values()) await conversations.write(this.#em);
   }
 
-  /** Writes what was changed and said: the last part of the commit. */
+  /** Writes the changed rows and the events; the last part of the commit. */
   async flush(): Promise<void> {
     await this.writeRows();
     for (const [accountId, { outbox }] of this.#parts) await this.#flushOutbox(accountId, outbox);

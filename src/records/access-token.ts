@@ -13,6 +13,6 @@ const AccessTokenSchema = defineEntity({
   },
 });
 
-/** What a user or a bot proves itself with; only its SHA-256 is kept. */
+/** The access token of a user or a bot; only its SHA-256 is stored. */
 export class AccessToken extends AccessTokenSchema.class {}
 AccessTokenSchema.setClass(AccessToken);

@@ -11,7 +11,7 @@ const AccountSchema = defineEntity({
   },
 });
 
-/** A tenant: everything else but users, system bots and tokens belongs to one. */
+/** A tenant: everything but users, system bots and access tokens belongs to one. */
 export class Account extends AccountSchema.class {
   static readonly noun = 'Account';
 }

@@ -39,10 +39,10 @@ const AgentBotSchema = defineEntity({
 });
 
 /**
- * A bot that can serve conversations; without an account it is a system bot. `events` names what it is told of,
- * `hearsOwn` whether outgoing messages are among it, `hearsNotes` whether private notes are. `installed` is false as long
- * as its plugin is missing. `failedRuns` counts failed runs since the last good one; domain/bots/quarantine.ts tells what
- * follows. Secrets are sealed by the secret box.
+ * A bot that can serve conversations; a system bot has no account. `events` are the names of the events it receives,
+ * `hearsOwn` whether outgoing messages are among them, `hearsNotes` whether private notes are. `installed` is false while
+ * its plugin is missing. `failedRuns` counts failed runs since the last successful one: see domain/bots/quarantine.ts.
+ * Secrets are sealed by the secret box.
  */
 export class AgentBot extends AgentBotSchema.class {
   static readonly noun = 'Agent bot';

@@ -15,8 +15,8 @@ const AgentSchema = defineEntity({
 });
 
 /**
- * Somebody's part in an account: what the REST API calls an agent. `userId` is the agent's id there, that of the seat
- * (see domain/people/seats.ts), and so is every `user_id` of a tenant table: it names a row of `users` only by chance.
+ * An agent of an account. `userId` is the agent's id, which is that of the seat (see domain/people/seats.ts), as is every
+ * `user_id` of a tenant table: it equals an id in `users` only by chance.
  */
 export class Agent extends AgentSchema.class {
   static readonly noun = 'Agent';

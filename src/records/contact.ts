@@ -13,11 +13,11 @@ const ContactSchema = defineEntity({
     blocked: p.boolean().default(false),
     avatarUrl: p.text().nullable(),
     customAttributes: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
-    /** What the contact said about itself as a visitor: never mixed with what people and integrations keep. */
+    /** Attributes from visitors, kept apart from those of people and integrations because nobody vouches for them. */
     visitorAttributes: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
     additionalAttributes: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
     lastActivityAt: p.datetime().nullable(),
-    /** Since when it is being deleted, where that takes more than a moment. */
+    /** Since when the contact is being deleted, in batches. */
     deletionRequestedAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p.datetime().defaultRaw('now()'),

@@ -3,7 +3,7 @@ import { moment, momentOrNull, sql, type Executor } from '../postgres/sql.ts';
 import type { BotSilence, Conversation, ConversationStatus, HumanSilence, Named, Priority } from './conversation.ts';
 import { servingBotColumns, toServingBot, type ServingBotRow } from './serving-bot.ts';
 
-// One row type for all, so that every reader of a conversation sees the same thing.
+// One list of columns, so that every reader of a conversation gets the same object.
 const columns = `
   c.id, c.account_id, a.name AS account_name, c.inbox_id, i.name AS inbox_name, i.channel_type,
   i.greeting_enabled OR i.working_hours_enabled AS inbox_greets, i.enable_auto_assignment AS inbox_auto_assigns,
@@ -69,8 +69,17 @@ interface Row extends ServingBotRow {
   last_activity_at: string;
 }
 
-function named(id: number | null, name: string | null): Named | null {
-  return id === null ? null : { id, name: name ?? '' };
+const read = `SELECT ${columns} FROM conversations c ${joins}`;
+const findOne = prepared(`${read} WHERE c.account_id = $1 AND c.id = $2`);
+
+/** A conversation of the account, or null. To change one, lock it by Transaction.conversation. */
+export async function findConversation(
+  executor: Executor,
+  accountId: number,
+  id: number,
+): Promise<Conversation | null> {
+  const [row] = await sql<Row>(executor, findOne, [accountId, id]);
+  return row ? toConversation(row) : null;
 }
 
 function toConversation(row: Row): Conversation {
@@ -119,20 +128,11 @@ function toConversation(row: Row): Conversation {
   };
 }
 
-const read = `SELECT ${columns} FROM conversations c ${joins}`;
-const findOne = prepared(`${read} WHERE c.account_id = $1 AND c.id = $2`);
-
-/** One conversation of the account, or null. To change it, a transaction locks it: see Transaction.conversation. */
-export async function findConversation(
-  executor: Executor,
-  accountId: number,
-  id: number,
-): Promise<Conversation | null> {
-  const [row] = await sql<Row>(executor, findOne, [accountId, id]);
-  return row ? toConversation(row) : null;
+function named(id: number | null, name: string | null): Named | null {
+  return id === null ? null : { id, name: name ?? '' };
 }
 
-/** The named conversations of the account, in the order of the ids. */
+/** The conversations of the account with these ids, in the order of the ids. */
 export async function findConversations(
   executor: Executor,
   accountId: number,
@@ -146,15 +146,14 @@ export async function findConversations(
   return rows.map(toConversation);
 }
 
-// FOR UPDATE reads the locked row anew when another transaction has just changed it, but not the rows that are joined to
-// it: then the conversation is read once more.
+// FOR UPDATE re-reads the locked row, not the joined ones: if it changed while we waited, read again.
 const lock = `SELECT ${columns},
     c.ctid = (SELECT seen.ctid FROM conversations seen WHERE seen.account_id = $1 AND seen.id = c.id) AS unchanged
   FROM conversations c ${joins}`;
 const lockOne = prepared(`${lock} WHERE c.account_id = $1 AND c.id = $2 FOR UPDATE OF c`);
 type LockedRow = Row & { unchanged: boolean };
 
-/** One conversation of the account, whose row nobody else changes until the transaction ends; null when there is none. */
+/** A conversation of the account, locked (FOR UPDATE) until the transaction ends; null when there is none. */
 export async function lockConversationRow(
   executor: Executor,
   accountId: number,
@@ -165,19 +164,19 @@ export async function lockConversationRow(
   return row ? toConversation(row) : null;
 }
 
-/** Which rows are to be locked. */
+/** Which conversations to lock. */
 export interface RowChoice {
-  /** Statement for their ids; `$1` is the account. */
+  /** Statement for the ids; `$1` is the account. */
   ids: string;
-  /** From `$2` on. */
+  /** Parameters from `$2` on. */
   parameters: readonly unknown[];
-  /** Rows that another transaction has locked are left out instead of waited for. */
+  /** Skips rows that other transactions have locked, instead of waiting for them. */
   skipLocked?: boolean;
-  /** Whether the statement is to be prepared: see prepared. */
+  /** Whether to prepare the statement: see prepared. */
   hot?: boolean;
 }
 
-/** Like lockConversationRow, for many, in the order of their ids, as in all transactions that lock more than one. */
+/** Like lockConversationRow, for many: in the order of their ids, which is the lock order. */
 export async function lockConversationRows(
   executor: Executor,
   accountId: number,
@@ -192,7 +191,7 @@ export async function lockConversationRows(
   return rows.map((row) => readAnew.get(row.id) ?? toConversation(row));
 }
 
-/** A conversation as it begins. */
+/** A new conversation. */
 export interface ConversationDraft {
   inboxId: number;
   contactId: number;
@@ -213,7 +212,7 @@ const insertStatement = prepared(`
   )
   SELECT ${columns} FROM c ${joins}`);
 
-/** Stores a conversation that begins `now`, and answers it as findConversation would. */
+/** Inserts a conversation created at `now`; returns it as findConversation would. */
 export async function insertConversationRow(
   executor: Executor,
   accountId: number,

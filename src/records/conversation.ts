@@ -2,7 +2,7 @@ import type { ServingBot } from './serving-bot.ts';
 
 export type ConversationStatus = 'open' | 'resolved' | 'pending' | 'snoozed';
 export type Priority = 'urgent' | 'high' | 'medium' | 'low';
-/** How a bot ended its part in a conversation: it gave it away, was stopped in a loop, or could not answer. */
+/** How a bot ended its part in a conversation: it handed it over, was stopped in a loop, or failed to answer. */
 export type BotSilence = 'handed_off' | 'loop_suspected' | 'bot_failed';
 /** How people took a conversation from its bot. */
 export type HumanSilence = 'human_replied' | 'human_opened';
@@ -12,11 +12,11 @@ export interface Named {
   name: string;
 }
 
-/** A conversation with all that its answers and events tell of its surroundings. */
+/** A conversation, with what its answers and events show of inbox, contact, assignee, team and bot. */
 export interface Conversation {
   id: number;
   account: Named;
-  /** `greets`: it may answer a customer by itself; `autoAssigns`: it may name an assignee by itself. */
+  /** `greets`: it may answer customers automatically; `autoAssigns`: it may assign conversations automatically. */
   inbox: Named & { channelType: string; greets: boolean; autoAssigns: boolean };
   contact: Named & {
     email: string | null;
@@ -30,19 +30,19 @@ export interface Conversation {
   assignee: Named | null;
   team: Named | null;
   bot: ServingBot | null;
-  /** Binds the bot `botSilenceOf` alone, which may have been replaced since; null as long as that is. */
+  /** Silences only the bot `botSilenceOf`, which may have been replaced since. */
   botSilence: BotSilence | null;
   botSilenceOf: number | null;
-  /** Binds every bot. */
+  /** Silences every bot. */
   humanSilence: HumanSilence | null;
-  /** Public messages of bots since the customer last spoke. */
+  /** Public messages of bots since the customer's last message. */
   botStreak: number;
   labels: string[];
   sourceId: string | null;
   snoozedUntil: Date | null;
   waitingSince: Date | null;
   slaPolicyId: number | null;
-  /** Null when the policy demands none, and once it was given or missed. */
+  /** Null without a promise, and once the promise was met or broken. */
   firstResponseDueAt: Date | null;
   /** Like firstResponseDueAt. */
   resolutionDueAt: Date | null;

@@ -11,7 +11,7 @@ import { Team } from './team.ts';
 import { User } from './user.ts';
 import { Webhook } from './webhook.ts';
 
-/** Every class of rows that the ORM handles; hot rows (conversation, message) are read and written by statements of their own. */
+/** All ORM entities. Hot rows (conversation, message) have none: they are read and written by SQL. */
 export const entities = [
   AccessToken,
   Account,

@@ -15,7 +15,7 @@ interface Column {
   valueOf: (conversation: Conversation) => unknown;
 }
 
-/** What verbs may change on a conversation, and the columns that keep it. */
+/** The columns that verbs may change, and their values. */
 const columns: readonly Column[] = [
   { name: 'status', type: 'text', valueOf: ({ status }) => status },
   { name: 'priority', type: 'text', valueOf: ({ priority }) => priority },
@@ -45,26 +45,13 @@ const columns: readonly Column[] = [
 
 type Values = readonly unknown[];
 
-/** A conversation that a transaction has locked, and the values of its columns as they stand in its row. */
+/** A locked conversation, and the stored values of its columns. */
 interface Held {
   conversation: Conversation;
   stored: Values;
 }
 
-function valuesOf(conversation: Conversation): Values {
-  return columns.map(({ valueOf }) => valueOf(conversation));
-}
-
-// Attributes are replaced, never changed in place, so that they differ when they are another object.
-function isSame(one: unknown, other: unknown): boolean {
-  return one === other || (one instanceof Date && other instanceof Date && one.getTime() === other.getTime());
-}
-
-function encode({ type }: Column, value: unknown): unknown {
-  return type === 'jsonb' ? JSON.stringify(value) : value;
-}
-
-// Null leaves attributes as they are: they may be large, and most changes are none of theirs.
+// Null keeps stored attributes: they may be large, and most changes do not concern them.
 const updateOne = prepared(
   `UPDATE conversations SET ${columns
     .map(({ name, type }, index) =>
@@ -73,11 +60,93 @@ const updateOne = prepared(
     .join(', ')} WHERE account_id = $1 AND id = $2`,
 );
 
-/** A conversation that differs from its row. */
+/** A conversation that differs from its stored values. */
 interface Changed extends Held {
   values: Values;
-  /** Where they differ, among the columns. */
+  /** Indices of the differing columns. */
   differing: readonly number[];
+}
+
+/**
+ * The conversations that a transaction of an account has locked: each is read once, is the same object until the
+ * transaction ends, and is written when it differs from its stored values. Verbs change the object; no other statement
+ * changes the row.
+ */
+export class HeldConversations {
+  readonly #accountId: number;
+  readonly #held = new Map<number, Held>();
+
+  constructor(accountId: number) {
+    this.#accountId = accountId;
+  }
+
+  /** Locks a conversation; null when the account has none with the id. */
+  async lock(executor: Executor, id: number): Promise<Conversation | null> {
+    const held = this.#held.get(id);
+    if (held) return held.conversation;
+    const conversation = await lockConversationRow(executor, this.#accountId, id);
+    return conversation && this.#hold(conversation);
+  }
+
+  /** Locks conversations by one statement, in the order of their ids. */
+  async lockMany(executor: Executor, choice: RowChoice): Promise<Conversation[]> {
+    const conversations = await lockConversationRows(executor, this.#accountId, choice);
+    return conversations.map((read) => this.#held.get(read.id)?.conversation ?? this.#hold(read));
+  }
+
+  /** Inserts a conversation created at `now`. */
+  async insert(executor: Executor, draft: ConversationDraft, now: Date): Promise<Conversation> {
+    return this.#hold(await insertConversationRow(executor, this.#accountId, draft, now));
+  }
+
+  /** Deletes locked conversations, with the rows that refer to them. */
+  async delete(executor: Executor, conversations: readonly Conversation[]): Promise<void> {
+    const ids = conversations.map(({ id }) => id);
+    await sql(executor, 'DELETE FROM conversations WHERE account_id = $1 AND id = ANY ($2)', [this.#accountId, ids]);
+    for (const id of ids) this.#held.delete(id);
+  }
+
+  /** Writes the conversations that differ from their stored values, in one statement. */
+  async write(executor: Executor): Promise<void> {
+    const changed = [...this.#held.values()].flatMap((held): Changed[] => {
+      const values = valuesOf(held.conversation);
+      const differing = [...values.keys()].filter((index) => !isSame(values[index], held.stored[index]));
+      return differing.length > 0 ? [{ ...held, values, differing }] : [];
+    });
+    const [first] = changed;
+    if (!first) return;
+    await (changed.length === 1 ? writeOne(executor, first) : writeMany(executor, this.#accountId, changed));
+    for (const { conversation, values } of changed) this.#held.set(conversation.id, { conversation, stored: values });
+  }
+
+  /**
+   * Marks the present state; the returned function restores it, for a rolled-back savepoint. Conversations locked since are
+   * forgotten, because their locks are released.
+   */
+  mark(): () => void {
+    const before = Array.from(this.#held.values(), (held) => ({ ...held, copy: { ...held.conversation } }));
+    return () => {
+      this.#held.clear();
+      for (const { conversation, stored, copy } of before) {
+        Object.assign(conversation, copy);
+        this.#held.set(conversation.id, { conversation, stored });
+      }
+    };
+  }
+
+  #hold(conversation: Conversation): Conversation {
+    this.#held.set(conversation.id, { conversation, stored: valuesOf(conversation) });
+    return conversation;
+  }
+}
+
+function valuesOf(conversation: Conversation): Values {
+  return columns.map(({ valueOf }) => valueOf(conversation));
+}
+
+// Identity suffices for attributes: they are replaced, never changed in place.
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || (one instanceof Date && other instanceof Date && one.getTime() === other.getTime());
 }
 
 async function writeOne(executor: Executor, { conversation, values, differing }: Changed): Promise<void> {
@@ -85,6 +154,10 @@ async function writeOne(executor: Executor, { conversation, values, differing }:
     column.type === 'jsonb' && !differing.includes(index) ? null : encode(column, values[index]),
   );
   await sql(executor, updateOne, [conversation.account.id, conversation.id, ...parameters]);
+}
+
+function encode({ type }: Column, value: unknown): unknown {
+  return type === 'jsonb' ? JSON.stringify(value) : value;
 }
 
 async function writeMany(executor: Executor, accountId: number, changed: readonly Changed[]): Promise<void> {
@@ -102,77 +175,4 @@ async function writeMany(executor: Executor, accountId: number, changed: readonl
       ...written.map((column) => changed.map(({ conversation }) => encode(column, column.valueOf(conversation)))),
     ],
   );
-}
-
-/**
- * The conversations that a transaction of an account has locked: each is read once, is the same object until the
- * transaction ends, and is written when it differs from what was read. Verbs change the object; no other statement changes
- * the row.
- */
-export class HeldConversations {
-  readonly #accountId: number;
-  readonly #held = new Map<number, Held>();
-
-  constructor(accountId: number) {
-    this.#accountId = accountId;
-  }
-
-  /** Locks a conversation; null when the account has none such. */
-  async lock(executor: Executor, id: number): Promise<Conversation | null> {
-    const held = this.#held.get(id);
-    if (held) return held.conversation;
-    const conversation = await lockConversationRow(executor, this.#accountId, id);
-    return conversation && this.#hold(conversation);
-  }
-
-  /** Locks many in one statement, in the order of their ids. */
-  async lockMany(executor: Executor, choice: RowChoice): Promise<Conversation[]> {
-    const conversations = await lockConversationRows(executor, this.#accountId, choice);
-    return conversations.map((read) => this.#held.get(read.id)?.conversation ?? this.#hold(read));
-  }
-
-  /** Stores a conversation that begins `now`. */
-  async insert(executor: Executor, draft: ConversationDraft, now: Date): Promise<Conversation> {
-    return this.#hold(await insertConversationRow(executor, this.#accountId, draft, now));
-  }
-
-  /** Deletes locked conversations with all that hangs on them. */
-  async delete(executor: Executor, conversations: readonly Conversation[]): Promise<void> {
-    const ids = conversations.map(({ id }) => id);
-    await sql(executor, 'DELETE FROM conversations WHERE account_id = $1 AND id = ANY ($2)', [this.#accountId, ids]);
-    for (const id of ids) this.#held.delete(id);
-  }
-
-  /** Writes those that differ from their rows, in one statement. */
-  async write(executor: Executor): Promise<void> {
-    const changed = [...this.#held.values()].flatMap((held): Changed[] => {
-      const values = valuesOf(held.conversation);
-      const differing = [...values.keys()].filter((index) => !isSame(values[index], held.stored[index]));
-      return differing.length > 0 ? [{ ...held, values, differing }] : [];
-    });
-    const [first] = changed;
-    if (!first) return;
-    await (changed.length === 1 ? writeOne(executor, first) : writeMany(executor, this.#accountId, changed));
-    for (const { conversation, values } of changed) this.#held.set(conversation.id, { conversation, stored: values });
-  }
-
-  /**
-   * Notes how they stand; the answer puts them back there, for a savepoint that is undone. What was locked since is
-   * forgotten, since the locks are let go.
-   */
-  mark(): () => void {
-    const before = Array.from(this.#held.values(), (held) => ({ ...held, copy: { ...held.conversation } }));
-    return () => {
-      this.#held.clear();
-      for (const { conversation, stored, copy } of before) {
-        Object.assign(conversation, copy);
-        this.#held.set(conversation.id, { conversation, stored });
-      }
-    };
-  }
-
-  #hold(conversation: Conversation): Conversation {
-    this.#held.set(conversation.id, { conversation, stored: valuesOf(conversation) });
-    return conversation;
-  }
 }

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** The hours of one day of the week; 0 is Sunday. Hours are null on a day that is closed or open all day. */
+/** The hours of one weekday; 0 is Sunday. Hours are null when closed or open all day. */
 export interface WorkingDay {
   day_of_week: number;
   closed_all_day: boolean;
@@ -31,9 +31,9 @@ const InboxSchema = defineEntity({
     outOfOfficeMessage: p.text().nullable(),
     csatSurveyEnabled: p.boolean().default(false),
     avatarUrl: p.text().nullable(),
-    /** Sealed; null until it was first made. */
+    /** Sealed; null until one is created. */
     identitySecret: p.text().nullable(),
-    /** Counts too until it expires. */
+    /** Valid until it expires. */
     previousIdentitySecret: p.text().nullable(),
     previousIdentitySecretExpiresAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
@@ -41,7 +41,7 @@ const InboxSchema = defineEntity({
   },
 });
 
-/** A configured channel connection; `agentBotId` is its active bot. Without `workingHours` it keeps the usual week. */
+/** A channel's connection to the account; `agentBotId` is its bot. Empty `workingHours` stand for the usual week. */
 export class Inbox extends InboxSchema.class {
   static readonly noun = 'Inbox';
 }

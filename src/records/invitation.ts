@@ -15,8 +15,8 @@ const InvitationSchema = defineEntity({
 });
 
 /**
- * A link by which somebody takes the seat `userId`; only the token's SHA-256 is kept. `closedAt` is when it was accepted
- * or withdrawn; the row stays, since it counts against how many an account may send.
+ * An invitation to take the seat `userId`, by a link with a token; only the token's SHA-256 is stored. `closedAt` is when it
+ * was accepted or withdrawn; the row stays, because it counts against the account's limit.
  */
 export class Invitation extends InvitationSchema.class {}
 InvitationSchema.setClass(Invitation);

@@ -4,7 +4,7 @@ import { moment, sql, type Executor } from '../postgres/sql.ts';
 export type SenderKind = 'contact' | 'user' | 'agent_bot' | 'system';
 export type ContentType = 'text' | 'input_select' | 'input_email';
 
-/** Who wrote a message; `id` is null for the service itself, and for authors that no longer exist. */
+/** The author of a message; `id` is null for the service, and for authors that were deleted. */
 export interface Sender {
   kind: SenderKind;
   id: number | null;
@@ -13,7 +13,7 @@ export interface Sender {
   avatarUrl: string | null;
 }
 
-/** One exchange inside a conversation, or a private note. */
+/** A message of a conversation, or a private note. */
 export interface Message {
   id: number;
   conversationId: number;
@@ -56,28 +56,6 @@ const joins = `
   LEFT JOIN seats u ON m.sender_kind = 'user' AND u.account_id = m.account_id AND u.id = m.sender_id
   LEFT JOIN agent_bots b ON m.sender_kind = 'agent_bot' AND b.id = m.sender_id`;
 
-function toMessage(row: Row): Message {
-  return {
-    id: row.id,
-    conversationId: row.conversation_id,
-    type: row.message_type,
-    content: row.content,
-    contentType: row.content_type,
-    contentAttributes: row.content_attributes,
-    private: row.private,
-    status: row.status,
-    sourceId: row.source_id,
-    sender: {
-      kind: row.sender_kind,
-      id: row.sender_name === null ? null : row.sender_id,
-      name: row.sender_name ?? '',
-      email: row.sender_email,
-      avatarUrl: row.sender_avatar,
-    },
-    createdAt: moment(row.created_at),
-  };
-}
-
 const insertStatement = prepared(
   `WITH active AS (UPDATE contacts SET last_activity_at = $12 WHERE account_id = $1 AND id = $11 AND $10 = 'contact')
      INSERT INTO messages (account_id, conversation_id, message_type, content, content_type, content_attributes, private,
@@ -85,7 +63,7 @@ const insertStatement = prepared(
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12) RETURNING id`,
 );
 
-/** Stores a message and answers its id; a contact who wrote it has been active then. */
+/** Inserts a message and returns its id; a contact as author gets its `last_activity_at`. */
 export async function insertMessage(
   executor: Executor,
   accountId: number,
@@ -108,11 +86,11 @@ export async function insertMessage(
   return (rows[0] as { id: number }).id;
 }
 
-/** Which stretch of a conversation to read; moments are exclusive. */
+/** Which messages of a conversation to read; moments are exclusive. */
 export interface MessageWindow {
   before?: Date;
   after?: Date;
-  /** Leaves private notes out. */
+  /** Leaves out private notes. */
   publicOnly?: boolean;
 }
 
@@ -120,8 +98,8 @@ const pageSize = 20;
 const pageSizeAfter = 100;
 
 /**
- * Messages of a conversation, oldest first: the latest 20, the 20 before a moment, or up to 100 after one (which
- * `before` may bound).
+ * Messages of a conversation, oldest first: the latest 20, the 20 before a moment, or up to 100 after one (and then
+ * before `before`, if given).
  */
 export async function findMessages(
   executor: Executor,
@@ -150,7 +128,29 @@ export async function findMessages(
   return rows.map(toMessage);
 }
 
-/** One message of a conversation, or null. */
+function toMessage(row: Row): Message {
+  return {
+    id: row.id,
+    conversationId: row.conversation_id,
+    type: row.message_type,
+    content: row.content,
+    contentType: row.content_type,
+    contentAttributes: row.content_attributes,
+    private: row.private,
+    status: row.status,
+    sourceId: row.source_id,
+    sender: {
+      kind: row.sender_kind,
+      id: row.sender_name === null ? null : row.sender_id,
+      name: row.sender_name ?? '',
+      email: row.sender_email,
+      avatarUrl: row.sender_avatar,
+    },
+    createdAt: moment(row.created_at),
+  };
+}
+
+/** A message of a conversation, or null. */
 export async function findMessage(
   executor: Executor,
   accountId: number,
@@ -161,7 +161,7 @@ export async function findMessage(
   return message?.conversationId === conversationId ? message : null;
 }
 
-/** The named messages of the account, in no order. */
+/** The messages of the account with these ids, in no order. */
 export async function findMessagesById(
   executor: Executor,
   accountId: number,
@@ -175,7 +175,7 @@ export async function findMessagesById(
   return rows.map(toMessage);
 }
 
-/** Writes back what may change on a message after it was sent. */
+/** Writes the columns of a message that may change. */
 export async function saveMessage(executor: Executor, accountId: number, message: Message, now: Date): Promise<void> {
   await sql(
     executor,
@@ -185,7 +185,7 @@ export async function saveMessage(executor: Executor, accountId: number, message
   );
 }
 
-/** The newest message of each conversation that has one, by conversation id. */
+/** The newest message of each conversation with messages, by conversation id. */
 export async function findLastMessages(
   executor: Executor,
   accountId: number,
@@ -201,7 +201,7 @@ export async function findLastMessages(
   return new Map(rows.map((row) => [row.conversation_id, toMessage(row)]));
 }
 
-/** How many public messages bots sent into the conversation since a moment. */
+/** The number of public messages from bots in the conversation since a moment. */
 export async function countBotMessagesSince(
   executor: Executor,
   accountId: number,

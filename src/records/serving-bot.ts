@@ -2,27 +2,27 @@ import { prepared } from '../postgres/prepared.ts';
 import { sql, type Executor } from '../postgres/sql.ts';
 import type { Named } from './conversation.ts';
 
-/** Why a bot cannot answer, whatever the conversation. */
+/** Why a bot cannot answer in any conversation. */
 export type Unfitness = 'plugin_missing' | 'bot_quarantined' | 'bot_disabled';
 
-/** The bot that serves a conversation: its own, else its inbox's. */
+/** The bot that serves a conversation: the conversation's own, else its inbox's. */
 export interface ServingBot extends Named {
   chosenBy: 'conversation' | 'inbox';
   kind: 'webhook' | 'plugin';
   events: string[];
   hearsOwn: boolean;
   hearsNotes: boolean;
-  /** Null when it can answer. */
+  /** Null when the bot can answer. */
   unfit: Unfitness | null;
 }
 
-/** What is read of a bot, as columns of `b` (agent_bots). */
+/** The columns of a serving bot, from `b` (agent_bots). */
 export const servingBotColumns = `
   b.id AS bot_id, b.name AS bot_name, b.kind AS bot_kind, b.events AS bot_events, b.hears_own, b.hears_notes,
   b.installed AS bot_installed, b.disabled_reason IS NOT NULL AS bot_disabled,
   b.quarantined_at IS NOT NULL AND (b.quarantined_until IS NULL OR b.quarantined_until > now()) AS bot_quarantined`;
 
-/** The columns as statements answer them; all are null where no bot serves. */
+/** A row with these columns; all are null where no bot serves. */
 export interface ServingBotRow {
   bot_id: number | null;
   bot_name: string | null;
@@ -35,13 +35,7 @@ export interface ServingBotRow {
   bot_quarantined: boolean | null;
 }
 
-function unfitness(row: ServingBotRow): Unfitness | null {
-  if (!row.bot_installed) return 'plugin_missing';
-  if (row.bot_disabled) return 'bot_disabled';
-  return row.bot_quarantined ? 'bot_quarantined' : null;
-}
-
-/** The bot of a row, chosen by whom; null where none serves. */
+/** The serving bot of a row; null where none serves. */
 export function toServingBot(row: ServingBotRow, chosenBy: ServingBot['chosenBy']): ServingBot | null {
   if (row.bot_id === null || row.bot_kind === null) return null;
   return {
@@ -56,19 +50,25 @@ export function toServingBot(row: ServingBotRow, chosenBy: ServingBot['chosenBy'
   };
 }
 
+function unfitness(row: ServingBotRow): Unfitness | null {
+  if (!row.bot_installed) return 'plugin_missing';
+  if (row.bot_disabled) return 'bot_disabled';
+  return row.bot_quarantined ? 'bot_quarantined' : null;
+}
+
 const holdStatement = prepared(`SELECT ${servingBotColumns} FROM agent_bots b
   WHERE b.id = $2 AND (b.account_id = $1 OR b.account_id IS NULL) FOR KEY SHARE OF b`);
 
 /**
- * A bot that the account may choose, its own or a system bot, as it serves the conversation that chooses it; null when
- * there is none. Nobody deletes it until the transaction ends.
+ * A bot that the account may set on a conversation, its own or a system bot, locked against deletion until the transaction
+ * ends; null when there is none.
  */
 export async function holdBot(executor: Executor, accountId: number, id: number): Promise<ServingBot | null> {
   const [row] = await sql<ServingBotRow>(executor, holdStatement, [accountId, id]);
   return row ? toServingBot(row, 'conversation') : null;
 }
 
-/** The active bots of inboxes, by the ids of these; without an entry where an inbox has none. */
+/** The bots of inboxes, by inbox id; inboxes without a bot have no entry. */
 export async function findInboxBots(
   executor: Executor,
   accountId: number,

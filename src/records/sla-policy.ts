@@ -14,7 +14,7 @@ const SlaPolicySchema = defineEntity({
   },
 });
 
-/** How long customers wait at most, counted from the start of their conversation; null where nothing is promised. */
+/** The promised times, counted from the creation of a conversation; null where nothing is promised. */
 export class SlaPolicy extends SlaPolicySchema.class {
   static readonly noun = 'SLA policy';
 }

@@ -14,7 +14,7 @@ const TeamSchema = defineEntity({
   },
 });
 
-/** A group of agents that conversations can be assigned to. */
+/** A group of agents to which conversations can be assigned. */
 export class Team extends TeamSchema.class {
   static readonly noun = 'Team';
 }

@@ -16,8 +16,8 @@ const UserSchema = defineEntity({
 });
 
 /**
- * A person who works here: who holds access tokens and platform rights, under whatever names in whichever accounts. What
- * an account knows of the person stands in its seat (see domain/people/seats.ts).
+ * A person, with access tokens and platform rights, perhaps an agent of several accounts. What an account knows of the
+ * person is in its seat (see domain/people/seats.ts).
  */
 export class User extends UserSchema.class {
   static readonly noun = 'User';

@@ -26,7 +26,7 @@ const WebhookSchema = defineEntity({
   },
 });
 
-/** A subscription of an external URL to an account's events; the secrets are sealed by the secret box. */
+/** A subscription of a URL to an account's events. Secrets are sealed by the secret box. */
 export class Webhook extends WebhookSchema.class {
   static readonly noun = 'Webhook';
 }

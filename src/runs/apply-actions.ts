@@ -7,18 +7,17 @@ import type { Conversation } from '../records/conversation.ts';
 import type { Action } from '../sandbox/run.ts';
 import type { Run } from './run.ts';
 
-// Whether an action shows the customer something or ends the bot's part: a silent bot may not do that.
-function isPublic(action: Action): boolean {
-  return action.type === 'reply' || action.type === 'handoff';
-}
-
 /**
- * Whether nothing of a run is applied any more. A bot that was replaced does nothing at all; one that is silent may still
- * write notes and set labels.
+ * Whether a run's actions are dropped. A replaced bot may do nothing; a silent one may still write notes and set labels.
  */
 export function isSuperseded(conversation: Conversation, { bot, result }: Pick<Run, 'bot' | 'result'>): boolean {
   const silence = silenceOfBot(conversation, bot.id);
   return silence === 'not_serving' || (silence !== null && result.actions.some(isPublic));
+}
+
+// Actions that the customer sees or that end the bot's part; a silent bot may not take them.
+function isPublic(action: Action): boolean {
+  return action.type === 'reply' || action.type === 'handoff';
 }
 
 async function applyAction(tx: Transaction, conversationId: number, action: Action): Promise<void> {
@@ -43,7 +42,7 @@ async function applyAction(tx: Transaction, conversationId: number, action: Acti
   }
 }
 
-/** Does what a bot decided, in order, through the same verbs as everybody else; in the caller's transaction. */
+/** Applies a bot's actions in order, by the same domain verbs as every other caller; in the caller's transaction. */
 export async function applyActions(tx: Transaction, conversationId: number, actions: readonly Action[]): Promise<void> {
   for (const action of actions) await applyAction(tx, conversationId, action);
 }

@@ -16,37 +16,25 @@ import { applyActions, isSuperseded } from './apply-actions.ts';
 import { tellQuarantine } from './quarantine-log.ts';
 import { recordOf, runBot, type BotEvent, type Run, type RunPorts } from './run.ts';
 
-/** The verdict on the delivery of the event. */
+/** The verdict on the event's delivery. */
 export interface RunVerdict extends Pick<Verdict, 'state' | 'delayMs' | 'errorCode' | 'durationMs'> {
-  /** What the bot's fault was, in its own or the service's words; for the log. */
+  /** The error message of the bot or the service, for the log. */
   detail?: string;
 }
 
 /**
- * Settles the delivery in the transaction of the run's effects. Throws StaleDelivery, which undoes them, when it is not
- * ours any more.
+ * Settles the delivery in the transaction of the run's effects. Throws StaleDelivery, which rolls the effects back, when the
+ * delivery is no longer this process's.
  */
 export type Settle = (tx: Transaction, verdict: RunVerdict) => Promise<unknown>;
 
 export interface BotRunnerOptions extends RunPorts {
   database: Database;
-  /** Told of bots that are not called any more. */
+  /** Logs bots that come into quarantine. */
   log: SandboxLog;
 }
 
-// A conversation that was deleted meanwhile took the delivery with it.
-async function lock(tx: Transaction, conversationId: number): Promise<Conversation> {
-  const conversation = await tx.conversation(conversationId);
-  if (!conversation) throw new StaleDelivery();
-  return conversation;
-}
-
-function actorOf(bot: AgentBot, depth: number): Actor {
-  const { id, name, avatarUrl } = bot;
-  return { kind: 'agent_bot', id, name, role: null, email: null, avatarUrl: avatarUrl ?? null, depth };
-}
-
-/** Runs bots on their events: in the sandbox first, then, in one transaction, all they decided or none of it. */
+/** Runs plugin bots on events: first in the sandbox; then all actions, or none, in one transaction. */
 export class BotRunner {
   readonly #options: BotRunnerOptions;
 
@@ -54,7 +42,7 @@ export class BotRunner {
     this.#options = options;
   }
 
-  /** Handles one event, and settles its delivery together with the effects. Throws what `settle` throws. */
+  /** Handles one event, and settles its delivery together with the run's effects. Throws what `settle` throws. */
   async handle(input: BotEvent, settle: Settle): Promise<void> {
     const em = this.#options.database.em();
     const bot = await em.findOne(AgentBot, { id: input.botId });
@@ -68,7 +56,7 @@ export class BotRunner {
     try {
       await this.#conclude(run, settle);
     } catch (error) {
-      // A verb refused an action: that is the bot's fault.
+      // A domain verb refused an action: the bot's fault.
       if (!(error instanceof ApiError)) throw error;
       await this.#fail(run, settle, { outcome: error.code, error: error.message });
     }
@@ -103,7 +91,7 @@ export class BotRunner {
     });
   }
 
-  // The customer never waits for a bot that cannot answer: people get the conversation, with a note that says why.
+  // The customer must not wait for a bot that cannot answer: people get the conversation, with a note that says why.
   async #fail(run: Run, settle: Settle, { outcome, error }: { outcome: string; error: string }): Promise<void> {
     const { input, bot } = run;
     let quarantine: Quarantine | null = null;
@@ -120,7 +108,7 @@ export class BotRunner {
     if (quarantine) tellQuarantine(this.#options.log, { account: input.account.id, bot: bot.id, outcome }, quarantine);
   }
 
-  // The delivery has waited since before the bot's quarantine: people get the conversation at once.
+  // The delivery is older than the bot's quarantine: people get the conversation at once.
   #passOver(input: BotEvent, bot: AgentBot, settle: Settle): Promise<void> {
     return this.#transact(input, system, async (tx) => {
       const note = quarantineNote(bot.name);
@@ -149,4 +137,16 @@ export class BotRunner {
   #transact(input: BotEvent, actor: Actor, work: (tx: Transaction) => Promise<void>): Promise<void> {
     return transact(this.#options.database, { account: input.account, actor }, work);
   }
+}
+
+// A conversation that was deleted meanwhile took its deliveries with it.
+async function lock(tx: Transaction, conversationId: number): Promise<Conversation> {
+  const conversation = await tx.conversation(conversationId);
+  if (!conversation) throw new StaleDelivery();
+  return conversation;
+}
+
+function actorOf(bot: AgentBot, depth: number): Actor {
+  const { id, name, avatarUrl } = bot;
+  return { kind: 'agent_bot', id, name, role: null, email: null, avatarUrl: avatarUrl ?? null, depth };
 }

@@ -1,7 +1,7 @@
 import type { Quarantine } from '../domain/bots/quarantine.ts';
 import type { SandboxLog } from '../sandbox/parent/pool.ts';
 
-/** Logs that a quarantine begins, and the outcome that it begins with. */
+/** Logs the beginning of a quarantine, and the outcome that caused it. */
 export function tellQuarantine(
   log: SandboxLog,
   failure: { account: number; bot: number; outcome: string },

@@ -5,7 +5,7 @@ import { validateConfig } from '../packages/manifest.ts';
 import type { PluginPackage, Registry } from '../packages/registry.ts';
 import type { RunResult, Sandbox } from '../sandbox/run.ts';
 
-/** One event to be handled by a bot that runs inside the service. */
+/** An event for a plugin bot. */
 export interface BotEvent {
   account: { id: number; name: string };
   botId: number;
@@ -13,11 +13,11 @@ export interface BotEvent {
   /** The event's body as JSON text. */
   body: string;
   attempt: number;
-  /** Attempts before this one that ended with a result. */
+  /** Earlier attempts that ended with a result. */
   failures: number;
 }
 
-/** A run that is over: what it had, and what it came to. Nothing of it has had an effect yet. */
+/** A completed run: input and result. It has had no effect yet. */
 export interface Run {
   input: BotEvent;
   bot: AgentBot;
@@ -35,7 +35,7 @@ export interface RunPorts {
   random: Random;
 }
 
-/** Runs a bot on an event in the sandbox, without touching anything outside. */
+/** Runs a bot on an event in the sandbox; changes nothing. */
 export async function runBot(
   { registry, sandbox, clock, random }: RunPorts,
   input: BotEvent,
@@ -68,7 +68,7 @@ function unloaded(error: string): RunResult {
   return { outcome: 'load_failed', error, actions: [], logs: [], wallMs: 0 };
 }
 
-/** The record of a run that ended so; `error` where something went wrong after it was over. */
+/** The record of a run; `error` replaces the sandbox's own, for what went wrong after the run. */
 export function recordOf(
   { input, bot, pack, config, seed, clock, result }: Run,
   outcome: string,

@@ -107,8 +107,8 @@ export const people: readonly Mutant[] = [
   },
   {
     file: 'src/domain/people/users.ts',
-    text: 'if (revoke) await inner.nativeDelete',
-    replacement: 'await inner.nativeDelete',
+    text: 'if (revoke) await em.nativeDelete',
+    replacement: 'await em.nativeDelete',
     test: 'test/boot/remedies.test.ts',
     only: 'a lost token',
     harm: "A new token for who lost one ends all the person's others unasked.",

@@ -12,11 +12,11 @@ import type { PluginPackage } from '../../packages/registry.ts';
 import type { Shape } from '../../schemas.ts';
 import { presentCircuit } from './circuit.ts';
 
-/** What releasing a bot does, for accounts and for the platform. */
+/** The description of the two operations that release a bot. */
 export const releaseDescription =
   'Ends a quarantine: the bot is called again, and what failed before counts no more. After 5 failed runs without a good one a bot inside the service is not called for 5 minutes, then for 30 minutes, then for 4 hours, then until it is released.';
 
-/** A bot as the REST API answers it to who owns it. */
+/** A bot in REST answers to its owner: its account, or the platform for a system bot. */
 export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
   return {
     id: bot.id,
@@ -38,13 +38,13 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
   };
 }
 
-/** A bot as the REST API answers it to an account: of a system bot it is not told where it lives, nor how it is set up. */
+/** A bot in REST answers to an account, which does not see the URL and the config of system bots. */
 export function presentAgentBot(bot: AgentBot): Shape<'resources/agent-bot'> {
   const record = presentOwnBot(bot);
   return record.system ? { ...record, outgoing_url: null, config: {} } : record;
 }
 
-/** Resolves the URL of a bot's server. Errors: 422 for one that may not be called. */
+/** Checks the URL of a bot's server. Errors: 422 for a URL that may not be called. */
 export async function checkOutgoingUrl({ outbound }: OutsideServices, url: string | undefined): Promise<void> {
   if (url === undefined) return;
   const problem = await outbound.checkUrl(url, { httpsOnly: true });
@@ -54,8 +54,8 @@ export async function checkOutgoingUrl({ outbound }: OutsideServices, url: strin
 type Draft = (tx: OuterTransaction) => Promise<AgentBot>;
 
 /**
- * A bot as the body tells it, to be created in the account or for the system; and the signing secret, if it has one. The
- * URL was checked before. Errors: 422 for what the plugin refuses.
+ * Reads a new bot from the body: a function that creates it, in an account or as system bot, and the signing secret of a
+ * webhook bot. The URL has been checked. Errors: 422 for an unknown plugin and for a config that it refuses.
  */
 export function draftBot(
   services: Services,
@@ -83,7 +83,7 @@ export function draftBot(
   };
 }
 
-/** What the body changes on a bot. Errors: 422 as for draftBot. */
+/** Reads the changes of a bot from the body. Errors: 422 as for draftBot. */
 export function readChanges(
   services: Services,
   bot: AgentBot,

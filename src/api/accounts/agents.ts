@@ -10,7 +10,7 @@ import type { Shape } from '../../schemas.ts';
 
 const base = '/api/v1/accounts/:account_id/agents';
 
-/** An agent as the REST API answers it. */
+/** An agent in REST answers. */
 export function presentAgent(agent: AgentProfile): Shape<'resources/agent'> {
   return {
     id: agent.id,

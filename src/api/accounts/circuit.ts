@@ -7,7 +7,7 @@ type Known = Pick<EndpointHealth, 'consecutiveFailures'> & {
   circuitProbeAt?: Date | null | undefined;
 };
 
-/** An endpoint's circuit as the REST API answers it. */
+/** An endpoint's circuit in REST answers. */
 export function presentCircuit(endpoint: Known): Shape<'resources/webhook'>['circuit'] {
   const { consecutiveFailures, failingSince, circuitProbeAt } = endpoint;
   return {

@@ -21,7 +21,7 @@ import { presentConversations } from './conversation-records.ts';
 const base = '/api/v1/accounts/:account_id/contacts';
 const times: ReadonlySet<ContactSort> = new Set(['last_activity_at', 'created_at']);
 
-// Times come newest first and text in its own order; a minus turns either round.
+// Without a minus, times sort newest first and text ascending.
 function readSort(sort: string): { sort: ContactSort; descending: boolean } {
   const field = sort.replace(/^-/, '') as ContactSort;
   return { sort: field, descending: times.has(field) !== sort.startsWith('-') };

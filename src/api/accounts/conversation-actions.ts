@@ -14,7 +14,7 @@ function readMove(body: { status: ConversationStatus; snoozed_until?: number | n
   return { status: body.status, snoozedUntil: body.snoozed_until ? fromUnixSeconds(body.snoozed_until) : null };
 }
 
-/** What can be done with a conversation, one route for each. */
+/** Actions on a conversation. */
 export const conversationActionRoutes = [
   doors.account(
     ['PATCH', base, 'Set the status of the conversation that the body names'],

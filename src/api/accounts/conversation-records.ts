@@ -6,7 +6,7 @@ import type { Shape } from '../../schemas.ts';
 
 type Record = Shape<'resources/conversation'>;
 
-/** Conversations as the REST API answers them: with the last message of each. */
+/** Conversations in REST answers, each with its last message. */
 export async function presentConversations(
   em: EntityManager,
   accountId: number,
@@ -26,7 +26,7 @@ export async function presentConversations(
   });
 }
 
-/** Like presentConversations, for one. */
+/** Like presentConversations, for one conversation. */
 export async function presentConversation(em: EntityManager, conversation: Conversation): Promise<Record> {
   const [record] = await presentConversations(em, conversation.account.id, [conversation]);
   return record as Record;

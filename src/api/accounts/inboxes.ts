@@ -58,7 +58,7 @@ async function presentAgents(
 
 type NewInbox = Shape<'requests/inbox.create'>;
 
-// What Chatwoot's clients call the channels that they can make.
+// Names in Chatwoot's clients for the channels that they can create.
 const channelNames: Record<NonNullable<NewInbox['channel']>['type'], NonNullable<NewInbox['channel_type']>> = {
   web_widget: 'Channel::WebWidget',
   api: 'Channel::Api',
@@ -114,7 +114,7 @@ function readSettings(body: Settings): Partial<InboxSettings> {
 }
 
 export const inboxRoutes = [
-  // An account has a handful of inboxes: the contract gives this list no page parameter, so it comes whole.
+  // Not paged: the contract gives this list no page parameter, since accounts have few inboxes.
   doors.account(
     ['GET', base, 'List inboxes'],
     { reply: 'resources/inbox-list', role: 'agent' },

@@ -30,9 +30,9 @@ function welcome(accountName: string, accessToken: string | null): string {
   return page(`Welcome to ${accountName}`, access);
 }
 
-/** Where the link in an invitation leads: nobody there has a token yet, but the one in the path. */
+/** The link in an invitation. Its visitors have no access token yet, only the token in the path. */
 export const invitationRoutes = [
-  // Mail scanners follow links, so looking at an invitation does not accept it.
+  // GET must not accept the invitation, because mail scanners follow links.
   doors.open(
     ['GET', path, 'Show an invitation'],
     { reply: 'resources/page', role: 'anyone', errors: [410] },

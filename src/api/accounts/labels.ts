@@ -23,7 +23,7 @@ function presentLabel(label: Label): Shape<'resources/label'> {
 }
 
 export const labelRoutes = [
-  // Whoever shows a conversation needs all of them: the list comes whole.
+  // Not paged: clients need all labels to show a conversation.
   doors.account(
     ['GET', base, 'List labels'],
     { reply: 'resources/label-list', role: 'agent' },

@@ -20,7 +20,7 @@ function presentExplanation(conversation: Conversation): Shape<'resources/conver
   };
 }
 
-/** Which bot serves: in an inbox, and in one conversation instead of its inbox's. */
+/** The bot of an inbox, and the bot of one conversation, in place of its inbox's. */
 export const servingBotRoutes = [
   doors.account(
     ['GET', `${inboxes}/:id/agent_bot`, 'Get the agent bot of an inbox'],

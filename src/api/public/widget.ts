@@ -14,7 +14,7 @@ import type { Shape } from '../../schemas.ts';
 
 const base = '/public/api/v1/inboxes/:identifier';
 
-// People in the inside, labels and attributes are none of the customer's business: shapes of their own.
+// Schemas of their own for customers, without agents' ids, labels and attributes.
 function presentConversation(conversation: Conversation): Shape<'resources/widget-conversation'> {
   const { id, status, assignee, createdAt, lastActivityAt } = conversation;
   return {
@@ -57,7 +57,7 @@ function presentSession({ contact, conversation, granted }: Session, token: stri
   };
 }
 
-// Whoever only claims an identifier gets what a stranger gets: a refusal would tell who is known.
+// An identifier without a proof is ignored: an error would reveal which identifiers exist.
 function provenIdentifier(
   { identitySecrets }: Visit,
   { identifier, identifier_hash: proof }: Shape<'requests/widget-session.create'>,

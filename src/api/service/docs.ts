@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { StaticFile } from '../../http/server/static-files.ts';
 
 const headers = {
-  // All it needs comes from here, and it calls nobody else. Its own styles stand in attributes, its icons in the sheet.
+  // Everything comes from this service. Swagger UI sets styles by attributes, and its style sheet has data: icons.
   'content-security-policy': [
     "default-src 'none'",
     "script-src 'self'",
@@ -35,7 +35,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-// validatorUrl: unless told otherwise, Swagger UI shows the contract to a host of its makers.
+// validatorUrl null: by default Swagger UI sends the contract to a host of its makers.
 const start = `SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
@@ -53,7 +53,7 @@ function packaged(name: string): () => Buffer {
   return () => readFileSync(join(folder, name));
 }
 
-/** The API's documentation for people: Swagger UI over the published contract. */
+/** The API's documentation: Swagger UI for the published contract. */
 export const docsFiles: readonly StaticFile[] = [
   { path: '/docs', type: 'html', read: () => Buffer.from(page), headers },
   { path: '/docs/', type: 'html', read: () => Buffer.from(page), headers },

@@ -2,7 +2,7 @@ import { notReady } from '../../http/server/refuse-unready.ts';
 import { doors } from '../../http/route/doors.ts';
 import { isMigrated } from '../../postgres/migrations/index.ts';
 
-/** Whether the process lives, and whether it can serve: its start is through, it takes work, and the database answers. */
+/** Liveness; and readiness: the start has completed, no shutdown has begun, and the database answers. */
 export const healthRoutes = [
   doors.open(
     ['GET', '/healthz', 'Tell whether the process lives'],

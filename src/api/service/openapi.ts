@@ -4,7 +4,7 @@ import { doors } from '../../http/route/doors.ts';
 import type { Route } from '../../http/route/route.ts';
 import type { Shape } from '../../schemas.ts';
 
-/** The contract of the table that `routes` answers, itself included; made once, when first asked for. */
+/** The published contract of the route table that `routes` returns; built at the first request. */
 export function openapiRoutes(routes: () => readonly Route[]): Route[] {
   let contract: Shape<'resources/openapi'> | null = null;
   return [

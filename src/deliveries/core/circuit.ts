@@ -1,32 +1,32 @@
 import type { OutboundErrorCode, OutboundResult } from '../../outbound/http.ts';
 import type { EndpointKind } from './endpoint.ts';
 
-/** How an attempt ended for its endpoint, as far as that says something of the endpoint. */
+/** What an attempt shows of its endpoint. */
 export type EndpointOutcome = 'delivered' | 'failed' | 'unanswered' | 'skipped';
 
-// Without an answer: the receiver is down, out of reach, or too slow. An answer that makes no sense is one all the same.
+// No answer: the receiver is down, unreachable or too slow. A malformed answer is an answer.
 const unansweredCodes: ReadonlySet<OutboundErrorCode | null> = new Set(['timeout', 'connect', 'reset', 'dns', 'tls']);
 
-/** What a call says of the endpoint that was called. Pure. */
+/** What the result of a call shows of the endpoint. Pure. */
 export function outcomeOf({ ok, errorCode }: Pick<OutboundResult, 'ok' | 'errorCode'>): EndpointOutcome {
   if (ok) return 'delivered';
   if (errorCode === 'aborted') return 'skipped';
   return unansweredCodes.has(errorCode) ? 'unanswered' : 'failed';
 }
 
-/** The health of an endpoint, by how attempts on it ended. All times are the database's. */
+/** The health of an endpoint, from the results of its attempts. All times are the database's. */
 export interface EndpointHealth {
   /** Whether the last attempt succeeded. */
   isProven: boolean;
   /** Failures since the last success. */
   consecutiveFailures: number;
-  /** Attempts running that got no answer, or none in time. */
+  /** Consecutive attempts without an answer in time. */
   unansweredAttempts: number;
   /** The first failure since the last success. */
   failingSince: Date | null;
-  /** Probes without success since the circuit opened, and the opening itself; 0 while it is closed. */
+  /** Failed probes since the circuit opened, plus one for the opening; 0 while it is closed. */
   circuitTrips: number;
-  /** When the open circuit lets the next attempt through; null while it is closed. */
+  /** When the open circuit admits the next attempt; null while it is closed. */
   circuitProbeAt: Date | null;
 }
 
@@ -40,28 +40,28 @@ export const unknownHealth: Readonly<EndpointHealth> = {
   circuitProbeAt: null,
 };
 
-/** The attempt that ended, and when. */
+/** A finished attempt, and when it finished. */
 export interface EndedAttempt {
   outcome: EndpointOutcome;
-  /** Whether it was what an open circuit let through. */
+  /** Whether it was the probe of an open circuit. */
   isProbe: boolean;
   kind: EndpointKind;
   now: Date;
-  /** In [0, 1): spreads the probes of endpoints that failed together. */
+  /** In [0, 1): spreads the probes of endpoints that failed at the same time. */
   fraction: number;
 }
 
-/** How an attempt changed an endpoint's circuit. `expired`: it failed for so long that it is to be switched off. */
+/** How an attempt changed an endpoint's circuit; `expired` when the endpoint has failed for so long that it is switched off. */
 export type HealthChange = 'opened' | 'closed' | 'expired' | null;
 
 const opensAfter = 3;
 const firstProbeMs = 5_000;
-/** The longest distance between two probes. A customer waits for a bot. */
+/** The longest interval between two probes; shorter for bots, because a customer waits. */
 export const maxProbeMs = { webhook: 10 * 60_000, bot: 60_000 } as const;
 const maxJitter = 0.2;
-/** An endpoint that has done nothing but fail for so long is switched off. */
+/** An endpoint with nothing but failures for this long is switched off, … */
 export const maxFailingMs = 5 * 24 * 3_600_000;
-/** Failures running that this takes as well: two failures with a quiet week between them say nothing of the week. */
+/** … if there were this many of them: two failures with a quiet week between them say nothing about the week. */
 export const minExpiringFailures = 10;
 
 function probeAt(trips: number, { kind, now, fraction }: EndedAttempt): Date {
@@ -73,7 +73,7 @@ function succeed(health: EndpointHealth): { health: EndpointHealth; change: Heal
   return { health: { ...unknownHealth, isProven: true }, change: health.circuitProbeAt === null ? null : 'closed' };
 }
 
-// Until it succeeds a probe's failure, of whatever kind, keeps the circuit open: what waits behind it would fail too.
+// Every kind of failed probe keeps the circuit open: the deliveries behind it would fail too.
 function tripsAfter({ circuitProbeAt, circuitTrips }: EndpointHealth, unanswered: number, isProbe: boolean): number {
   if (circuitProbeAt === null) return unanswered >= opensAfter ? 1 : 0;
   return isProbe ? circuitTrips + 1 : circuitTrips;
@@ -99,8 +99,8 @@ function fail(health: EndpointHealth, attempt: EndedAttempt): { health: Endpoint
 }
 
 /**
- * What follows from an attempt for its endpoint. Pure. The circuit opens after three attempts running that got no
- * answer, lets one probe through at a time, at a distance that doubles from 5 s on, and closes with the first success.
+ * Computes the health of an endpoint after an attempt. Pure. The circuit opens after three consecutive attempts without an
+ * answer, admits one probe at a time at intervals that double from 5 s, and closes with the first success.
  */
 export function nextHealth(
   health: EndpointHealth,
@@ -108,7 +108,7 @@ export function nextHealth(
 ): { health: EndpointHealth; change: HealthChange } {
   if (attempt.outcome === 'delivered') return succeed(health);
   if (attempt.outcome !== 'skipped') return fail(health, attempt);
-  // A probe that was not made after all leaves its turn to the next.
+  // A probe that was claimed but not made: the next one is due at once.
   const isOver = attempt.isProbe && health.circuitProbeAt !== null;
   return { health: isOver ? { ...health, circuitProbeAt: attempt.now } : health, change: null };
 }

@@ -1,13 +1,13 @@
-/** How often a delivery may be claimed without a written result before it ends. */
+/** Claims of a delivery without a written result before it ends. */
 export const maxClaims = 5;
 
-/** How often a delivery was claimed since its last written result, this time included. */
+/** Claims of a delivery since its last written result, this one included. */
 interface Claims {
   claims: number;
 }
 
 /**
- * Whether a delivery was claimed too often without a result: making it, or writing how it ended, seems to end the process
+ * Whether a delivery was claimed too often without a result: the attempt, or writing its result, seems to crash the process
  * or to fail each time.
  */
 export function isDefective({ claims }: Claims): boolean {
@@ -15,14 +15,14 @@ export function isDefective({ claims }: Claims): boolean {
 }
 
 /**
- * Seconds until a delivery whose result an outage or a lock kept from being written is claimed again: at once the first
- * time, then longer and longer, so that one outage does not use up all its claims.
+ * Seconds until a delivery whose result could not be written is claimed again: 0 the first time, then growing, so that one
+ * outage does not use up all claims.
  */
 export function pauseAfter({ claims }: Claims): number {
   return claims <= 1 ? 0 : 2 ** (claims - 2);
 }
 
-/** Whether even ending it properly failed as often: then nothing is done any more but ending it. */
+/** Whether ending it with its consequences failed as often too: then only the end is written. */
 export function isHopeless({ claims }: Claims): boolean {
   return claims > 2 * maxClaims;
 }

@@ -1,16 +1,16 @@
-/** So much of a compartment an account may have in any case … */
+/** The part of a compartment that an account may always have … */
 const accountPart = 1 / 8;
-/** … and more only while so much of it is free. */
+/** … and the part that must stay free for it to have more. */
 const reservedPart = 1 / 4;
 
-/** Adds to a count; a count that reaches 0 is forgotten. */
+/** Adds to a count; a count of 0 is removed. */
 export function add<Key>(counts: Map<Key, number>, key: Key, change: number): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count > 0) counts.set(key, count);
   else counts.delete(key);
 }
 
-/** A part of the slots, and who holds how many of it. */
+/** A part of the slots, and how many of them each account holds. */
 export class Compartment {
   readonly #size: number;
   readonly #byAccount = new Map<number, number>();
@@ -28,7 +28,7 @@ export class Compartment {
     return this.#byAccount.get(accountId) ?? 0;
   }
 
-  /** Whether an account that would hold so many may have one more, when so many were left. */
+  /** Whether an account with `held` slots may have another while `free` are left. */
   allows(held: number, free: number): boolean {
     return held < Math.max(1, Math.floor(this.#size * accountPart)) || free > Math.floor(this.#size * reservedPart);
   }

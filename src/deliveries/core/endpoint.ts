@@ -1,19 +1,19 @@
-/** Deliveries go to an account's webhook, or to a bot. */
+/** Endpoints are webhooks of accounts, and bots. */
 export type EndpointKind = 'webhook' | 'bot';
 
-/** An endpoint; the ids of webhooks and of bots are counted apart. */
+/** An endpoint; webhooks and bots have separate ids. */
 export interface Endpoint {
   kind: EndpointKind;
   id: number;
 }
 
-/** An endpoint, and of a system bot's the part that one account has in it. */
+/** An endpoint in one account; a system bot exists in all of them. */
 export interface EndpointOfAccount {
   id: number;
   accountId: number;
 }
 
-/** Names an account's part in an endpoint, among those of its kind. */
+/** Identifies an endpoint in an account, among those of its kind. */
 export function keyOf({ id, accountId }: EndpointOfAccount): string {
   return `${id}:${accountId}`;
 }

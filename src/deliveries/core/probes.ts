@@ -1,8 +1,8 @@
 import type { Share } from './slots.ts';
 
 /**
- * The probes among shares, by the ids of their endpoints. Pure. An endpoint's probe is one delivery of one account: of all
- * accounts of a system bot that of the one whose turn it is, which comes first.
+ * The probes among shares, by endpoint id. Pure. An endpoint's probe is one delivery of one account: of a system bot's
+ * accounts the one whose turn it is, which comes first.
  */
 export function probesOf(shares: readonly Share[]): Map<number, Share> {
   const probes = new Map<number, Share>();
@@ -10,7 +10,7 @@ export function probesOf(shares: readonly Share[]): Map<number, Share> {
   return probes;
 }
 
-/** The shares that may be claimed when of all probes these are ours: all that are none, and of each endpoint one. Pure. */
+/** The shares that may be claimed when this process has taken the probes `ours`. Pure. */
 export function withProbes(shares: readonly Share[], ours: ReadonlySet<number>): Share[] {
   const probes = probesOf(shares);
   return shares.filter((share) => share.circuit !== 'probe' || (ours.has(share.id) && probes.get(share.id) === share));

@@ -1,13 +1,13 @@
 import type { DueEndpoint } from './slots.ts';
 
-/** An endpoint as it is claimed. */
+/** What is known of an endpoint at the claim. */
 interface Known {
   url: string | null;
   sealedSecret: string | null;
   disabledReason: string | null;
 }
 
-/** The address and secret to call an endpoint with, or why it is not called, which cancels the delivery. Pure. */
+/** The address and secret to call, or why the endpoint is not called, which cancels the delivery. Pure. */
 export function calleeOf({
   url,
   sealedSecret,
@@ -16,7 +16,7 @@ export function calleeOf({
   return url === null ? 'endpoint_disabled' : { url, sealedSecret };
 }
 
-/** Why a bot's server is not asked any more, which ends the delivery and gives the conversation to people. Pure. */
+/** Why a bot's server is not called, which ends the delivery and gives the conversation to people. Pure. */
 export function whyGivenUp(
   { disabledReason }: Pick<Known, 'disabledReason'>,
   { circuit }: Pick<DueEndpoint, 'circuit'>,

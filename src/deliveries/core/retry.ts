@@ -2,7 +2,7 @@ import type { OutboundResult } from '../../outbound/http.ts';
 import type { Random } from '../../lib/ports.ts';
 import type { EndpointKind } from './endpoint.ts';
 
-/** The attempt that has just ended. */
+/** The attempt that has just finished. */
 export interface FinishedAttempt {
   readonly kind: EndpointKind;
   /** 1 for the first attempt. */
@@ -15,7 +15,7 @@ export interface FinishedAttempt {
 /** Why no further attempt is made. */
 type GiveUpReason = 'attempts_used_up' | 'blocked_address' | 'bad_url' | 'bad_request';
 
-/** What happens to the delivery. `disable` ends it as well, and its endpoint with it: it answered 410 Gone. */
+/** What happens to the delivery; `disable` (after 410 Gone) ends the delivery and switches its endpoint off. */
 export type NextStep =
   | { readonly step: 'delivered' }
   | { readonly step: 'retry'; readonly delayMs: number }
@@ -44,12 +44,12 @@ export const retrySchedule: Readonly<Record<EndpointKind, readonly number[]>> = 
 };
 
 /**
- * So long a bot's delivery waits behind an open circuit before it is given up, and people get the conversation: no
- * longer than between two tries of its schedule.
+ * Seconds that a bot's delivery waits behind an open circuit before people get the conversation: as long as the longest
+ * wait of its schedule.
  */
 export const botPatienceSeconds = Math.max(...retrySchedule.bot) / 1000;
 
-/** The longest Retry-After that is honoured. A customer waits for a bot, so for bots it is their own longest wait. */
+/** The longest accepted Retry-After; for bots their own longest wait, because a customer waits. */
 const maxRetryAfterMs: Readonly<Record<EndpointKind, number>> = { webhook: 10 * hour, bot: 10 * minute };
 const overloadWaitMs = minute;
 const overloadStatuses: ReadonlySet<number | null> = new Set([429, 502, 503, 504]);
@@ -90,6 +90,6 @@ function requestedWait({ kind, result, now }: FinishedAttempt): number {
     : httpDate.test(value)
       ? Date.parse(value) - now.getTime()
       : 0;
-  // Date.parse gives NaN for a date that only looks like one.
+  // Date.parse returns NaN for an impossible date.
   return Number.isNaN(wait) ? 0 : Math.min(maxRetryAfterMs[kind], Math.max(0, wait));
 }

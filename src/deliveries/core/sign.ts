@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 
 /** The parts of an attempt that are signed. */
 export interface Signable {
-  /** The same over all attempts of a delivery; without a dot, which separates the signed parts. */
+  /** The same in all attempts of a delivery; without a dot, which separates the signed parts. */
   readonly id: string;
   /** The moment of this attempt. */
   readonly timestamp: Date;

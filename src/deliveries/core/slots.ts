@@ -4,24 +4,24 @@ import { keyOf, type EndpointOfAccount } from './endpoint.ts';
 
 const unprovenAllowance = 1;
 const provenAllowance = 2;
-// Endpoints that a process remembers; of more, those served longest ago are forgotten.
+// Endpoints that a process remembers; beyond this number the longest unserved are forgotten.
 const maxKnown = 10_000;
-/** Endpoints that are not proven, or have failed last, share so much of all slots; the others share the rest. */
+/** The share of all slots for unproven endpoints; the rest is for proven ones. */
 const unprovenPart = 1 / 4;
-/** An endpoint that has something due; a system bot once for each account. */
+/** An endpoint with something due; a system bot once per account. */
 export interface DueEndpoint extends EndpointOfAccount {
-  /** Whether its last attempt succeeded; null for what runs inside the service, of which the slots remember it. */
+  /** Whether the last attempt succeeded; null for plugin bots, whose last result only these slots remember. */
   isProven: boolean | null;
-  /** `probe`: its circuit is open and lets one delivery through; `open`: what waited too long is to be given up. */
+  /** `probe`: the circuit is open and admits one delivery; `open`: deliveries that waited too long are given up. */
   circuit: 'closed' | 'probe' | 'open';
 }
 
-/** How many of an endpoint's due lanes to take. */
+/** How many of an endpoint's due lanes to lease. */
 export interface Share extends DueEndpoint {
   lanes: number;
 }
 
-/** A slot taken; to be given back. */
+/** A taken slot. */
 export interface Slot {
   readonly endpoint: DueEndpoint;
   readonly compartment: Compartment;
@@ -39,10 +39,10 @@ interface Queue {
 }
 
 /**
- * How many deliveries may be under way at once, and whose are next. Pure. An endpoint has one until it has succeeded; then
- * it gets one more with each success up to the bound, and falls back to one with a failure. Those that have not proven
- * themselves have a quarter of all slots between them, so that a crowd that hangs leaves the others theirs; the accounts
- * take turns in either part.
+ * Decides how many deliveries may be in progress, and which endpoints are next. Pure. An endpoint has one slot until it
+ * succeeds, then one more with each success up to its limit, and one again after a failure. Unproven endpoints share a
+ * quarter of all slots, so that a crowd of hanging receivers leaves the rest to the others; within either part the accounts
+ * take turns.
  */
 export class Slots {
   readonly #total: number;
@@ -60,16 +60,16 @@ export class Slots {
     this.#perEndpoint = perEndpoint;
     const unproven = Math.floor(total * unprovenPart);
     this.#proven = new Compartment(total - unproven);
-    // Too few slots to divide serve everybody in turn.
+    // Too few slots to divide: proven and unproven endpoints share them.
     this.#unproven = unproven > 0 ? new Compartment(unproven) : this.#proven;
   }
 
-  /** Slots that are left in all. */
+  /** The number of free slots. */
   get free(): number {
     return this.#total - this.#taken;
   }
 
-  /** How many lanes to take of each due endpoint: the accounts take turns, and in each the endpoint unserved for longest. */
+  /** How many lanes to lease of each due endpoint: accounts take turns, and within an account its longest unserved endpoints. */
   plan(due: Iterable<DueEndpoint>): Share[] {
     const parts = Map.groupBy(due, (endpoint) => this.#compartmentOf(endpoint));
     return [...parts].flatMap(([compartment, endpoints]) => this.#divide(compartment, endpoints));
@@ -85,7 +85,7 @@ export class Slots {
     return { endpoint, compartment };
   }
 
-  /** Gives a slot back; the outcome moves what the endpoint may take from now on. */
+  /** Returns a slot; the outcome adjusts the endpoint's allowance. */
   give({ endpoint, compartment }: Slot, outcome: EndpointOutcome): void {
     this.#taken -= 1;
     compartment.change(endpoint.accountId, -1);
@@ -118,7 +118,7 @@ export class Slots {
     return [...shares];
   }
 
-  // The first of equals is who was served longest ago: a bound of one slot reaches everybody in turn, too.
+  // Sorted by when they were last served, so that even a single slot reaches every endpoint in turn.
   #queues(compartment: Compartment, due: readonly DueEndpoint[]): Queue[] {
     const inTurn = due
       .map((endpoint) => ({ share: { ...endpoint, lanes: 0 }, left: this.#allowedNow(endpoint) }))
@@ -133,7 +133,7 @@ export class Slots {
     return this.#allowance(endpoint) - (this.#underWay.get(keyOf(endpoint)) ?? 0);
   }
 
-  // A receiver that serves several accounts is protected as a whole.
+  // The limit per endpoint counts all accounts, because they share its server.
   #hasRoom({ id, isProven }: DueEndpoint, toReceiver: ReadonlyMap<number, number>): boolean {
     return isProven === null || (toReceiver.get(id) ?? 0) < this.#perEndpoint;
   }
@@ -147,7 +147,7 @@ export class Slots {
   }
 
   #allowance(endpoint: DueEndpoint): number {
-    // Another process may have found that the endpoint is proven.
+    // The endpoint may have been proven by another process, of which this one knows no allowance.
     if (!this.#isProven(endpoint)) return unprovenAllowance;
     const earned = this.#known.get(keyOf(endpoint))?.allowance ?? provenAllowance;
     return Math.min(this.#perEndpoint, Math.max(provenAllowance, earned));
@@ -167,7 +167,7 @@ export class Slots {
   }
 }
 
-// The queue of the account that holds fewest slots.
+// The queue of the account that holds the fewest slots.
 function nextQueue(queues: readonly Queue[], allows: (held: number) => boolean): Queue | null {
   let next: Queue | null = null;
   for (const queue of queues) {

@@ -10,18 +10,18 @@ export interface Verdict {
   status: number | null;
   errorCode: string | null;
   durationMs: number;
-  /** The answer, of which the beginning is kept. */
+  /** The answer's body; its beginning is stored. */
   responseBody: string | null;
 }
 
 const states = { delivered: 'delivered', retry: 'pending', exhausted: 'exhausted', disable: 'exhausted' } as const;
 
-/** The verdict on a delivery that ends without an attempt; `errorCode` says why. */
+/** The verdict on a delivery that ends without an attempt; `errorCode` is the reason. */
 export function withoutAttempt(state: 'cancelled' | 'exhausted', errorCode: string): Verdict {
   return { state, delayMs: 0, status: null, errorCode, durationMs: 0, responseBody: null };
 }
 
-/** The verdict on a call that ended so, and is followed by such a step. Pure. */
+/** The verdict on a call with this result and next step. Pure. */
 export function afterCall(
   step: NextStep,
   result: Pick<OutboundResult, 'ok' | 'status' | 'errorCode' | 'durationMs' | 'body'>,
@@ -37,8 +37,8 @@ export function afterCall(
 }
 
 /**
- * The verdict on a call of an endpoint whose address is `address` by now. Pure. What failed at an address that is not the
- * endpoint's any more is tried at once at the new one; without one it ends.
+ * Corrects the verdict on a call when the endpoint's present address is `address`. Pure. After a failure at an old address
+ * the new one is tried at once; without an address the delivery ends.
  */
 export function afterMove(verdict: Verdict, called: string | null, address: string | null): Verdict {
   const hasFailed = verdict.state === 'pending' || verdict.state === 'exhausted';

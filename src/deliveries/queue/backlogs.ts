@@ -3,13 +3,13 @@ import { sql, type Executor } from '../../postgres/sql.ts';
 import type { Endpoint } from '../core/endpoint.ts';
 import { wakeLanes } from './wake.ts';
 
-/** Why deliveries were cancelled: the endpoint is switched off, or no more. */
+/** Why deliveries are cancelled: the endpoint is switched off, or deleted. */
 type CancelReason = 'endpoint_disabled' | 'endpoint_gone';
 
-// One transaction changes no more deliveries and lanes, so that it neither lasts nor locks for long.
+// Deliveries and lanes that one transaction changes, so that it neither lasts nor locks for long.
 const batch = 1000;
 
-// A newer cancellation takes over the rest of an older one.
+// A newer cancellation replaces an unfinished older one.
 const noteCancelStatement = prepared(`
   INSERT INTO backlog_tasks AS known (account_id, endpoint_kind, endpoint_id, task, through, reason)
   SELECT $1, $2, $3, 'cancel', id, $4 FROM deliveries
@@ -33,9 +33,9 @@ const waiting = `lanes l CROSS JOIN LATERAL (
     SELECT FROM deliveries d WHERE d.lane_id = l.id AND d.state = 'pending' AND d.id <= $4 LIMIT 1) d
   WHERE l.account_id = $1 AND l.endpoint_kind = $2 AND l.endpoint_id = $3 AND l.due_at IS NOT NULL`;
 
-// Leased lanes are passed by: the engine ends what it has claimed, and waiting for its lock could deadlock. The rows
-// stay, with the reason: what was cancelled because the webhook was switched off can be told from all else, and be sent
-// after all. A lane that has nothing left is due no more.
+// Skip leased lanes: the engine ends what it has claimed, and waiting for its lock could deadlock. The rows stay, with the
+// reason, so that deliveries cancelled because the webhook was switched off can be told apart and resent. A lane without
+// pending deliveries is not due any more.
 const cancelStatement = prepared(`
   WITH free AS MATERIALIZED (
     SELECT l.id FROM ${waiting} AND l.lease_token IS NULL LIMIT ${batch} FOR UPDATE OF l SKIP LOCKED
@@ -65,8 +65,20 @@ interface Task {
   reason: CancelReason | null;
 }
 
-/** How a batch left its task: `open` while some of it is in others' hands. */
+/** A task after a batch; `open` while the rest of it is locked or leased. */
 type Progress = 'more' | 'open' | 'done';
+
+/**
+ * Does one batch of a task, and deletes the task after the last; true when another batch can follow at once. Runs in the
+ * caller's transaction.
+ */
+export async function workOnBacklog(executor: Executor, taskId: number): Promise<boolean> {
+  const [task] = await sql<Task>(executor, lockTaskStatement, [taskId]);
+  if (!task) return false;
+  const progress = await (task.task === 'cancel' ? cancelSome : wakeSome)(executor, task);
+  if (progress === 'done') await sql(executor, 'DELETE FROM backlog_tasks WHERE id = $1', [task.id]);
+  return progress === 'more';
+}
 
 async function cancelSome(executor: Executor, task: Task): Promise<Progress> {
   const scope = [task.account_id, task.endpoint_kind, task.endpoint_id, task.through];
@@ -81,27 +93,15 @@ async function wakeSome(executor: Executor, task: Task): Promise<Progress> {
   return (await wakeLanes(executor, endpoint)) ? 'more' : 'done';
 }
 
-/**
- * Does one batch of a noted task, and takes the task away with its last; true while there is more to do at once. Runs in
- * the caller's transaction.
- */
-export async function workOnBacklog(executor: Executor, taskId: number): Promise<boolean> {
-  const [task] = await sql<Task>(executor, lockTaskStatement, [taskId]);
-  if (!task) return false;
-  const progress = await (task.task === 'cancel' ? cancelSome : wakeSome)(executor, task);
-  if (progress === 'done') await sql(executor, 'DELETE FROM backlog_tasks WHERE id = $1', [task.id]);
-  return progress === 'more';
-}
-
 async function begin(executor: Executor, tasks: readonly { id: number }[]): Promise<void> {
-  // A system bot that moved has a task for each account; only the first gets its first batch now.
+  // A system bot that moved has a task per account; only the first gets its first batch now.
   const [first] = tasks;
   if (first) await workOnBacklog(executor, first.id);
 }
 
 /**
- * Cancels what the account still has to send to an endpoint: at once a batch of it, as part of the transaction that
- * switched the endpoint off; the sweep cancels the rest. None of it is sent meanwhile, even when the endpoint is switched on again.
+ * Cancels the account's pending deliveries to an endpoint: a first batch in the caller's transaction, which switches the
+ * endpoint off; the sweep cancels the rest. None of them is sent meanwhile, even if the endpoint is switched on again.
  */
 export async function cancelBacklog(
   { em, account }: { em: Executor; account: { id: number } },
@@ -112,29 +112,29 @@ export async function cancelBacklog(
 }
 
 /**
- * Makes due what waits for an endpoint's next attempt, since the endpoint has another address: at once a batch of it, as
- * part of the transaction that changed the address; the sweep wakes the rest.
+ * Makes the deliveries that wait for an endpoint's next attempt due, because it has another address: a first batch in the
+ * caller's transaction, which changes the address; the sweep wakes the rest.
  */
 export async function wakeBacklog(executor: Executor, { kind, id }: Endpoint): Promise<void> {
   await begin(executor, await sql<{ id: number }>(executor, noteWakeStatement, [kind, id]));
 }
 
 /**
- * SQL: whether an account's endpoint is still to be told something that is not to be cancelled anyway. Its kind is plain
- * text, the ids are SQL.
+ * SQL condition: the account has a pending delivery to the endpoint that no task is to cancel. `kind` is plain text, the
+ * ids are SQL expressions.
  */
 export const isOwed = ({ kind, id, accountId }: { kind: Endpoint['kind']; id: string; accountId: string }): string =>
   `EXISTS (SELECT FROM deliveries WHERE account_id = ${accountId} AND endpoint_kind = '${kind}' AND endpoint_id = ${id}
     AND state = 'pending' AND id > coalesce((SELECT through FROM backlog_tasks t WHERE t.account_id = ${accountId}
       AND t.endpoint_kind = '${kind}' AND t.endpoint_id = ${id} AND t.task = 'cancel'), 0))`;
 
-/** A task that is not through. */
+/** An unfinished task. */
 export interface Unfinished {
   id: number;
   account: { id: number; name: string };
 }
 
-/** Tasks that are not through, in the order of their ids, behind one of them. */
+/** Unfinished tasks after the given id, in the order of their ids. */
 export async function findUnfinished(
   executor: Executor,
   { after, limit }: { after: number; limit: number },

@@ -3,14 +3,14 @@ import { sql, type Executor } from '../../postgres/sql.ts';
 import type { EndpointKind } from '../core/endpoint.ts';
 import { isNotHeldBack } from './hold.ts';
 
-/** A delivery that this process may make now, and nobody else: its lane is leased under `token`. */
+/** A delivery that only this process may make now: its lane is leased under `token`. */
 export interface Claimed {
   deliveryId: number;
   laneId: number;
   token: string;
-  /** 1 for the first; those count too of which nobody knows the end. */
+  /** The number of the attempt, from 1; attempts with an unknown end count too. */
   attempt: number;
-  /** Attempts before this one that ended with a result: how far the delivery is in its schedule. */
+  /** Earlier attempts that ended with a result: the delivery's place in its schedule. */
   failures: number;
   /** Claims since the last written result, this one included. */
   claims: number;
@@ -21,12 +21,12 @@ export interface Claimed {
   endpoint: {
     kind: EndpointKind;
     id: number;
-    /** Null for bots that run inside the service, and for endpoints that are no more or are switched off. */
+    /** Null for plugin bots, and for endpoints that are deleted or switched off. */
     url: string | null;
     sealedSecret: string | null;
-    /** The secret before, while both sign. */
+    /** The previous secret, while both sign. */
     previousSealedSecret: string | null;
-    /** Why the service tells a bot nothing any more; null for all others. */
+    /** Why the service calls a bot's server no more; null for all others. */
     disabledReason: string | null;
   };
 }
@@ -89,7 +89,7 @@ const headStatement = prepared(`
         AND previous_secret_expires_at > now()) END AS previous_secret,
     CASE d.endpoint_kind WHEN 'bot' THEN (SELECT disabled_reason FROM agent_bots WHERE id = d.endpoint_id) END AS disabled_reason`);
 
-/** Takes the head delivery of each leased lane; a lane may have none that is free. Failed attempts below `holdAttempts` hold a lane. */
+/** Takes the head of each leased lane, if it is free. A lane is held by failed attempts below `holdAttempts`. */
 export async function takeHeads(
   executor: Executor,
   { laneIds, token, holdAttempts }: { laneIds: readonly number[]; token: string; holdAttempts: number },

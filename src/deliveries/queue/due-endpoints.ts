@@ -24,7 +24,7 @@ const permitted = ({ standing, patience }: { standing: string; patience: string 
 
 const places = {
   webhook: { standing: 'webhooks s ON s.account_id = p.account_id AND s.id = p.endpoint_id', patience: null },
-  // Bots that run inside the service have no standing of their own: one account's must not be another's.
+  // Plugin bots have no health of their own: a system bot's failures in one account must not count in another.
   bot: {
     standing: `(SELECT id, circuit_probe_at, CASE kind WHEN 'webhook' THEN is_proven END AS is_proven FROM agent_bots) s
       ON s.id = p.endpoint_id`,
@@ -32,8 +32,8 @@ const places = {
   },
 };
 
-// Steps from endpoint to endpoint over the index instead of reading due lanes in order: an endpoint with a hundred
-// thousand of them costs the others nothing. The row without a circuit says where a full page ends.
+// Steps from endpoint to endpoint over the index instead of reading due lanes in order, so that an endpoint with a hundred
+// thousand due lanes costs no more than one with a single lane. The row without a circuit marks the end of a full page.
 const survey = (place: { standing: string; patience: string | null }) =>
   prepared(`
   WITH RECURSIVE endpoint AS (
@@ -56,13 +56,9 @@ const look = (place: { standing: string; patience: string | null }) =>
 const surveys = { webhook: survey(places.webhook), bot: survey(places.bot) };
 const looks = { webhook: look(places.webhook), bot: look(places.bot) };
 
-function toDue({ endpoint_id: id, account_id: accountId, is_proven: isProven, circuit }: DueRow): DueEndpoint[] {
-  return circuit === null ? [] : [{ id, accountId, isProven, circuit }];
-}
-
 /**
- * One page of the endpoints that have something due and may be called, in the order of their ids, and where the next page
- * begins; from the start again when that was the last.
+ * One page of the endpoints with something due that may be called, in the order of their ids, and the start of the next
+ * page; the beginning after the last page.
  */
 export async function surveyDue(
   executor: Executor,
@@ -76,10 +72,14 @@ export async function surveyDue(
   };
 }
 
-/** Before all endpoints. */
+function toDue({ endpoint_id: id, account_id: accountId, is_proven: isProven, circuit }: DueRow): DueEndpoint[] {
+  return circuit === null ? [] : [{ id, accountId, isProven, circuit }];
+}
+
+/** Sorts before all endpoints. */
 export const firstEndpoint: EndpointOfAccount = { id: 0, accountId: 0 };
 
-/** Looks at these endpoints only, and answers those that have something due and may be called. */
+/** Those of the endpoints that have something due and may be called. */
 export async function lookAt(
   executor: Executor,
   kind: EndpointKind,

@@ -3,13 +3,13 @@ import type { TouchedEndpoint } from '../../postgres/database.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { laneOrder } from './lock-order.ts';
 
-/** An event to be written, with its bodies as JSON text. */
+/** An event to write, with its bodies as JSON text. */
 export interface NewEvent {
   name: string;
-  /** The rows that it refers to, and is deleted with; null for a row whose deletion it tells. */
+  /** References to rows that delete the event with them (ON DELETE CASCADE); null where the event tells of that deletion. */
   conversationId: number | null;
   contactId: number | null;
-  /** The conversation or contact among whose events it is delivered in order. */
+  /** The conversation or contact whose events are delivered in order. */
   lane: { kind: 'conversation' | 'contact'; id: number };
   inboxId: number | null;
   sequence: number | null;
@@ -19,8 +19,8 @@ export interface NewEvent {
   bot: { botId: number; chosenBy: string; silence: string | null } | null;
 }
 
-// One statement: the events, which are to get their positions in the feed (events/feed.ts), a delivery for each of their
-// subscribers, and the lanes of those, made due; locked in the order of lock-order.ts.
+// One statement writes the events (which get their feed positions later, see events/feed.ts), a delivery for each of their
+// subscribers, and makes the lanes of those due, in the order of lock-order.ts.
 const enqueueStatement = prepared(`
   WITH happened AS (
     SELECT nextval('events_id_seq') AS id, e.* FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[],
@@ -58,8 +58,8 @@ const enqueueStatement = prepared(`
   RETURNING endpoint_kind AS kind, endpoint_id AS id`);
 
 /**
- * Writes an account's events with a delivery for each of their subscribers; answers whom something is to be delivered to.
- * Part of the commit of what happened.
+ * Writes an account's events with a delivery for each of their subscribers, at the commit of what happened; returns the
+ * endpoints with new deliveries.
  */
 export async function enqueue(
   executor: Executor,

@@ -1,7 +1,7 @@
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { laneOrder } from './lock-order.ts';
 
-/** The account that has the lanes, within its transaction. */
+/** A transaction in the account of the lanes. */
 interface Scope {
   em: Executor;
   account: { id: number };
@@ -13,7 +13,7 @@ const lockStatement = `
   SELECT l.id FROM lanes l WHERE l.account_id = $1 AND l.subject_kind = $2 AND l.subject_id = ANY ($3)
   ORDER BY ${laneOrder('l')} FOR UPDATE`;
 
-// A lane that is leased has a delivery under way: it stays, so that the deletion's own event comes after that.
+// A leased lane has a delivery in progress: it stays, so that the deletion's own event is delivered after it.
 const deleteIdleStatement = `
   DELETE FROM lanes WHERE account_id = $1 AND subject_kind = $2 AND subject_id = ANY ($3) AND lease_token IS NULL`;
 
@@ -21,20 +21,20 @@ const deleteSomeStatement = `DELETE FROM lanes WHERE account_id = $1 AND id IN (
   SELECT id FROM lanes WHERE account_id = $1 ORDER BY id LIMIT $2) RETURNING id`;
 
 /**
- * Locks all lanes of conversations or contacts, in the lock order: nothing of them is claimed, finished or enqueued until
- * the transaction ends.
+ * Locks all lanes of conversations or contacts, in the lock order: until the transaction ends nothing in them can be
+ * claimed, finished or enqueued.
  */
 export async function lockLanes({ em, account }: Scope, kind: Subject, ids: readonly number[]): Promise<void> {
   await sql(em, lockStatement, [account.id, kind, ids]);
 }
 
-/** Deletes the lanes of what is deleted, with their deliveries; one that is being delivered from stays. */
+/** Deletes the lanes of deleted conversations or contacts, with their deliveries, except leased lanes. */
 export async function deleteLanes(scope: Scope, kind: Subject, ids: readonly number[]): Promise<void> {
   await lockLanes(scope, kind, ids);
   await sql(scope.em, deleteIdleStatement, [scope.account.id, kind, ids]);
 }
 
-/** Deletes up to `limit` lanes of an account that is being deleted, whatever they hold; answers how many. */
+/** Deletes up to `limit` lanes of an account that is being deleted; returns how many. */
 export async function deleteSomeLanes({ em, account }: Scope, limit: number): Promise<number> {
   return (await sql(em, deleteSomeStatement, [account.id, limit])).length;
 }

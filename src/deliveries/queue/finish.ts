@@ -7,12 +7,12 @@ import { lockFree, lockLeased, releaseLocked, type Lease } from './lease.ts';
 const maxErrorCodeChars = 100;
 const maxKeptBodyChars = 4096;
 
-/** How an attempt ended, and what follows for its delivery and lane. */
+/** The result of an attempt, for its delivery and lane. */
 export interface Finished extends Lease, Verdict {
   deliveryId: number;
 }
 
-/** The end of the attempt on a delivery that was claimed. */
+/** The result of an attempt on a claimed delivery. */
 export function finishedWith(claimed: Lease & { deliveryId: number }, verdict: Verdict): Finished {
   const { deliveryId, laneId, token } = claimed;
   const { state, delayMs, status, errorCode, durationMs, responseBody } = verdict;
@@ -38,10 +38,9 @@ const finishStatement = prepared(`
   SELECT id FROM finished`);
 
 /**
- * Writes how deliveries ended, with an attempt row each, and gives their lanes back; answers the ids it wrote. One
- * whose lease somebody else has meanwhile is left alone; for a row that is locked it waits. Runs in the caller's
- * transaction: the lanes stay locked to its end, so that no event can slip in unseen between the look at what remains
- * and the commit.
+ * Writes results with an attempt row each, and gives the lanes back; returns the ids of the written deliveries. Skips
+ * results whose lease is lost; waits for locked rows. Runs in the caller's transaction: the lanes stay locked until its
+ * end, so that no event can be enqueued unseen between the look at what is pending and the commit.
  */
 export async function finishDeliveries(
   executor: Executor,
@@ -51,7 +50,7 @@ export async function finishDeliveries(
   return write(executor, results, { locked: await lockLeased(executor, results), holdAttempts });
 }
 
-/** Like finishDeliveries, without waiting: answers those that it left because somebody else has their lanes locked. */
+/** Like finishDeliveries, without waiting: returns the results that it skipped because their lanes are locked. */
 export async function finishFreeDeliveries<Result extends Finished>(
   executor: Executor,
   results: readonly Result[],
@@ -83,19 +82,19 @@ async function write(
   return rows.map(({ id }) => id);
 }
 
-/** A delivery is not ours any more: another process has taken it over, or it was deleted. */
+/** The delivery is no longer this process's: another process has taken it over, or it was deleted. */
 export class StaleDelivery extends Error {}
 
 /**
- * Settles a delivery: writes how it ended as part of the transaction of what follows from it. Throws StaleDelivery, so that
- * nothing of that happens, when the delivery is not ours any more.
+ * Settles a delivery: writes its result in the transaction of everything that follows from the result. Throws StaleDelivery,
+ * which rolls that transaction back, when the delivery is no longer this process's.
  */
 export async function settleDelivery(executor: Executor, finished: Finished, holdAttempts: number): Promise<void> {
   const written = await finishDeliveries(executor, [finished], holdAttempts);
   if (written.length === 0) throw new StaleDelivery();
 }
 
-/** Runs a transaction that settles a delivery; false when it was undone because the delivery is not ours any more. */
+/** Runs a transaction that settles a delivery; false when StaleDelivery rolled it back. */
 export async function unlessStale(transaction: () => Promise<void>): Promise<boolean> {
   try {
     await transaction();

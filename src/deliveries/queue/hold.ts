@@ -1,6 +1,6 @@
 /**
- * SQL: whether the pending delivery `d` of the lane `l` is not held back by an older one. A pending delivery holds back all
- * behind it until it has failed so many times; then they overtake it. The lane's order is that of its events.
+ * SQL condition: no older delivery holds back the pending delivery `d` of the lane `l`. A pending delivery holds back those
+ * behind it until it has failed `holdAttempts` times. A lane is ordered by its events.
  */
 export function isNotHeldBack(holdAttempts: string): string {
   return `d.event_id <= coalesce(

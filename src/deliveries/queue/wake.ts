@@ -4,8 +4,8 @@ import type { Endpoint } from '../core/endpoint.ts';
 
 const batch = 1000;
 
-// Lanes that others are changing are passed by: they look at what is due themselves. Nothing waits for a lane here, so
-// their order does not matter, and a batch does not sort all that wait.
+// Skip locked lanes: whoever changes them computes their due time anew. Nothing waits here, so that the order does not
+// matter, and the statement need not sort all waiting lanes.
 const wakeStatement = prepared(`
   WITH waiting AS (
     SELECT id FROM lanes WHERE endpoint_kind = $1 AND endpoint_id = $2 AND due_at > now() AND lease_token IS NULL
@@ -18,8 +18,8 @@ const wakeStatement = prepared(`
   UPDATE lanes l SET due_at = now() FROM waiting w WHERE l.id = w.id RETURNING l.id`);
 
 /**
- * Makes due what waits for the endpoint's next attempt, one batch of it, in one account or in all; answers whether there
- * may be more.
+ * Makes a batch of the deliveries that wait for the endpoint's next attempt due, in one account or in all; returns whether
+ * there may be more.
  */
 export async function wakeLanes(
   executor: Executor,
