@@ -37,7 +37,7 @@ export async function createLeanTables(databaseUrl: string, conversations: numbe
     await client.query(tables);
     await client.query(
       `INSERT INTO lean.conversations (account_id, id, last_activity_at)
-       SELECT 1, n, now() - n * 7907 % 1000003 * interval '1 second' FROM generate_series(1, $1) n`,
+       SELECT 1, n, now() - n * 7907 % 1000003 * interval '1 second' FROM generate_series(1, $1::bigint) n`,
       [conversations],
     );
     await client.query('VACUUM ANALYZE lean.conversations');
