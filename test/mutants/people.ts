@@ -113,4 +113,20 @@ export const people: readonly Mutant[] = [
     only: 'a lost token',
     harm: "A new token for who lost one ends all the person's others unasked.",
   },
+  {
+    file: 'src/domain/small-rows.ts',
+    text: 'if (changed) row.updatedAt = now;',
+    replacement: 'row.updatedAt = now;',
+    test: 'test/small-resources.test.ts',
+    only: 'keep what they are given',
+    harm: 'A PATCH that changes nothing gives the record another entity tag, and the If-Match of everybody else fails.',
+  },
+  {
+    file: 'src/api/page.ts',
+    text: 'Math.ceil(count / perPage)',
+    replacement: 'Math.floor(count / perPage)',
+    test: 'test/small-resources.test.ts',
+    only: 'page by page',
+    harm: 'Clients that follow the pages never see the last ones of a list.',
+  },
 ];
