@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { AccessToken } from '../../records/access-token.ts';
 import { AgentBot } from '../../records/agent-bot.ts';
 import { forbidden, invalid } from '../../errors.ts';
+import { catalog } from '../../events/catalog.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
 import { hashToken, lastFour } from '../../lib/tokens.ts';
 import { rotateSecret } from '../signing-secrets.ts';
@@ -9,14 +10,8 @@ import { wakeBacklog } from '../../deliveries/queue/backlogs.ts';
 import { unknownHealth } from '../../deliveries/core/circuit.ts';
 import { listPage, lockOne, readOne, update, type Page } from '../small-rows.ts';
 
-/** All event types that webhook bots receive. */
-const webhookBotEvents = [
-  'message_created',
-  'message_updated',
-  'conversation_opened',
-  'conversation_resolved',
-  'webwidget_triggered',
-] as const;
+/** The event types that webhook bots receive: all that the catalogue has for bots. */
+const webhookBotEvents = Object.entries(catalog).flatMap(([name, entry]) => ('bot' in entry ? [name] : []));
 
 /** Which events a plugin's bots receive, according to its manifest. */
 export interface Hearing {

@@ -46,10 +46,10 @@ function contactOf(event: Fields, conversation: Fields | null): Fields | null {
   );
 }
 
-/** The fields of `ctx` that come from the event, for each of the five kinds of event. */
+/** The fields of `ctx` that come from the event, for events of messages, of conversations and of the widget. */
 export function viewOf(event: Fields, handler: string): Fields {
-  const isMessage = handler === 'message_created' || handler === 'message_updated';
-  const isConversation = handler === 'conversation_opened' || handler === 'conversation_resolved';
+  const isMessage = handler.startsWith('message_');
+  const isConversation = handler.startsWith('conversation_');
   const given = fieldsAt(event, 'conversation') ?? fieldsAt(event, 'current_conversation');
   const conversation = isConversation ? pick(event, conversationFields) : given;
   const inboxId = conversation?.inbox_id;
