@@ -36,6 +36,8 @@ const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/contacts/erasure.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/upkeep/idempotency-keys.ts': 'a sweep: each batch of old answers goes in a transaction of its own',
   'src/domain/labels/renames.ts': 'a sweep: each batch of conversations is a transaction of its own',
+  'src/domain/upkeep/conversation-counts.ts':
+    'a sweep: the counts of an account, or of an inbox, are a statement of their own',
   'src/domain/upkeep/retention.ts': 'a sweep: each batch of old events goes in a transaction of its own',
   'src/domain/conversations/breaches.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/conversations/snoozes.ts': 'a sweep: each batch of conversations is a transaction of its own',

@@ -146,6 +146,26 @@ export async function findConversations(
   return rows.map(toConversation);
 }
 
+/** Which conversations are to be read, and in what order. */
+export interface OrderedChoice extends RowChoice {
+  /** Of columns of `c`. */
+  order: string;
+}
+
+/** The chosen conversations of the account, in the order that was asked for. */
+export async function findChosenConversations(
+  executor: Executor,
+  accountId: number,
+  { ids, parameters, order }: OrderedChoice,
+): Promise<Conversation[]> {
+  const rows = await sql<Row>(
+    executor,
+    `${read} WHERE c.account_id = $1 AND c.id = ANY (ARRAY(${ids})) ORDER BY ${order}`,
+    [accountId, ...parameters],
+  );
+  return rows.map(toConversation);
+}
+
 // FOR UPDATE re-reads the locked row, not the joined ones: if it changed while we waited, read again.
 const lock = `SELECT ${columns},
     c.ctid = (SELECT seen.ctid FROM conversations seen WHERE seen.account_id = $1 AND seen.id = c.id) AS unchanged

@@ -34,8 +34,8 @@ export const conversations: readonly Mutant[] = [
   },
   {
     file: 'src/domain/conversations/list.ts',
-    text: 'ORDER BY c.${filter.sort} ${direction}, c.id ${direction} LIMIT',
-    replacement: 'ORDER BY c.${filter.sort} ${direction} LIMIT',
+    text: 'order: `c.${filter.sort} ${direction}, c.id ${direction}`,',
+    replacement: 'order: `c.${filter.sort} ${direction}`,',
     test: 'test/postgres/plans.test.ts',
     only: 'what is sorted after it was found',
     harm: 'Conversations repeat on the next page of the list, or are missing.',
@@ -91,7 +91,7 @@ export const conversations: readonly Mutant[] = [
     harm: 'An agent edits the messages of the customer or the bot who has the same number.',
   },
   {
-    file: 'src/domain/conversations/list.ts',
+    file: 'src/domain/conversations/filter.ts',
     text: 'm.account_id = $1 AND NOT m.private AND',
     replacement: 'm.account_id = $1 AND',
     test: 'test/api/accounts/conversation-list.test.ts',

@@ -52,4 +52,11 @@ export const records: readonly Mutant[] = [
     only: 'comes with the eleventh',
     harm: "A bot's private notes count as a loop, and the customer is left without it.",
   },
+  {
+    file: 'src/records/kept-counts.ts',
+    text: 'DO UPDATE SET total = kept.total + excluded.total,',
+    replacement: 'DO UPDATE SET total = excluded.total,',
+    test: 'test/domain/upkeep/conversation-counts.test.ts',
+    harm: 'Lists count the conversations of the last seconds alone.',
+  },
 ];

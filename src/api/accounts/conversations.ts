@@ -1,5 +1,6 @@
 import { readConversation } from '../../domain/conversations/access.ts';
-import { conversationsPerPage, listConversations, type ConversationFilter } from '../../domain/conversations/list.ts';
+import { conversationsPerPage, listConversations } from '../../domain/conversations/list.ts';
+import type { ConversationFilter } from '../../domain/conversations/filter.ts';
 import { foundConversationsPerPage, searchConversations } from '../../domain/conversations/search.ts';
 import { updateConversation } from '../../domain/conversations/updates.ts';
 import { createConversation } from '../../domain/conversations/lifecycle.ts';

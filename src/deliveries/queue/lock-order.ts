@@ -8,10 +8,12 @@
  *   4. the endpoint's backlog tasks
  *   5. lanes, by subject, then by endpoint (`laneOrder`)
  *   6. deliveries, each under the lock of its lane
+ *   7. counts of conversations, by kind: only the sweep that adds changes to them, and in a transaction of its own
  *
  * A transaction that locks in another order must not wait, and skips locked rows (SKIP LOCKED): claims lock lanes in the
  * order of their due times, and heads without their lanes; batches of renewals and results lock the lanes of many
- * endpoints without their conversations; waking, cancelling and pruning find lanes by endpoint. Attempts are only inserted.
+ * endpoints without their conversations; waking, cancelling and pruning find lanes by endpoint. Attempts, and changes of
+ * counts, are only inserted.
  * Events are inserted, and later rewritten or deleted under the lock of their conversation.
  */
 export function laneOrder(alias: string): string {

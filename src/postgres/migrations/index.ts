@@ -13,6 +13,8 @@ import { BotQuarantine } from './20261122-bot-quarantine.ts';
 import { EventFeed } from './20261122-event-feed.ts';
 import { LabelRenames } from './20261122-label-renames.ts';
 import { Backlogs } from './20261122-backlogs.ts';
+import { ConversationCounts } from './20261122-conversation-counts.ts';
+import { LeanIndexes } from './20261122-lean-indexes.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -30,6 +32,8 @@ export const migrations = [
   { name: '20261122-event-feed', class: EventFeed },
   { name: '20261122-label-renames', class: LabelRenames },
   { name: '20261122-backlogs', class: Backlogs },
+  { name: '20261122-conversation-counts', class: ConversationCounts },
+  { name: '20261122-lean-indexes', class: LeanIndexes },
 ];
 
 /** True if all migrations were applied; false for an empty database. */
