@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -21,6 +21,8 @@ export async function withDatabase<Result>(work: (url: string) => Promise<Result
 /** Gives the work an empty folder and removes it afterwards. */
 export async function withFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'switchboard-bench-'));
+  // Where root runs the bench, PostgreSQL's account must pass: its data would be put elsewhere, and stay there.
+  await chmod(folder, 0o711);
   try {
     return await work(folder);
   } finally {
