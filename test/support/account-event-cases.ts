@@ -6,7 +6,7 @@ const always: EventCase[] = [nothing];
 const once: EventCase[] = [{ says: [], again: 'refused' }];
 const updated = ['conversation_updated > webhook'];
 
-/** The operation on a record that `make` makes, and that a conversation refers to. */
+/** An operation on a new record that a conversation refers to. */
 function referred(
   make: (home: Tenant) => Promise<{ id: number; body?: object }>,
   again: EventCase['again'],
@@ -23,7 +23,7 @@ function referred(
   };
 }
 
-/** A conversation in the bot's inbox on which the call is made. */
+/** The setting of a call on a new conversation in the bot's inbox. */
 async function conversationWith({ maker, inbox }: Tenant, method: string, path: string, body: object): Promise<void> {
   const id = await maker.conversation(inbox);
   await maker.call(method, `conversations/${id}${path}`, body);
@@ -42,7 +42,7 @@ async function assigned({ maker }: Tenant): Promise<{ inbox: number; agent: numb
   return { inbox, agent: agent.id };
 }
 
-/** What operations on that say which administrators set up. */
+/** The events of operations on what administrators set up. */
 export const accountEvents: Record<string, EventCase[]> = {
   'POST inboxes': always,
   'PATCH inboxes/:id': always,

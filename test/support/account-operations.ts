@@ -3,7 +3,7 @@ import type { Tenant } from './world.ts';
 
 const nothing: Prepare = () => ({});
 
-/** A request about a record that is just there for it. */
+/** A request about a record created for it. */
 function on(
   make: (home: Tenant) => Promise<number>,
   body: (home: Tenant) => Request['body'] | Promise<Request['body']> = () => ({}),
@@ -70,7 +70,7 @@ export const accountOperations: Record<string, Prepare> = {
   },
   'POST agents/:id/resend_invitation': on(newInvitee),
   'PATCH agents/:id': on(newAgent, () => ({ availability: 'busy' })),
-  // The member's own availability.
+  // The member changes its own availability.
   'PATCH agents/:id#own': ({ member }) => ({ at: { id: member.id }, body: { availability: 'busy' } }),
   'DELETE agents/:id': on(newAgent),
 

@@ -11,16 +11,16 @@ import { createDatabase, dropDatabase } from './postgres.ts';
 /** The administrator's token of account 1 in every test service. */
 export const adminToken = 'administrator-of-the-tests';
 
-/** An answer: status, headers, and the body as JSON where there is one. */
+/** An answer: status, headers, and the parsed body if it is JSON. */
 export interface Answer {
   status: number;
   headers: Headers;
-  // Tests read whatever the contract says is there; the replies are checked against their schemas on the way out.
+  // Typed `any`: replies are checked against their schemas when they are sent.
   // oxlint-disable-next-line typescript/no-explicit-any
   body: any;
 }
 
-/** An event as it was recorded, in order. */
+/** A recorded event. */
 export interface EventRow {
   id: number;
   name: string;
@@ -37,19 +37,19 @@ export interface EventRow {
 export interface TestAppOptions {
   config?: Partial<Config>;
   clock?: Clock;
-  /** The machine's own clock, which the service puts right by the database's. */
+  /** The machine's clock, which the service corrects by the database's. */
   machineClock?: Clock;
-  /** False leaves the engine and the alarms off: events and deliveries stay as they were written. */
+  /** False disables engine and alarms: events and deliveries stay as they were written. */
   engine?: boolean;
-  /** Folder that holds plugins/ and bots/; this repository unless given. */
+  /** Folder with plugins/ and bots/; by default this repository. */
   pluginRoot?: string;
-  /** A migrated database to start on, in place of a new one; the service's administrator is whoever it has. */
+  /** An existing migrated database, with its own administrator, instead of a new one. */
   databaseUrl?: string;
-  /** Where the service logs to; nowhere unless given. */
+  /** The log's destination; by default nothing is logged. */
   log?: Logger;
 }
 
-// Every service of a test run has the packages of this repository, unless it is given others.
+// The packages of this repository, read once for all services of a test run.
 let ownRegistry: Promise<Registry> | undefined;
 
 function ownPackages(): Promise<Registry> {
@@ -57,7 +57,7 @@ function ownPackages(): Promise<Registry> {
   return ownRegistry;
 }
 
-/** A whole service on a database of its own, spoken to over HTTP. */
+/** A whole service with a database of its own, called over HTTP. */
 export class TestApp {
   readonly app: App;
   readonly databaseUrl: string;
@@ -98,7 +98,7 @@ export class TestApp {
     return new TestApp(app, databaseUrl, `http://127.0.0.1:${port}`);
   }
 
-  /** Calls an operation; the path is meant below the service's root, or below account 1 when it begins without a slash. */
+  /** Calls an operation; a path without a leading slash is relative to account 1. */
   async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
     const full = path.startsWith('/') ? path : `/api/v1/accounts/1/${path}`;
     const response = await fetch(this.url + full, {
@@ -126,7 +126,7 @@ export class TestApp {
     return this.call('DELETE', path, undefined, headers);
   }
 
-  /** Statements on the service's database. */
+  /** Runs a statement on the service's database. */
   query<Row>(text: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     return sql<Row>(this.app.database.em(), text, parameters);
   }
@@ -143,7 +143,7 @@ export class TestApp {
     return (await this.events()).map(({ name }) => name);
   }
 
-  /** Asks until `probe` answers something, or fails after `timeoutMs`. */
+  /** Repeats `probe` until it returns something; fails after `timeoutMs`. */
   async eventually<Result>(
     probe: () => Promise<Result>,
     timeoutMs = 10_000,

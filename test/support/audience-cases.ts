@@ -1,6 +1,6 @@
 import type { World } from './world.ts';
 
-/** What is done to a conversation of the bot's inbox, one thing after another. */
+/** Actions on a conversation in the bot's inbox, in order. */
 export interface Stage {
   id: number;
   to: (status: string, by?: 'administrator' | 'bot') => Promise<unknown>;
@@ -10,7 +10,7 @@ export interface Stage {
   override: (by: 'idle' | 'nobody') => Promise<unknown>;
 }
 
-/** Puts a fresh conversation, pending at its bot, on stage. */
+/** Creates a pending conversation of the bot. */
 export async function setStage({ home }: World): Promise<Stage> {
   const { maker, inbox, bot, idle, member } = home;
   const contact = await maker.contact();
@@ -27,7 +27,7 @@ export async function setStage({ home }: World): Promise<Stage> {
   };
 }
 
-/** Why the bot is silent after what was done; null when it is not. */
+/** Why the bot is silent after the actions; null when it is not. */
 export const audiences: [done: string, perform: (stage: Stage) => Promise<unknown>, silence: string | null][] = [
   ['nothing', async () => undefined, null],
   ['the bot spoke', ({ say }) => say('bot'), null],

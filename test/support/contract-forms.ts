@@ -112,10 +112,10 @@ export const webhook = {
   inbox_id: nullable(number),
 } satisfies Record<string, Form>;
 
-/** Of lists that have pages. */
+/** The `meta` of paged lists. */
 export const pages = exactly({ count: number, current_page: number, total_pages: number });
 
-/** Of the list of conversations. */
+/** The `meta` of the list of conversations. */
 export const counts = {
   all_count: number,
   mine_count: number,
@@ -123,7 +123,7 @@ export const counts = {
   assigned_count: number,
 };
 
-/** What account webhooks are told of a message. */
+/** The body of message events for account webhooks. */
 export const accountMessage = {
   event: text,
   id: text,
@@ -146,7 +146,7 @@ const botSender = {
 };
 const botMeta = { sender: { id: number, name: text, type: oneOf('contact') }, channel: text };
 
-/** What bots are told of a message. */
+/** The body of message events for bots. */
 export const botMessage = {
   event: text,
   id: number,
@@ -164,7 +164,7 @@ export const botMessage = {
   account: named,
 };
 
-/** What bots are told when a conversation is resolved. */
+/** The body of conversation_resolved for bots. */
 export const botResolved = {
   event: oneOf('conversation_resolved'),
   id: number,

@@ -8,7 +8,7 @@ const toBoth = 'message_created > webhook bot';
 
 const soon = () => Math.floor(Date.now() / 1000) + 3600;
 
-/** A request to a conversation that is in `status`, opened in the bot's inbox unless `where` names another one. */
+/** A request on a conversation in `status`, in the bot's inbox unless `where` names another. */
 function from(status: string, body: object, where = ({ inbox }: Tenant): number | Promise<number> => inbox): Prepare {
   return async (home) => {
     const snooze = status === 'snoozed' ? { snoozed_until: soon() } : {};
@@ -36,7 +36,7 @@ async function messageOf(home: Tenant, body: object = {}): Promise<Request> {
   return { at: { conversation_id: conversationId, message_id: messageId }, body: { ...body } };
 }
 
-/** What operations on conversations, their messages and their contacts say. */
+/** The events of operations on conversations, messages and contacts. */
 export const conversationEvents: Record<string, EventCase[]> = {
   'POST conversations': [
     { says: ['conversation_created > webhook'], again: 'the same' },
@@ -173,7 +173,7 @@ export const conversationEvents: Record<string, EventCase[]> = {
   'POST contacts/:id/notes': [{ says: [], again: 'nothing' }],
 };
 
-/** Messages of customers that do more to the conversation than to stand in it: only once. */
+/** Customers' messages with further effects on the conversation; each case works once. */
 export const awakening: [when: string, request: Prepare, says: string[]][] = [
   ['resolved', say(incoming, 'resolved'), [changed, 'conversation_opened > bot', toBoth]],
   ['snoozed', say(incoming, 'snoozed'), [changed, toBoth]],

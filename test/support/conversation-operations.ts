@@ -8,7 +8,7 @@ function open({ maker, inbox, team }: Tenant): Promise<number> {
   return maker.conversation(inbox, { team_id: team });
 }
 
-/** A request about a conversation that is just there for it. */
+/** A request about a conversation created for it. */
 function onConversation(body?: (home: Tenant) => Request['body'] | Promise<Request['body']>): Prepare {
   return async (home) => ({ at: { id: await open(home) }, body: (await body?.(home)) ?? {} });
 }
@@ -30,7 +30,7 @@ const onContact = async ({ maker }: Tenant, body = {}): Promise<Request> => ({
   body,
 });
 
-/** Requests about conversations, their messages and their contacts. */
+/** Requests about conversations, messages and contacts. */
 export const conversationOperations: Record<string, Prepare> = {
   'GET conversations': () => ({}),
   'GET conversations/search': () => ({ query: 'q=message' }),

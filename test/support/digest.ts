@@ -1,11 +1,11 @@
 import type { TestApp } from './app.ts';
 
-/** What a database holds: a table's name → a number that any insert, update or delete of its rows changes. */
+/** A fingerprint of a database: for each table a number that any insert, update or delete changes. */
 export type Digest = Record<string, string>;
 
 const statements = new WeakMap<TestApp, Promise<string>>();
 
-// Every row version by its place and by the transaction that wrote it: this needs no look at what the row holds.
+// Hashes each row version's place and inserting transaction, without reading the row.
 const ofTable = (name: string) =>
   `'${name}', (SELECT count(*) || ':' || coalesce(sum(hashtextextended(t.ctid::text || t.xmin::text, 0)), 0) FROM "${name}" t)`;
 
@@ -16,7 +16,7 @@ async function makeStatement(app: TestApp): Promise<string> {
   return `SELECT json_build_object(${tables.map(({ name }) => ofTable(name)).join(', ')}) AS digest`;
 }
 
-/** Reads what the whole database holds now. */
+/** Computes the digest of the whole database. */
 export async function readDigest(app: TestApp): Promise<Digest> {
   const statement = statements.get(app) ?? makeStatement(app);
   statements.set(app, statement);

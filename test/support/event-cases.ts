@@ -11,15 +11,15 @@ import type { PrincipalName } from './world.ts';
  */
 export interface EventCase {
   when?: string;
-  /** The operation's usual request unless said otherwise. */
+  /** By default the operation's usual request. */
   request?: Prepare;
   as?: PrincipalName;
   says: string[];
-  /** What the very same request does a second time: nothing, the same as before, what is listed, or it is refused. */
+  /** The effect of repeating the request: nothing, the same events, the listed ones, or a refusal. */
   again: 'nothing' | 'the same' | 'refused' | string[];
 }
 
-/** What every operation that may write says, by the operation's name. */
+/** The events of each operation that may write, by the operation's name. */
 export const eventCases: Readonly<Record<string, EventCase[]>> = {
   ...smallEvents,
   ...conversationEvents,

@@ -29,7 +29,7 @@ const floors: readonly (readonly string[])[] = [
 
 const rooms = floors.flatMap((parts, floor) => parts.map((part) => ({ part: `src/${part}`, floor })));
 
-/** The room that a file of src/ is in, and its floor; null for a file that has none. */
+/** The room of a file in src/, and its floor; null for a file that has none. */
 export function roomOf(path: string): { part: string; floor: number } | null {
   const named = rooms.find(({ part }) => path === part || path.startsWith(`${part}/`));
   if (named) return named;

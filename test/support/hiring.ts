@@ -11,7 +11,7 @@ interface LogLine {
 
 type Json = Record<string, unknown>;
 
-/** A service with two accounts, the first's and one elsewhere, that invite people and read their mail from the log. */
+/** A service with two accounts that invite people, whose mail is read from the log. */
 export class Hiring {
   readonly app: TestApp;
   readonly elsewhere: { id: number; administrator: User };
@@ -31,7 +31,7 @@ export class Hiring {
     return new Hiring(app, await addAccount(app, 'Elsewhere'), lines);
   }
 
-  /** Forgets what was sent and said; the hourly bound of invitations has tests of its own. */
+  /** Deletes invitations and mail, because the hourly limit has tests of its own. */
   async clear(): Promise<void> {
     await this.app.events();
     await this.app.query('DELETE FROM invitations');
@@ -42,7 +42,7 @@ export class Hiring {
     return `somebody.${(this.#count += 1)}@example.com`;
   }
 
-  /** Somebody whom the account elsewhere knows under another name, with a face and a token. */
+  /** A person whom the other account knows under another name, with a picture and a token. */
   async addKnown(email = this.newEmail()): Promise<User> {
     const known = await addPerson(this.app, { name: `Known ${(this.#count += 1)}`, accountId: this.elsewhere.id });
     const face = 'https://example.com/face.png';
@@ -60,14 +60,14 @@ export class Hiring {
     return this.mailTo(email).findLast(({ link }) => link)!.link!;
   }
 
-  /** Makes an agent of account 1, and answers its id. */
+  /** Creates an agent of account 1; returns its id. */
   async hire(email: string, name = 'Nick'): Promise<number> {
     const { status, body } = await this.app.post('agents', { name, email, role: 'agent' });
     expect(status, JSON.stringify(body)).to.equal(201);
     return body.id;
   }
 
-  /** The same in the account elsewhere. */
+  /** Creates an agent of the other account; returns its id. */
   async hireElsewhere(email: string, name = 'Nora'): Promise<number> {
     const { id, administrator } = this.elsewhere;
     const agent = { name, email, role: 'agent' };
@@ -86,7 +86,7 @@ export class Hiring {
     return { status: response.status, headers: response.headers, body: await response.json() };
   }
 
-  /** Seats and agents that do not belong together, and tokens that open nothing. */
+  /** Seats and agents that do not match, and tokens without access. */
   findLoose(): Promise<object[]> {
     return this.app.query(
       `SELECT s.account_id, s.id, g.id AS agent, s.left_at FROM seats s
@@ -96,7 +96,7 @@ export class Hiring {
     );
   }
 
-  /** All that is stored of the account elsewhere, and of persons and their tokens. */
+  /** All stored rows of the other account, and of persons and their tokens. */
   async storedElsewhere(): Promise<Json> {
     const tables = await this.app.query<{ name: string }>(
       `SELECT table_name AS name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'account_id'`,

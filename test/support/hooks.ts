@@ -1,7 +1,7 @@
 import { findLeaks } from './leaks.ts';
 import { stopPostgres } from './postgres.ts';
 
-/** Hooks around the whole run: it ends its Postgres, and fails when a test left something open. */
+/** Hooks around the whole run: they stop its Postgres, and fail when a test left something open. */
 export const mochaHooks = {
   async afterAll(this: Mocha.Context): Promise<void> {
     this.timeout(30_000);

@@ -43,7 +43,7 @@ export const hostileShapes: readonly string[] = Object.keys(builders);
 
 const built = new Map<string, string>();
 
-/** JSON as hostile as its kind can be, of about so many bytes. */
+/** Hostile JSON of the kind, of about this many bytes. */
 export function hostileShape(shape: string, bytes: number): string {
   const key = `${shape} ${bytes}`;
   const text = built.get(key) ?? builders[shape]!(bytes);
@@ -51,12 +51,12 @@ export function hostileShape(shape: string, bytes: number): string {
   return text;
 }
 
-/** A place in bodies of a schema where a hostile value can stand, and the body with it there. */
+/** A place in bodies of a schema for a hostile value, and the body with a value there. */
 export interface Place {
   name: string;
-  /** Places with the same key hold the same rules. */
+  /** The same for places with the same rules. */
   key: string;
-  /** What is worth trying there: at a single value, whatever is large fails for its type alone. */
+  /** The kinds worth trying: for a single value, all large ones fail by their type. */
   shapes: readonly string[];
   fill(shape: string): Buffer;
 }
@@ -65,7 +65,7 @@ const single = new Set(['integer', 'number', 'boolean', 'null']);
 const severalShapes = ['a list of lists', 'an object of many keys', 'a long text', 'a long number'];
 const mark = '"here"';
 
-/** Every place in a body: the whole, each property, each item of a list; what stands beside it fits the schema. */
+/** All places in a body: the whole, each property, each list item; the rest of the body is valid. */
 export function placesIn(name: SchemaName): Place[] {
   const whole: Place = {
     name: 'the whole body',

@@ -2,10 +2,10 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { selfSigned } from '../outbound/certificate.ts';
 import { Receiver } from './receiver.ts';
 
-/** A receiver that speaks https under a certificate of its own making. */
+/** An https receiver with a certificate of its own. */
 export interface HttpsReceiver {
   receiver: Receiver;
-  /** Ends the receiver; its certificate is trusted no more. */
+  /** Stops the receiver and revokes the trust in its certificate. */
   close: () => Promise<void>;
 }
 

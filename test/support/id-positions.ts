@@ -4,13 +4,13 @@ import { documents } from '../../src/schemas.ts';
 import type { Request } from './operations.ts';
 import type { Tenant } from './world.ts';
 
-/** A place in a request where the identifier of a record stands. */
+/** A place in a request that holds the identifier of a record. */
 export interface IdPosition {
   in: 'path' | 'body' | 'query';
   name: string;
-  /** What kind of record: the word of its path. */
+  /** The kind of record: the word of its path. */
   kind: string;
-  /** Whether a list of them stands there. */
+  /** Whether it holds a list of identifiers. */
   many: boolean;
 }
 
@@ -20,7 +20,7 @@ interface Property {
   items?: Property;
 }
 
-// What properties are called that name a record, and the word of the record's path.
+// Names of properties that hold identifiers, and the word of the record's path.
 const kinds: Record<string, string> = {
   account_id: 'accounts',
   agent_bot: 'agent_bots',
@@ -56,7 +56,7 @@ function inSchema(where: 'body' | 'query', { path, contract }: Route): IdPositio
   });
 }
 
-/** Every place in a request to the operation where the identifier of a record stands. */
+/** All places of identifiers in a request to the operation. */
 export function findIdPositions(route: Route): IdPosition[] {
   const words = route.path.split('/');
   const inPath = words.flatMap((word, index): IdPosition[] => {
@@ -80,14 +80,14 @@ const records: Record<string, (tenant: Tenant) => number> = {
   webhooks: ({ webhook }) => webhook,
 };
 
-/** The record of that kind which an account has. */
+/** The account's record of that kind. */
 export function recordOf(tenant: Tenant, kind: string): number {
   const id = records[kind]?.(tenant) ?? tenant.small[kind];
   if (id === undefined) throw new Error(`No record of the kind ${kind} is there`);
   return id;
 }
 
-/** The request with another identifier in that place; lists keep what they held. */
+/** The request with another identifier in that place; lists keep their other items. */
 export function substitute(request: Request, position: IdPosition, id: number): Request {
   const { name, many } = position;
   if (position.in === 'path') return { ...request, at: { ...request.at, [name]: id } };

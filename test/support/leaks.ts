@@ -12,7 +12,7 @@ const ownedResources = new Set([
   'StatWatcher',
 ]);
 
-/** What still keeps this process alive, as counted kinds: `2 × TCPServerWrap`. Waits a little for what is closing. */
+/** What keeps this process alive, as counted kinds: `2 × TCPServerWrap`. Waits a little for handles that are closing. */
 export async function findLeaks(): Promise<string[]> {
   let leaks = countOwned();
   for (let waited = 0; leaks.length > 0 && waited < patienceMs; waited += pollMs) {

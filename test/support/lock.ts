@@ -1,9 +1,9 @@
 import { Client } from 'pg';
 
-/** Runs a statement that locks something on a connection of its own, and holds the lock until the answer is called. */
+/** Runs a locking statement on a connection of its own; holds the lock until the returned function is called. */
 export async function hold(url: string, statement: string, parameters: unknown[] = []): Promise<() => Promise<void>> {
   const client = new Client({ connectionString: url });
-  // A failed test ends with its database dropped.
+  // After a failed test the database is dropped, which ends this connection.
   client.on('error', () => undefined);
   await client.connect();
   await client.query('BEGIN');
@@ -11,7 +11,7 @@ export async function hold(url: string, statement: string, parameters: unknown[]
   return () => client.end();
 }
 
-/** Keeps everybody else from changing the conversation. */
+/** Locks the conversation's row. */
 export function holdConversation(url: string, id: number): Promise<() => Promise<void>> {
   return hold(url, 'SELECT FROM conversations WHERE id = $1 FOR UPDATE', [id]);
 }

@@ -1,17 +1,17 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A mail as the server got it: envelope, and the message with its headers. */
+/** A received mail: envelope, and the message with its headers. */
 export interface ReceivedMail {
   from: string;
   to: string[];
   message: string;
 }
 
-/** An SMTP server on loopback that keeps what comes, or refuses every recipient. */
+/** An SMTP server on loopback that stores mails, or refuses every recipient. */
 export class MailServer {
   readonly received: ReceivedMail[] = [];
   refusing = false;
-  /** How long it lets a client wait for its first word. */
+  /** Milliseconds before its greeting. */
   greetingMs = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

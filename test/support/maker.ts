@@ -4,7 +4,7 @@ import type { Answer, TestApp } from './app.ts';
 import { addPerson, type Person, type User } from './people.ts';
 import { makeSmall } from './small-resources.ts';
 
-/** A bot on a server of its own, with its token. */
+/** A webhook bot, with its token. */
 export type Bot = Person;
 
 type Fields = Record<string, unknown>;
@@ -83,7 +83,7 @@ export class Maker {
     return id;
   }
 
-  /** Without a title of its own it gets one that is no other's. */
+  /** By default with a unique title. */
   async label(): Promise<{ id: number; title: string }> {
     return this.call('POST', 'labels', { title: this.text('label').toLowerCase().replaceAll(' ', '-') });
   }
@@ -92,7 +92,7 @@ export class Maker {
     return makeSmall(this, 'sla_policies');
   }
 
-  /** Switched off unless `active` is given: its address answers nobody. */
+  /** Switched off unless `active` is given: nothing listens at its address. */
   webhook(fields: Fields = {}): Promise<number> {
     const subscriptions = ['message_created'];
     return this.post('webhooks', { url: `http://127.0.0.1:9/${this.mark}`, subscriptions, active: false, ...fields });
@@ -108,7 +108,7 @@ export class Maker {
     return addPerson(this.app, { name: this.text('agent'), role, accountId: this.accountId });
   }
 
-  /** An agent who has not accepted the invitation that the token stands for. */
+  /** An agent with an open invitation, which the token accepts. */
   async invitee(): Promise<{ id: number; token: string }> {
     const name = this.text('invitee');
     const email = `${name.toLowerCase().replaceAll(' ', '.')}@example.com`;
@@ -119,7 +119,7 @@ export class Maker {
       [this.accountId, name, email],
     );
     const { id } = agent!;
-    // Longer ago than invitations are counted for.
+    // Old enough not to count for the hourly limit.
     await this.app.query(
       `INSERT INTO invitations (account_id, user_id, token_hash, expires_at, created_at)
        VALUES ($1, $2, $3, now() + interval '1 day', now() - interval '1 day')`,
@@ -128,7 +128,7 @@ export class Maker {
     return { id, token };
   }
 
-  /** A customer who writes from a web page: a contact with a token of its own. */
+  /** A visitor of a web page: a contact with a contact token. */
   async visitor(inboxId: number): Promise<{ contactId: number; headers: { 'x-contact-token': string } }> {
     const contactId = await this.contact();
     const token = newToken('contact', systemRandom);

@@ -1,6 +1,6 @@
 import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
 
-/** Texts that PostgreSQL refuses, or that are cut, escaped or counted wrongly somewhere on the way to it. */
+/** Texts that PostgreSQL refuses, or that may be cut, escaped or counted wrongly on the way to it. */
 export const poisonTexts: readonly string[] = [
   '\0',
   'a\0b\0',
@@ -17,5 +17,5 @@ export const poisonTexts: readonly string[] = [
   '\0'.repeat(100_000),
 ];
 
-/** Those, and everybody's list of texts that break software. */
+/** These, and the big list of naughty strings. */
 export const naughtyTexts: readonly string[] = [...naughtyStrings, ...poisonTexts];

@@ -5,15 +5,15 @@ import { outerOperations } from './outer-operations.ts';
 import { smallOperations } from './small-resources.ts';
 import type { Tenant, World } from './world.ts';
 
-/** A request that an operation accepts from whoever may do everything there; ids of the account's own records. */
+/** A request that an operation accepts from a caller with all rights; its ids are of the account's own records. */
 export interface Request {
-  /** The path's parameters beside `account_id`. */
+  /** The path's parameters, except `account_id`. */
   at?: Record<string, number | string>;
   query?: string;
   body?: Record<string, unknown>;
 }
 
-/** Makes a request, on records that nobody else uses where the operation changes them. */
+/** Makes a request, on a new record if the operation changes it. */
 export type Prepare = (home: Tenant, world: World) => Request | Promise<Request>;
 
 const accountPath = '/api/v1/accounts/:account_id/';
@@ -23,7 +23,7 @@ export function nameOf({ method, path }: Pick<Route, 'method' | 'path'>): string
   return `${method} ${path.startsWith(accountPath) ? path.slice(accountPath.length) : path}`;
 }
 
-/** The method and the path pattern of a name; what stands after # tells apart requests to one operation. */
+/** Method and path pattern of a name; the part after # tells requests to one operation apart. */
 export function readName(name: string): { method: string; path: string; operation: string } {
   const operation = name.replace(/#.*$/, '');
   const [method = '', path = ''] = operation.split(' ');
@@ -40,7 +40,7 @@ export function fillPath(pattern: string, accountId: number, { at = {}, query }:
   return query === undefined ? path : `${path}?${query}`;
 }
 
-/** A request to each operation, and further ones that other rules hold for, by name. */
+/** A request to each operation, and further requests under other rules, by name. */
 export const operations: Readonly<Record<string, Prepare>> = {
   ...conversationOperations,
   ...accountOperations,

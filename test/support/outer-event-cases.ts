@@ -5,7 +5,7 @@ const once: EventCase[] = [{ says: [], again: 'refused' }];
 const updated = ['conversation_updated > webhook'];
 const sessions = 'POST /public/api/v1/inboxes/:identifier/sessions';
 
-/** What operations outside of accounts say. */
+/** The events of operations outside of accounts. */
 export const outerEvents: Record<string, EventCase[]> = {
   'POST /api/v1/profile/reset_access_token': [{ says: [], as: 'member', again: 'nothing' }],
   'POST /invitations/:token': once,

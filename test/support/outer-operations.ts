@@ -6,7 +6,7 @@ const atWidget = ({ widget }: Tenant): Request => ({ at: { identifier: widget.id
 
 let made = 0;
 
-/** Makes what platform administrators make, as the first of them, and answers its id. */
+/** Creates a record as the first platform administrator; returns its id. */
 async function make(world: World, what: string, fields: object = {}): Promise<number> {
   made += 1;
   const name = `Charlie ${made}`;
@@ -27,7 +27,7 @@ const onAccount = (body: object = {}) => on('accounts', () => ({}), body);
 const onUser = (body: object = {}) => on('users', profile, body);
 const onSystemBot = (body: object = {}) => on('agent_bots', () => server, body);
 
-/** Requests to what stands outside of accounts. */
+/** Requests outside of accounts. */
 export const outerOperations: Record<string, Prepare> = {
   'GET /api/v1/profile': nothing,
   'POST /api/v1/profile/reset_access_token': nothing,

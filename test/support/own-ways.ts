@@ -3,14 +3,14 @@ import { codeOf, type Sources } from './source-code.ts';
 /** Statements that lock one small row by its id, as lockOne does. */
 const ownLocks =
   /\bFROM\s+(?:accounts|agents|agent_bots|contacts|inboxes|labels|sla_policies|teams|users|webhooks)\s+WHERE\b(?:(?!\bANY\b)[^`'"])*?\b(?:id|user_id) = \$\d+ FOR UPDATE\b/;
-/** What may lock or refuse small rows in a way of its own. */
+/** Files that may lock or refuse small rows in their own way. */
 export const ownWays: Readonly<Record<string, string>> = {
   'src/domain/small-rows.ts': 'what small resources have in common',
   'src/postgres/errors.ts': 'reads the errors of the database',
   'src/domain/conversations/breaches.ts': 'shares an SLA policy with the other conversations that get it',
 };
 
-/** Small rows that are locked, cut into pages or refused as duplicates otherwise than by the kit. */
+/** Small rows that are locked, paged or refused as duplicates without the functions of domain/small-rows.ts. */
 export function findOwnWays(sources: Sources): string[] {
   const problems: string[] = [];
   for (const [path, text] of sources) {

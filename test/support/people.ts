@@ -3,7 +3,7 @@ import { systemRandom } from '../../src/lib/ports.ts';
 import { hashToken, lastFour, newToken } from '../../src/lib/tokens.ts';
 import type { TestApp } from './app.ts';
 
-/** Somebody who can call the service: the id, and a header with the access token. */
+/** A caller: id, and a header with the access token. */
 export interface Person {
   id: number;
   headers: { api_access_token: string };
@@ -14,7 +14,7 @@ export interface User extends Person {
   email: string;
 }
 
-/** Adds a confirmed user to an account, `agent` of account 1 unless told otherwise. */
+/** Adds a confirmed user to an account, by default as `agent` of account 1. */
 export async function addPerson(
   app: TestApp,
   { name, role = 'agent', accountId = 1 }: { name: string; role?: 'administrator' | 'agent'; accountId?: number },
@@ -37,7 +37,7 @@ export async function addAccount(app: TestApp, name: string): Promise<{ id: numb
   return { id: account.id, administrator };
 }
 
-/** Lets the first bot of account 1 in. */
+/** Grants a token to the first bot of account 1. */
 export async function botHeaders(app: TestApp): Promise<{ api_access_token: string }> {
   const token = newToken('bot', systemRandom);
   await app.query(

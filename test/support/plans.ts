@@ -1,6 +1,6 @@
 import { sql, type Executor } from '../../src/postgres/sql.ts';
 
-/** A step of a plan, as EXPLAIN (FORMAT JSON) tells it. */
+/** A node of a plan, as EXPLAIN (FORMAT JSON) prints it. */
 interface Step {
   'Node Type': string;
   'Relation Name'?: string;
@@ -15,14 +15,14 @@ interface Step {
   Plans?: Step[];
 }
 
-/** How the database went about a statement. */
+/** How the database executed a statement. */
 export interface Plan {
   steps: Step[];
-  /** What the planner thinks it costs: blocks and rows in one figure. */
+  /** The planner's cost estimate. */
   cost: number;
-  /** Rows and index entries that were read, those that a filter dropped included. */
+  /** Rows and index entries read, including those that a filter dropped. */
   rows: number;
-  /** Blocks of tables and indexes that were looked at. */
+  /** Blocks of tables and indexes read. */
   blocks: number;
 }
 
@@ -51,12 +51,12 @@ async function record(executor: Executor, work: () => Promise<unknown>): Promise
   return statements;
 }
 
-/** The texts of the statements that `work` runs by the executor. */
+/** The texts of the statements that `work` runs on the executor. */
 export async function statementsOf(executor: Executor, work: () => Promise<unknown>): Promise<string[]> {
   return (await record(executor, work)).map((statement) => statement.sql);
 }
 
-/** Has `work` run statements by the executor, then runs each once more to see how the database goes about it. */
+/** Runs `work`, then each of its statements once more with EXPLAIN. */
 export async function plansOf(executor: Executor, work: () => Promise<unknown>): Promise<Plan[]> {
   const plans: Plan[] = [];
   for (const { sql: text, parameters } of await record(executor, work)) {
@@ -70,7 +70,7 @@ export function indexesOf({ steps }: Plan): string[] {
   return steps.flatMap((step) => step['Index Name'] ?? []);
 }
 
-/** The names of the tables that the plan reads from end to end. */
+/** The names of the tables that the plan scans sequentially. */
 export function scannedTables({ steps }: Plan): string[] {
   return steps.filter((step) => step['Node Type'].endsWith('Seq Scan')).map((step) => step['Relation Name'] ?? '');
 }

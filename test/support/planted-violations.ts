@@ -1,9 +1,9 @@
-/** The most lines that a file may have. */
+/** Lines of a file at most. */
 export const maxLines = 300;
-/** The most lines that a file of src/lib may have. */
+/** Lines of a file in src/lib at most. */
 export const maxLibLines = 100;
 
-/** [file, its text, what must be said about it], each planted among the real files. */
+/** [file, its text, part of the problem to be found], each planted among the real files. */
 export const planted: readonly [string, string, string][] = [
   ['src/api/planted.ts', `readLabel(em, params.id ?? 0);`, 'makes up an identifier'],
   ['src/api/planted.ts', `async ({ params: { message_id = 0 } }) => {};`, 'makes up an identifier'],

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import type { Answer, TestApp } from './app.ts';
 
-/** Where a platform administrator's operations stand. */
+/** The root of a platform administrator's operations. */
 export const platformBase = '/platform/api/v1';
-/** Where bots of the tests claim to live: nobody is there. */
+/** The URL of the tests' bots, at which nothing listens. */
 export const botUrl = 'https://127.0.0.1:9/bot';
 
-/** What the tests do again and again as platform administrator. */
+/** Usual requests of a platform administrator. */
 export class Platform {
   readonly #app: TestApp;
   #people = 0;
@@ -15,7 +15,7 @@ export class Platform {
     this.#app = app;
   }
 
-  /** Makes something below the platform's root. */
+  /** Creates a record below the platform's root. */
   async create(path: string, body: object): Promise<Answer['body']> {
     const answer = await this.#app.post(`${platformBase}/${path}`, body);
     expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
@@ -35,7 +35,7 @@ export class Platform {
     return this.#app.call('DELETE', `${platformBase}/accounts/${accountId}/account_users`, { user_id: userId });
   }
 
-  /** Opens a conversation of a new contact; answers its id. */
+  /** Creates a conversation of a new contact; returns its id. */
   async converse(accountId: number, headers: Record<string, string>, inboxId: number): Promise<number> {
     const root = `/api/v1/accounts/${accountId}`;
     const { body: contact } = await this.#app.post(`${root}/contacts`, { name: 'Carl' }, headers);

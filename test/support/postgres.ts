@@ -10,12 +10,12 @@ const insufficientPrivilege = '42501';
 const templates = new Map<Migrate, Promise<string>>();
 let starting: Promise<EmbeddedPostgres> | null = null;
 
-/** The Postgres of this test run, throw-away and real; started by the first call. Its `restart` serves fault tests. */
+/** The Postgres of this test run, real and temporary; started by the first call. Fault tests use its `restart`. */
 export function postgres(): Promise<EmbeddedPostgres> {
   return (starting ??= startEmbeddedPostgres({ ephemeral: true, log: silent }));
 }
 
-/** URL of the run's Postgres for a role that may create databases. */
+/** URL of the run's Postgres with a role that may create databases. */
 async function databaseUrl(): Promise<string> {
   return (await postgres()).url;
 }
@@ -25,20 +25,20 @@ export async function createDatabase(migrate?: Migrate): Promise<string> {
   return migrate ? cloneDatabase(await templateOf(migrate)) : cloneDatabase('template1');
 }
 
-/** Removes a database that createDatabase made, and whatever is still connected to it. */
+/** Drops a database that createDatabase made, and its connections. */
 export async function dropDatabase(url: string): Promise<void> {
   for (let triesLeft = 20; ; triesLeft -= 1) {
     try {
       return await administer(`DROP DATABASE IF EXISTS "${nameOf(url)}" WITH (FORCE)`);
     } catch (error) {
-      // The server's own workers (autovacuum) are nobody else's to end; they are done in a moment.
+      // Server processes (autovacuum) cannot be terminated by a user; they finish in a moment.
       if ((error as { code?: string }).code !== insufficientPrivilege || triesLeft === 0) throw error;
       await sleep(100);
     }
   }
 }
 
-/** Ends the run's Postgres, if it was started. */
+/** Stops the run's Postgres, if it was started. */
 export async function stopPostgres(): Promise<void> {
   await (await starting)?.stop();
 }
@@ -56,7 +56,7 @@ function templateOf(migrate: Migrate): Promise<string> {
 
 async function cloneDatabase(template: string): Promise<string> {
   const name = `test_${systemRandom.uuid().replaceAll('-', '')}`;
-  // Copying files is faster than writing their content to the log, where nothing waits for the disk.
+  // Copying files is faster than writing their content to the WAL, since nothing is synced to disk.
   await administer(`CREATE DATABASE ${name} TEMPLATE "${template}" STRATEGY FILE_COPY`);
   const url = new URL(await databaseUrl());
   url.pathname = `/${name}`;

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { adminToken } from './app.ts';
 
-/** What came back over a raw connection. */
+/** What was received over a raw connection. */
 export interface RawAnswer {
   status: number;
   headers: Map<string, string>;
@@ -12,12 +12,12 @@ export interface RawAnswer {
 }
 
 export interface RawOptions {
-  /** Waits for the end of the connection, else for one whole answer. */
+  /** Waits for the end of the connection; by default for one whole answer. */
   untilClosed?: boolean;
   patienceMs?: number;
 }
 
-// Reads the first answer in what was received.
+// Parses the first answer of the received bytes.
 function parse(received: string): Omit<RawAnswer, 'closed'> & { whole: boolean } {
   const end = received.indexOf('\r\n\r\n');
   const [statusLine = '', ...lines] = received.slice(0, Math.max(0, end)).split('\r\n');
@@ -29,7 +29,7 @@ function parse(received: string): Omit<RawAnswer, 'closed'> & { whole: boolean }
   return { status, headers, text, whole: end >= 0 && Buffer.byteLength(text) >= length };
 }
 
-/** Sends bytes as they are and collects what comes back. */
+/** Sends bytes unchanged and collects the answer. */
 export function sendRaw(
   url: string,
   bytes: string | Buffer,
@@ -53,12 +53,12 @@ export function sendRaw(
   });
 }
 
-/** A request of the administrator's as it goes over the wire. */
+/** The bytes of a request by the administrator. */
 export function rawRequest(line: string, headers: readonly string[] = [], body = ''): string {
   return [line, 'host: localhost', `api_access_token: ${adminToken}`, ...headers, '', body].join('\r\n');
 }
 
-/** Expects the shape that every refusal has. */
+/** Asserts the shape of all refusals. */
 export function expectError(body: { error?: unknown; code?: unknown; request_id?: unknown }): void {
   expect(Object.keys(body)[0]).to.equal('error');
   expect(body.error).to.be.a('string').and.not.equal('');
@@ -66,7 +66,7 @@ export function expectError(body: { error?: unknown; code?: unknown; request_id?
   expect(body.request_id).to.be.a('string');
 }
 
-/** Expects a refusal, with the headers of all answers. */
+/** Asserts a refusal, with the headers of all answers. */
 export function expectRawError(answer: RawAnswer, status: number): void {
   expect(answer.status).to.equal(status);
   expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');

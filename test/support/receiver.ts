@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import type { Certificate } from '../outbound/certificate.ts';
 
-/** One POST as the receiver got it. */
+/** A received POST. */
 export interface Received {
   headers: IncomingHttpHeaders;
   /** The body as text and as JSON. */
@@ -21,7 +21,7 @@ export interface Received {
 
 export type Answer = (received: Received, response: ServerResponse) => void;
 
-/** A receiver of webhooks on loopback: it keeps what comes and answers as told, 200 by default. */
+/** A receiver of webhooks on loopback: it stores posts and answers 200, or what it is told. */
 export class Receiver {
   readonly received: Received[] = [];
   readonly #server: Server;
@@ -44,7 +44,7 @@ export class Receiver {
     this.#host = certificate ? 'https://localhost' : 'http://127.0.0.1';
   }
 
-  /** With a certificate it speaks https. */
+  /** With a certificate it uses https. */
   static async start(certificate: Certificate | null = null): Promise<Receiver> {
     const receiver = new Receiver(certificate);
     await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
@@ -55,12 +55,12 @@ export class Receiver {
     return `${this.#host}:${(this.#server.address() as AddressInfo).port}/hook`;
   }
 
-  /** Answers from now on as `answer` says. */
+  /** Sets the following answers. */
   answerWith(answer: Answer): void {
     this.#answer = answer;
   }
 
-  /** Waits until `count` posts have come, or fails after `timeoutMs`. */
+  /** Waits for `count` posts; fails after `timeoutMs`. */
   async waitFor(count: number, timeoutMs = 10_000): Promise<Received[]> {
     const until = Date.now() + timeoutMs;
     while (this.received.length < count) {
@@ -76,7 +76,7 @@ export class Receiver {
   }
 }
 
-/** Throws unless the post carries a valid Standard Webhooks signature by the secret. */
+/** Throws unless the post has a valid Standard Webhooks signature by the secret. */
 export function verify(secret: string, { headers, text }: Received): void {
   new Webhook(secret).verify(text, {
     'webhook-id': String(headers['webhook-id']),

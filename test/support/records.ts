@@ -9,7 +9,7 @@ async function insert(app: TestApp, statement: string, parameters: readonly unkn
   return row!.id;
 }
 
-/** Adds an inbox to an account (1 unless said otherwise), without a bot unless one is named. */
+/** Adds an inbox to an account (by default 1), with a bot if one is given. */
 export async function addInbox(
   app: TestApp,
   { accountId = 1, members = [], botId = null }: { accountId?: number; members?: Person[]; botId?: number | null } = {},
@@ -39,7 +39,7 @@ export async function addTeam(app: TestApp, name: string, members: Person[] = []
   return id;
 }
 
-/** Adds a bot on a server of its own to account 1, with a token; nothing is ever delivered to it without an engine. */
+/** Adds a webhook bot with a token to account 1; without an engine nothing is delivered to it. */
 export async function addWebhookBot(app: TestApp, name: string): Promise<Person> {
   records += 1;
   const id = await insert(
@@ -57,13 +57,13 @@ export async function addWebhookBot(app: TestApp, name: string): Promise<Person>
   return { id, headers: { api_access_token: token } };
 }
 
-/** Adds a contact by the API and answers its id. */
+/** Creates a contact by the API; returns its id. */
 export async function addContact(app: TestApp, fields: Record<string, unknown> = {}): Promise<number> {
   records += 1;
   return (await app.post('contacts', { name: `Contact ${records}`, ...fields })).body.id;
 }
 
-/** Opens a conversation by the API and answers its id. */
+/** Creates a conversation by the API; returns its id. */
 export async function addConversation(
   app: TestApp,
   inboxId: number,
@@ -73,7 +73,7 @@ export async function addConversation(
   return (await app.post('conversations', { inbox_id: inboxId, contact_id: contact, ...fields })).body.id;
 }
 
-/** Sends a message by the API, as an administrator unless headers say otherwise, and answers its id. */
+/** Sends a message by the API, by default as administrator; returns its id. */
 export async function addMessage(
   app: TestApp,
   conversationId: number,

@@ -2,7 +2,7 @@ import Mocha from 'mocha';
 
 const { EVENT_RUN_END } = Mocha.Runner.constants;
 
-/** Mocha's spec output, closed by the one line that scripts read: `N passed, N failed`. */
+/** Mocha's spec output, with a last line for scripts: `N passed, N failed`. */
 class ClosingLineReporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);

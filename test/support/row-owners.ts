@@ -1,10 +1,10 @@
 import { importsOf, isInside, type Sources } from './source-code.ts';
 
-// Rules on who may read or write which rows: the contents of strings count in all of them, for they are statements.
+// Rules on which files may read or write which rows. They search the contents of strings too, since those are statements.
 
 const silenceColumns = /\b(?:bot_silence|bot_silence_of|human_silence|bot_streak)\b/;
 const silenceFields = /\b(?:botSilence|botSilenceOf|humanSilence|botStreak)['"]?\]?\s*(?::|[-+*?|&]*=(?![=>])|\+\+|--)/;
-/** Who may write what silences bots: the rule, and the rows it is kept in. The outbox tells what was decided. */
+/** Files that may write the silence of bots: the rule and its rows. The outbox writes the decision of each event. */
 const silenceWriters: readonly string[] = [
   'src/domain/conversations/silence.ts',
   'src/records/conversation.ts',
@@ -13,7 +13,7 @@ const silenceWriters: readonly string[] = [
 ];
 const silenceTellers: readonly string[] = [...silenceWriters, 'src/deliveries/queue/enqueue.ts'];
 
-/** Writers of the silence of bots beside the one rule; here the contents of strings count, for they are statements. */
+/** Writers of the silence of bots besides the one rule. */
 export function findSilenceWriters(sources: Sources): string[] {
   const problems: string[] = [];
   for (const [path, text] of sources) {
@@ -27,13 +27,13 @@ export function findSilenceWriters(sources: Sources): string[] {
 }
 
 const conversationWrites = /\b(?:UPDATE|INSERT\s+INTO|DELETE\s+FROM)\s+(?:ONLY\s+)?"?conversations\b/i;
-/** Who may write rows of conversations: what a transaction holds, for all else changes the objects that it hands out. */
+/** Files that may write rows of conversations: those of the transaction; verbs change the objects that it hands out. */
 const conversationWriters: readonly string[] = [
   'src/records/conversation-rows.ts',
   'src/records/held-conversations.ts',
 ];
 
-/** Writers of conversations beside the transaction, whose change the commit would undo; strings count here, too. */
+/** Writers of conversations besides the transaction, whose commit would overwrite their change. */
 export function findConversationWriters(sources: Sources): string[] {
   return [...sources]
     .filter(([path]) => isInside('src', path) && !isInside('src/postgres/migrations', path))
@@ -42,10 +42,10 @@ export function findConversationWriters(sources: Sources): string[] {
 }
 
 const beginsTransaction = /\.transactional\(/;
-/** Who may begin transactions or savepoints: the base of all that verbs run in, and mechanisms that know no verb. */
+/** Files that may begin transactions or savepoints: the base of all verbs, and mechanisms below it. */
 const transactionBeginners: readonly string[] = ['src/events', 'src/deliveries', 'src/postgres'];
 
-/** Transactions beside the base, which would know neither its loop nor what follows its commit. */
+/** Transactions besides the base: they would lack its retries and its work after the commit. */
 export function findTransactionBeginners(sources: Sources): string[] {
   return [...sources]
     .filter(([path]) => isInside('src', path) && !transactionBeginners.some((room) => isInside(room, path)))
@@ -54,7 +54,7 @@ export function findTransactionBeginners(sources: Sources): string[] {
 }
 
 const personRows = /\b(?:FROM|JOIN|INTO|UPDATE|USING|ONLY)\s+"?users\b/i;
-/** What may read or change persons; all else knows seats, which are an account's own. */
+/** Files that may read or change persons; all others know seats, which belong to an account. */
 export const personReaders: Readonly<Record<string, string>> = {
   'src/records/entities.ts': 'lists every entity',
   'src/domain/people/users.ts': 'makes persons: at the first start, and when an invitation is accepted',
@@ -64,7 +64,7 @@ export const personReaders: Readonly<Record<string, string>> = {
   'src/api/platform/users.ts': 'the same, for REST',
 };
 
-/** Readers of persons: an account must be told nothing of those who have not accepted its invitation. */
+/** Readers of persons: an account must learn nothing of persons who have not accepted its invitation. */
 export function findPersonReaders(sources: Sources): string[] {
   const problems: string[] = [];
   for (const [path, text] of sources) {
@@ -78,7 +78,7 @@ export function findPersonReaders(sources: Sources): string[] {
 const queueRows =
   /\b(?:FROM|JOIN|INTO|UPDATE|USING|ONLY)\s+"?(?:lanes|deliveries|attempts|backlog_tasks)\b|['"`](?:lanes|attempts)['"`]/i;
 
-/** Statements on lanes, deliveries and attempts outside their room: each would have to know their lock order. */
+/** Statements on lanes, deliveries and attempts outside of their room, which owns the lock order. */
 export function findQueueStatements(sources: Sources): string[] {
   const problems: string[] = [];
   for (const [path, text] of sources) {
@@ -91,7 +91,7 @@ export function findQueueStatements(sources: Sources): string[] {
 
 const ordersLanes = /ORDER BY\s+(?:[\w.]+,\s*)*(?:\w+\.)?subject_(?:kind|id)\b/;
 
-/** Statements that put lanes into an order of their own: two orders of locking are a deadlock. */
+/** Statements that sort lanes in another order than the lock order, which could deadlock. */
 export function findLaneOrders(sources: Sources): string[] {
   return [...sources]
     .filter(([path, text]) => isInside('src', path) && ordersLanes.test(text))

@@ -2,14 +2,14 @@ import { routes } from '../../src/api/index.ts';
 import { documents, type SchemaName } from '../../src/schemas.ts';
 import { resolve, type Schema } from './fuzz/from-schema.ts';
 
-/** A schema within a schema, with its references followed, and where it stands. */
+/** A schema within a schema, with references resolved, and its place. */
 export interface SchemaPart {
   where: string;
   schema: Part;
   document: string;
 }
 
-/** A schema with the keywords that bound and explain it. */
+/** A schema with the keywords that limit and explain it. */
 export interface Part extends Schema {
   if?: Part;
   then?: Part;
@@ -22,15 +22,15 @@ export interface Part extends Schema {
 }
 
 const scalar = new Set(['string', 'integer', 'number', 'boolean', 'null']);
-// A repetition of something that itself repeats can take a time exponential in the length of the text.
+// Nested repetitions can take a time exponential in the length of the text.
 const nestedRepetition = /\([^()]*[+*}][^()]*\)[+*{]/;
 
-/** The schemas of everything that requests send: bodies and queries. */
+/** The schemas of all request bodies and queries. */
 export function requestSchemas(): SchemaName[] {
   return [...new Set(routes.flatMap(({ contract }) => [contract.body ?? [], contract.query ?? []].flat()))];
 }
 
-/** All schemas that a named one consists of, itself first. */
+/** All subschemas of a schema, itself first. */
 export function partsOf(name: SchemaName): SchemaPart[] {
   const parts: SchemaPart[] = [];
   visit(documents.get(name) as Schema, name, name, parts);
@@ -47,7 +47,7 @@ function visit(given: Schema, from: string, where: string, parts: SchemaPart[]):
     visit(choice, document, `${where}|`, parts);
 }
 
-/** Why the check of such a part may take long, or let in more than anybody bounded; empty when it may not. */
+/** Why checking such a part may take long, or accept values of any size; empty when neither. */
 export function findUnbounded({ where, schema, document }: SchemaPart): string[] {
   const types = [schema.type ?? []].flat();
   const listed = isListed(schema);
@@ -65,7 +65,7 @@ export function findUnbounded({ where, schema, document }: SchemaPart): string[]
   return problems.flatMap(([found, problem]) => (found ? `${where} ${problem}` : []));
 }
 
-/** Why people would be told a part's rules as code; empty when each has its words. */
+/** Why faults in a part would be explained by code; empty when each has words. */
 export function findUnexplained({ where, schema }: SchemaPart): string[] {
   if (schema.pattern === undefined && schema.format === undefined) return [];
   const words = schema['x-explained'] ?? '';
@@ -90,10 +90,10 @@ function isBoundedObject({ properties, maxProperties, 'x-max-bytes': maxBytes }:
   return properties !== undefined || maxProperties !== undefined || maxBytes !== undefined;
 }
 
-/** The most bytes that what a schema lets in can have in UTF-8; unknown properties not counted. */
+/** The most bytes of UTF-8 that a schema accepts, without unknown properties. */
 export function largestBytes(given: Schema, from: string): number {
   const { schema, document }: { schema: Part; document: string } = resolve(given, from);
-  // Many clients write letters beyond ASCII as escapes, twice as long.
+  // Many clients escape characters beyond ASCII, which doubles their length.
   if (schema['x-max-bytes'] !== undefined) return 2 * schema['x-max-bytes'];
   const properties = Object.entries(schema.properties ?? {}).map(
     ([name, property]) => name.length + 4 + largestBytes(property, document),

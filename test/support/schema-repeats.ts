@@ -5,26 +5,26 @@ import { targetOf } from '../../src/lib/composition.ts';
 
 /** A schema as it is written. */
 export type Written = Readonly<Record<string, unknown>>;
-/** Schema documents by name, as they are written. */
+/** Schema documents as they are written, by name. */
 export type WrittenDocuments = ReadonlyMap<string, Written>;
 
-/** An object schema, the file it stands in, and where in the file. */
+/** An object schema, its file, and its place there. */
 interface Stated {
   file: string;
   where: string;
   schema: Written;
 }
 
-// Records may have an id, a name and a time in common without being one thing.
+// Records may share an id, a name and a time without being one thing.
 const mostAlike = 3;
-// What has one of these is more than a reference or a plain type.
+// Keywords that make a definition more than a reference or a plain type.
 const ownRules = ['enum', 'pattern', 'format', 'properties', 'allOf', 'x-max-bytes'];
-// What stands under these is data, whatever it looks like.
+// Keywords whose values are data and not schemas.
 const literals = new Set(['const', 'enum', 'default', 'examples', 'required']);
 
 const folder = fileURLToPath(new URL('../../schemas/', import.meta.url));
 
-/** The contract as it stands in schemas/, by name; without the settings of the service, which are no shape of it. */
+/** The documents of the contract by name, without the service's settings. */
 export function readWrittenDocuments(): WrittenDocuments {
   const files = globSync('**/*.json', { cwd: folder }).filter((file) => file !== 'config.json');
   return new Map(
@@ -32,7 +32,7 @@ export function readWrittenDocuments(): WrittenDocuments {
   );
 }
 
-/** Every schema within the documents, with its place. */
+/** All schemas within the documents, with their places. */
 function* schemasOf(documents: WrittenDocuments): Generator<Stated> {
   for (const [file, document] of documents) yield* schemasBelow({ file, where: file, schema: document });
 }
@@ -49,7 +49,7 @@ function* schemasBelow({ file, where, schema }: Stated): Generator<Stated> {
   }
 }
 
-/** A definition without what it says to people, and with its references told from schemas/. */
+/** A definition without its descriptions, with references relative to schemas/. */
 function essence(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(essence);
   if (typeof value === 'string') return value.replace(/^(?:\.\.\/)+/, '');
@@ -61,7 +61,7 @@ function essence(value: unknown): unknown {
   );
 }
 
-// Callers are asked in narrower terms than they are answered in: a name that is asked for has bounds.
+// A name in a request has limits that a name in an answer lacks.
 const sideOf = ({ file }: Stated) => file.startsWith('requests/');
 
 function statedAlike(one: Written, other: Written): string[] {
@@ -70,7 +70,7 @@ function statedAlike(one: Written, other: Written): string[] {
   );
 }
 
-/** Files that state the same properties: what they share is a shape. */
+/** Files that state the same properties, which should be a shape. */
 function findRepeats(documents: WrittenDocuments): string[] {
   const objects = [...schemasOf(documents)]
     .filter(({ schema }) => typeof schema['properties'] === 'object')
@@ -84,7 +84,7 @@ function findRepeats(documents: WrittenDocuments): string[] {
   );
 }
 
-/** Definitions that stand in two places: each deserves a name in common.json, or a shape. */
+/** Definitions that occur twice: each deserves a name in common.json, or a shape. */
 function findCopies(documents: WrittenDocuments): string[] {
   const places = new Map<string, string>();
   return [...schemasOf(documents)].flatMap(({ file, where, schema }) => {
@@ -96,7 +96,7 @@ function findCopies(documents: WrittenDocuments): string[] {
   });
 }
 
-/** Shapes that only one schema is composed of. */
+/** Shapes that only one schema uses. */
 function findLonelyShapes(documents: WrittenDocuments): string[] {
   const pairs = [...schemasOf(documents)].flatMap(({ file, schema: { $ref } }) =>
     typeof $ref === 'string' ? [{ file, target: targetOf($ref, file).document }] : [],
@@ -107,7 +107,7 @@ function findLonelyShapes(documents: WrittenDocuments): string[] {
     .map((name) => `${name} is part of one schema at most: state it there`);
 }
 
-/** Objects in answers and events that let in what they do not name. */
+/** Objects in answers and events that accept unknown properties. */
 function findOpen(documents: WrittenDocuments): string[] {
   return [...schemasOf(documents)].flatMap(({ file, where, schema }) => {
     const isTold = file.startsWith('resources/') || file.startsWith('events/');
@@ -117,7 +117,7 @@ function findOpen(documents: WrittenDocuments): string[] {
   });
 }
 
-/** Documents that are written out where another says by `x-list` or `x-create` that they follow from it. */
+/** Documents that are written although `x-list` or `x-create` of another derives them. */
 function findDerivable(documents: WrittenDocuments): string[] {
   return [...documents].flatMap(([file, { properties, allOf, required }]) => {
     const own = Object.keys(properties ?? {}).sort();
@@ -129,7 +129,7 @@ function findDerivable(documents: WrittenDocuments): string[] {
   });
 }
 
-/** What is wrong with how the documents are composed; empty when each shape is stated once. */
+/** Problems in the composition of the documents; empty when each shape is stated once. */
 export function findRepetition(documents: WrittenDocuments): string[] {
   return [findRepeats, findCopies, findLonelyShapes, findOpen, findDerivable].flatMap((find) => find(documents));
 }

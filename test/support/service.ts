@@ -9,7 +9,7 @@ import { adminToken, type Answer } from './app.ts';
 
 const program = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
 const startMs = 20_000;
-// Compiled code that the services of a test run share: half of a start is compiling.
+// Compiled code, shared by the services of a test run: half of a start is compiling.
 const compileCache = join(tmpdir(), 'switchboard-test-compile-cache');
 const pollMs = 10;
 
@@ -21,20 +21,20 @@ export interface Ending {
 
 export interface ServiceOptions {
   databaseUrl: string;
-  /** Environment variables beside those that every test service gets. */
+  /** Environment variables in addition to those of every test service. */
   env?: Record<string, string>;
-  /** `alive` = as soon as it answers /healthz; `ready` (the default) = once it has started altogether. */
+  /** `alive`: as soon as it answers /healthz; `ready` (the default): once its start has completed. */
   until?: 'alive' | 'ready';
 }
 
 const running = new Set<ServiceProcess>();
 
-/** Ends the services that a failed test left running. */
+/** Stops the services that a failed test left running. */
 export async function killServices(): Promise<void> {
   await Promise.all([...running].map((service) => service.kill()));
 }
 
-/** A port of loopback that nobody listens on. */
+/** A free port on loopback. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -43,11 +43,11 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** The service as a process of its own, started as people start it, that can be killed, stopped and watched. */
+/** The service as a process of its own, started as users start it, which can be killed, stopped and watched. */
 export class ServiceProcess {
   readonly url: string;
   readonly ended: Promise<Ending>;
-  /** Whatever it wrote to its standard output and error. */
+  /** All that it wrote to standard output and error. */
   output = '';
   readonly #child: ChildProcess;
   readonly #folder: string;
@@ -79,7 +79,7 @@ export class ServiceProcess {
     }
   }
 
-  /** Starts it on a free port; rejects with what it printed when it ends before it is up. */
+  /** Starts it on a free port; rejects with its output when it exits before. */
   static async start({ databaseUrl, env = {}, until = 'ready' }: ServiceOptions): Promise<ServiceProcess> {
     const service = new ServiceProcess(await freePort(), {
       DATABASE_URL: databaseUrl,
@@ -110,7 +110,7 @@ export class ServiceProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Calls an operation as the administrator; paths without a leading slash are meant below account 1. */
+  /** Calls an operation as the administrator; a path without a leading slash is relative to account 1. */
   async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
     const full = path.startsWith('/') ? path : `/api/v1/accounts/1/${path}`;
     const response = await fetch(this.url + full, {
@@ -130,13 +130,13 @@ export class ServiceProcess {
     return this.call('POST', path, body);
   }
 
-  /** Sends a signal, SIGTERM unless told otherwise, and answers how the process ended. */
+  /** Sends a signal, by default SIGTERM; returns how the process ended. */
   stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
     this.#child.kill(signal);
     return this.ended;
   }
 
-  /** Ends it without a chance to clean up. */
+  /** Kills it without a chance to clean up. */
   kill(): Promise<Ending> {
     return this.stop('SIGKILL');
   }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-/** What a value must be: a test of it, a list of such, or an object's properties, which may have others beside them. */
+/** The form of a value: a test, a list of a form, or an object's properties; other properties are allowed. */
 export type Form = ((value: unknown, path: string) => void) | readonly [Form] | { readonly [name: string]: Form };
 
 const ofType = (type: string) => (value: unknown, path: string) => expect(value, path).to.be.a(type);
@@ -18,7 +18,7 @@ export function color(value: unknown, path: string): void {
 const year2000 = 946_684_800;
 const year2100 = 4_102_444_800;
 
-/** Whole seconds since 1970, of our time: not milliseconds, not text. */
+/** Unix seconds of our time: not milliseconds, not text. */
 export function time(value: unknown, path: string): void {
   expect(value, path).to.be.a('number').that.is.within(year2000, year2100);
   expect(Number.isInteger(value), `${path} is whole seconds`).to.equal(true);
@@ -50,7 +50,7 @@ export function empty(value: unknown, path: string): void {
   expect(value, path).to.deep.equal({});
 }
 
-/** Fails unless the value has the form; lists must hold something, or nothing would be told of their elements. */
+/** Fails unless the value has the form; lists must not be empty, or their elements would go unchecked. */
 export function expectForm(value: unknown, form: Form, path = ''): void {
   if (typeof form === 'function') return form(value, path || 'the answer');
   if (Array.isArray(form)) {

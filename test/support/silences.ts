@@ -5,7 +5,7 @@ import type { Tenant, World } from './world.ts';
 
 const soon = () => Math.floor(Date.now() / 1000) + 3600;
 
-/** A conversation that the inbox's bot serves, and what can be done with it. */
+/** A conversation that the inbox's bot serves, and actions on it. */
 export interface Scene {
   id: number;
   home: Tenant;
@@ -15,7 +15,7 @@ export interface Scene {
 
 type Body = Record<string, unknown>;
 
-/** Calls an operation on the scene's conversation as the administrator, or as the bot given; it must succeed. */
+/** Calls an operation on the scene's conversation, by default as administrator; it must succeed. */
 function act({ home: { maker }, id }: Scene, path: string, body: Body, by?: Bot): Promise<{ id: number }> {
   return maker.call('POST', `conversations/${id}/${path}`, body, (by ?? maker.administrator).headers);
 }
@@ -39,14 +39,14 @@ async function after(world: World, ...steps: ((scene: Scene) => Promise<unknown>
   return scene;
 }
 
-/** The bot's server could not be reached, as the engine says it. */
+/** Suspends the bot as the engine does when its server cannot be reached. */
 function fail({ world, home, id }: Scene): Promise<void> {
   const scope = { account: { id: home.maker.accountId, name: 'Account' }, actor: system };
   const end = { botId: home.bot.id, silence: 'bot_failed', note: 'The bot could not be reached' } as const;
   return transact(world.app.app.database, scope, (tx) => suspendBot(tx, id, end));
 }
 
-// One more than a bot may say in a minute.
+// One more than a bot may send in a minute.
 async function loop(scene: Scene): Promise<void> {
   const { home, id, world } = scene;
   for (let said = 0; said <= 10; said += 1) {
@@ -56,7 +56,7 @@ async function loop(scene: Scene): Promise<void> {
   }
 }
 
-/** Every way in which a bot comes to be silent: how it is done, and the reason that is told. */
+/** All ways in which a bot becomes silent, and the reason that is told. */
 export const silences: [way: string, reason: string, make: (world: World) => Promise<Scene>][] = [
   ['a person was assigned', 'human_assigned', (world) => after(world, (scene) => assign(scene, scene.home.member.id))],
   [

@@ -4,19 +4,19 @@ import type { Prepare } from './operations.ts';
 
 type Fields = Record<string, unknown>;
 
-/** What the tables of the tests know of a resource that people administer and that is no more than its fields. */
+/** What the tests' tables need to know of a small resource. */
 interface SmallResource {
-  /** Who may read it; administrators alone may write. */
+  /** Who may read it; only administrators may write. */
   readers: 'agents' | 'administrators';
-  /** A body that makes one, its texts by `maker.text`. */
+  /** A body that creates one, with its texts from `maker.text`. */
   make: (maker: Maker) => Fields;
   /** A body that changes one. */
   change: (maker: Maker) => Fields;
-  /** The property that no two of an account may have in common, if there is one. */
+  /** The property that must be unique in an account, if there is one. */
   unique?: string;
   /** The property by which the list is ordered. */
   orderedBy: string;
-  /** What a body may not say. */
+  /** A body that is refused. */
   refused: readonly Fields[];
 }
 
@@ -41,12 +41,12 @@ function tableOf<Value>(entriesOf: (kind: string, resource: SmallResource) => Re
   return Object.assign({}, ...rows.map(([kind, resource]) => entriesOf(kind, resource))) as Record<string, Value>;
 }
 
-/** Makes one of the kind; answers its id. */
+/** Creates one of the kind; returns its id. */
 export function makeSmall(maker: Maker, kind: string): Promise<number> {
   return maker.post(kind, smallResources[kind]!.make(maker));
 }
 
-/** Makes one of each kind; answers their ids by kind. */
+/** Creates one of each kind; returns their ids by kind. */
 export async function makeEachSmall(maker: Maker): Promise<Record<string, number>> {
   const ids: Record<string, number> = {};
   for (const [kind] of rows) ids[kind] = await makeSmall(maker, kind);
@@ -62,7 +62,7 @@ export const smallOperations = tableOf<Prepare>((kind, { make, change }) => ({
   [`DELETE ${kind}/:id`]: async ({ maker }) => ({ at: { id: await makeSmall(maker, kind) }, body: {} }),
 }));
 
-/** What their operations say: nothing. */
+/** The events of their operations: none. */
 export const smallEvents = tableOf<EventCase[]>((kind, { unique }) => ({
   [`POST ${kind}`]: [{ says: [], again: unique ? 'refused' : 'nothing' }],
   [`PATCH ${kind}/:id`]: [{ says: [], again: 'nothing' }],

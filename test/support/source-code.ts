@@ -4,15 +4,15 @@ import { join } from 'node:path';
 /** Text of files by their path from the project's root. */
 export type Sources = ReadonlyMap<string, string>;
 
-/** Where a file imports from: a file of the project by its path, or a package or built-in module by its name. */
+/** An import: of a file of the project, by its path, or of a package or built-in module, by its name. */
 export interface Import {
   target: string;
   isFile: boolean;
-  /** Erased before the program runs. */
+  /** Whether it is erased before the program runs. */
   typeOnly: boolean;
 }
 
-/** Every TypeScript and JavaScript file below the folders, relative to `root`. */
+/** All TypeScript and JavaScript files in the folders, relative to `root`. */
 export function readSources(root: string, folders: readonly string[]): Sources {
   const sources = new Map<string, string>();
   for (const folder of folders) {
@@ -28,11 +28,11 @@ export function readSources(root: string, folders: readonly string[]): Sources {
 const token =
   /\/\/[^\n]*|\/\*[^]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`|(?<=(?:^|[=(,:;!&|?{}[]|=>|return)\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/;
 
-// Planted violations stand among the same files again and again.
+// Cached, because planted violations are checked among the same files again and again.
 const codes = new Map<string, string>();
 const imports = new Map<string, { text: string; found: Import[] }>();
 
-/** The text without comments, regular expressions and the contents of strings; what stands in a template's `${}` stays. */
+/** The text without comments, regular expressions and contents of strings, except for code in a template's `${}`. */
 export function codeOf(text: string): string {
   const known = codes.get(text);
   if (known !== undefined) return known;
@@ -59,7 +59,7 @@ function readCode(text: string): string {
   }
 }
 
-/** A template literal from behind its first backtick: the code inside it, and where it ends. */
+/** The code in a template literal, from behind its first backtick, and the literal's end. */
 function readTemplate(text: string): { code: string; length: number } {
   let code = '';
   for (let at = 0; at < text.length; at += 1) {
@@ -88,7 +88,7 @@ function endOfSubstitution(text: string, from: number): number {
 const statement = /^[ \t]*(?:import|export)\s+(type\s+)?(?:[\w$*\s{},]*?\bfrom\s*)?['"]([^'"\n]+)['"]/gm;
 const call = /\b(?:import|require)\s*\(\s*['"]([^'"\n]+)['"]/g;
 
-/** What a file imports, in whatever way. */
+/** All imports of a file. */
 export function importsOf(path: string, text: string): Import[] {
   const known = imports.get(path);
   if (known?.text === text) return known.found;
@@ -112,7 +112,7 @@ function readImports(path: string, text: string): Import[] {
   });
 }
 
-/** Whether a file lies in a folder, however deep. */
+/** Whether a file is in a folder, at any depth. */
 export function isInside(folder: string, path: string): boolean {
   return path.startsWith(`${folder}/`);
 }

@@ -25,7 +25,7 @@ export class StatementLog {
     if (this.#taking) this.#taken.push(typeof statement === 'string' ? statement : statement.text);
   }
 
-  /** The statements that are sent while `work` is done, each with its blanks made single. */
+  /** The statements sent during `work`, with whitespace collapsed. */
   async during(work: () => Promise<unknown>): Promise<string[]> {
     this.#taken.length = 0;
     this.#taking = true;
@@ -34,7 +34,7 @@ export class StatementLog {
     return this.#taken.map((text) => text.replaceAll(/\s+/g, ' ').trim());
   }
 
-  /** Lets connections that are made from now on be. */
+  /** Stops logging on connections made from now on. */
   close(): void {
     this.#prototype.query = this.#query;
   }

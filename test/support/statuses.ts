@@ -1,4 +1,4 @@
-/** The statuses of answers to requests made at once, lowest first. */
+/** The statuses of simultaneous requests, in ascending order. */
 export function statuses(answers: readonly { status: number }[]): number[] {
   return answers.map(({ status }) => status).sort((one, other) => one - other);
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Answer, TestApp } from './app.ts';
 
-/** A public inbox, spoken to as a web page would: without an access token. */
+/** A public inbox, called as by a web page: without an access token. */
 export class Widget {
   readonly id: number;
   readonly #app: TestApp;
@@ -27,7 +27,7 @@ export class Widget {
     return this.call('POST', 'sessions', profile, headers);
   }
 
-  /** Opens a session of a new contact; answers its token's header and what the service answered. */
+  /** Opens a session of a new contact; returns its token's header and the answer. */
   async enter(
     profile: object = {},
   ): Promise<{ headers: { 'x-contact-token': string }; contactId: number; body: Answer['body'] }> {

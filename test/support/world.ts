@@ -6,7 +6,7 @@ import { Maker, type Bot } from './maker.ts';
 import { addAccount, addPerson, type Person } from './people.ts';
 import { makeEachSmall } from './small-resources.ts';
 
-/** Everybody who may call, with what lets them in. */
+/** All kinds of callers, with their tokens. */
 export const principals = [
   'administrator',
   'member',
@@ -28,13 +28,13 @@ export type PrincipalName = (typeof principals)[number];
 /** An account with people, bots and a record of each kind. */
 export interface Tenant {
   maker: Maker;
-  /** An administrator; the maker works in the name of another one. */
+  /** An administrator other than the maker's. */
   administrator: Person;
-  /** An agent who belongs to the inbox. */
+  /** An agent who is a member of the inbox. */
   member: Person;
-  /** An agent who belongs to the team alone. */
+  /** An agent who is a member of the team only. */
   mate: Person;
-  /** An agent who belongs to neither. */
+  /** An agent without inbox and team. */
   outsider: Person;
   /** The bot of the inbox. */
   bot: Bot;
@@ -52,7 +52,7 @@ export interface Tenant {
   /** The small resources, by kind. */
   small: Record<string, number>;
   webhook: number;
-  /** An inbox of web pages, the bot's and the member's too. */
+  /** A web page's inbox, with the bot and the member. */
   widget: { id: number; identifier: string };
   guest: { contactId: number; headers: Record<string, string> };
 }
@@ -60,7 +60,7 @@ export interface Tenant {
 type Building = Partial<Tenant> & { maker: Maker };
 type Step = (tenant: Tenant) => Promise<Partial<Tenant>>;
 
-// Each is done for one account and then for the other, so that their ids alternate.
+// Accounts alternate, so that ids of one account lie between those of the other.
 const steps: Step[] = [
   async ({ maker }) => ({ administrator: await maker.agent('administrator') }),
   async ({ maker }) => ({ member: await maker.agent() }),
@@ -93,7 +93,7 @@ const steps: Step[] = [
   },
 ];
 
-/** Makes people, bots and a record of each kind in accounts, in turn. */
+/** Creates people, bots and a record of each kind in the accounts, alternating. */
 export async function furnish(makers: readonly Maker[]): Promise<Tenant[]> {
   const tenants: Building[] = makers.map((maker) => ({ maker }));
   for (const step of steps) {
@@ -113,7 +113,7 @@ async function addPlatformAdministrator(app: TestApp): Promise<Person> {
 
 const profileReset = '/api/v1/profile/reset_access_token';
 
-/** An answer as it came: its body is text, and JSON where it is JSON. */
+/** A raw answer; `body` is parsed if it is JSON. */
 export interface Reply {
   status: number;
   text: string;
@@ -121,7 +121,7 @@ export interface Reply {
   body: any;
 }
 
-/** Two accounts whose ids alternate, and everybody who may call. */
+/** Two accounts with alternating ids, and all kinds of callers. */
 export class World {
   readonly app: TestApp;
   readonly home: Tenant;
@@ -172,7 +172,7 @@ export class World {
     return this.#headers[name];
   }
 
-  /** Calls as the principal, with nothing but what lets it in. One that resets its token uses the new one from then on. */
+  /** Calls as the principal, with its token only. A principal that resets its token uses the new one afterwards. */
   async send(
     name: PrincipalName,
     { method, path, body, headers }: { method: string; path: string; body?: object; headers?: Record<string, string> },

@@ -4,7 +4,7 @@ import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
 import { follow } from '../../../src/lib/composition.ts';
 import { documents } from '../../../src/schemas.ts';
 
-/** A JSON Schema as far as the contract uses it; compositions are written out. */
+/** The part of JSON Schema that the contract uses; compositions are written out. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -29,11 +29,11 @@ export interface Schema {
 
 const naughty: string[] = naughtyStrings;
 const maxGeneratedItems = 5;
-// Long strings are a boundary of their own; most requests need none.
+// Long strings are an edge case; most requests need none.
 const maxGeneratedLength = 300;
 const smallId = fc.integer({ min: 1, max: 12 });
 
-/** The schema that a reference means, and the document it stands in. */
+/** The schema that a reference points to, and its document. */
 export function resolve(schema: Schema, document: string): { schema: Schema; document: string } {
   if (schema.$ref === undefined) return { schema, document };
   const target = follow(documents, schema.$ref, document);
@@ -122,7 +122,7 @@ function ofType(
   }
 }
 
-/** Values that satisfy the schema or stand on its edges; ids are mostly small, so that they often hit a record. */
+/** Values that satisfy the schema or lie on its limits; ids are mostly small, so that they often hit a record. */
 export function fromSchema(given: Schema, from: string, context = { name: '', depth: 0 }): Arbitrary<unknown> {
   const { schema, document } = resolve(given, from);
   if (schema.const !== undefined) return fc.constant(schema.const);

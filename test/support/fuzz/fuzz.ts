@@ -7,15 +7,15 @@ import { findProblems } from '../../../src/schemas.ts';
 import type { TestApp } from '../app.ts';
 import { requestsTo, type FuzzRequest } from './requests.ts';
 
-/** What a run of the fuzzer saw. */
+/** The result of a run of the fuzzer. */
 export interface FuzzReport {
   requests: number;
   statuses: Record<string, number>;
-  /** Each a request and what was wrong about its answer. */
+  /** A request, and what was wrong about its answer. */
   violations: string[];
-  /** Batches of refused requests after which the database was compared with before. */
+  /** Batches of refused requests after which the database was compared. */
   comparedBatches: number;
-  /** Conversations compared with before after a bot that is silent there was let loose. */
+  /** Conversations that were compared after calls by a silent bot. */
   silentConversations: number;
 }
 
@@ -26,7 +26,7 @@ const tokens = { administrator: 'fuzz-administrator', platform: 'fuzz-platform' 
 const botToken = 'fuzz-bot';
 const compared = /^(2\d\d|3\d\d)$/;
 
-// The fuzzer resets tokens, demotes and removes people; it must not lock itself out.
+// The fuzzer resets tokens, demotes and removes people: it must not lock itself out.
 async function restoreCallers(app: TestApp): Promise<void> {
   await app.query(
     `INSERT INTO users (id, name, email, confirmed, platform_admin) VALUES (900001, 'Fuzzer', 'fuzzer@example.com', true, true)
@@ -66,7 +66,7 @@ async function restoreRecords(app: TestApp): Promise<string> {
   const [inbox] = await app.query<{ identifier: string }>(
     'SELECT identifier FROM inboxes WHERE account_id = 1 ORDER BY id LIMIT 1',
   );
-  // Records made by number must not meet the sequences' own.
+  // Explicit ids must not collide with the sequences.
   for (const table of ['inboxes', 'contacts', 'conversations']) {
     await app.query(
       `SELECT setval(pg_get_serial_sequence('${table}', 'id'), greatest((SELECT max(id) FROM ${table}), 100))`,
@@ -75,7 +75,7 @@ async function restoreRecords(app: TestApp): Promise<string> {
   return inbox?.identifier ?? 'none';
 }
 
-// A bot serves every inbox. In one conversation a person was assigned, in another one replied, and the bot gave away a third.
+// A bot serves every inbox. In one conversation a person is assigned, in another one has replied, a third was handed off.
 async function restoreSilences(app: TestApp): Promise<void> {
   await app.query(
     `INSERT INTO agent_bots (id, account_id, name, kind, outgoing_url, secret, events)
@@ -96,7 +96,7 @@ async function restoreSilences(app: TestApp): Promise<void> {
   );
 }
 
-/** What must stay as it is where a bot is silent, by conversation. */
+/** What a silent bot must not change, by conversation. */
 async function silentOnes(app: TestApp): Promise<Map<number, string>> {
   const rows = await app.query<{ id: number; standing: string }>(
     `SELECT c.id, to_jsonb((c.status, c.snoozed_until, c.assignee_id, c.team_id, c.human_silence, c.bot_silence,
@@ -109,7 +109,7 @@ async function silentOnes(app: TestApp): Promise<Map<number, string>> {
   return new Map(rows.map(({ id, standing }) => [id, standing]));
 }
 
-/** A number that changes when any row of any table does. */
+/** A number that changes with any row of any table. */
 async function digest(app: TestApp): Promise<string> {
   const tables = await app.query<{ name: string }>(
     `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'agenda_jobs' ORDER BY 1`,
@@ -119,7 +119,7 @@ async function digest(app: TestApp): Promise<string> {
   return rows.map(({ sum }) => sum).join(' ');
 }
 
-// An account that is deleted, or an inbox whose every conversation goes, would leave nothing to fuzz.
+// Deleting an account, or an inbox with all conversations, would leave nothing to fuzz.
 const targets = routes.filter(({ method, path }) => !(method === 'DELETE' && /\/accounts\/:(account_)?id$/.test(path)));
 
 function tokenFor(route: Route): string {
@@ -130,7 +130,7 @@ function describe({ route, path, body }: FuzzRequest): string {
   return `${route.method} ${path.slice(0, 200)} ${body?.slice(0, 300) ?? ''}`;
 }
 
-/** Sends seeded requests to every operation, valid, on the edge and with one fault each, and looks at every answer. */
+/** Sends seeded requests to all operations (valid, on the limits, with one fault each) and checks the answers. */
 export class Fuzzer {
   readonly #app: TestApp;
   readonly #pool: Pool;
@@ -149,7 +149,7 @@ export class Fuzzer {
     this.#pool = new Pool(app.url, { connections });
   }
 
-  /** Sends at least `requests`; stops early after 20 violations. */
+  /** Sends at least `requests`; stops after 20 violations. */
   async run(requests: number): Promise<FuzzReport> {
     for (let batch = 0; this.report.requests < requests && this.report.violations.length < maxViolations; batch++) {
       await restoreCallers(this.#app);
@@ -166,7 +166,7 @@ export class Fuzzer {
     return this.report;
   }
 
-  // Whatever a bot asks for, where it is silent it neither speaks nor takes the conversation from people.
+  // A silent bot neither speaks nor takes the conversation from people, whatever it calls.
   async #sendAsBot(route: Route, inbox: string, batch: number): Promise<void> {
     await restoreSilences(this.#app);
     const before = await silentOnes(this.#app);
@@ -206,7 +206,7 @@ export class Fuzzer {
     return response.statusCode;
   }
 
-  // The service itself checks every 2xx against its closed schema here, and answers 500 when one breaks it.
+  // The service itself checks every 2xx against its closed schema here, and answers 500 for a violation.
   #fault({ faulty }: FuzzRequest, status: number, text: string): string | null {
     if (status >= 500) return 'a server error';
     if (status < 400) return faulty ? 'a fault was let through' : null;

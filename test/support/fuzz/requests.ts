@@ -5,7 +5,7 @@ import type { Route } from '../../../src/http/route/route.ts';
 import { documents } from '../../../src/schemas.ts';
 import { fromSchema, resolve, type Schema } from './from-schema.ts';
 
-/** A request to send. `faulty` says that it must be refused. */
+/** A request; `faulty` ones must be refused. */
 export interface FuzzRequest {
   route: Route;
   path: string;
@@ -85,7 +85,7 @@ interface Body {
   faulty: boolean;
 }
 
-// Faults that no schema of ours can let pass.
+// Faults that every schema refuses.
 const brokenTexts = [
   '',
   '{',
@@ -136,7 +136,7 @@ function bodyOf(route: Route, faulty: boolean): Arbitrary<Body | null> {
   return valid.chain((value) => withOneFault(value, schema, document));
 }
 
-/** Requests to a route: valid ones and ones on the edge, or (`faulty`) ones with exactly one fault. */
+/** Requests to a route: valid ones and ones on the limits; with `faulty`, ones with exactly one fault. */
 export function requestsTo(
   route: Route,
   { token, inbox, faulty }: { token: string; inbox: string; faulty: boolean },
