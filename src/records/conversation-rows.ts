@@ -146,6 +146,20 @@ export async function findConversations(
   return rows.map(toConversation);
 }
 
+/** Makes a function that reads one conversation of an account like findConversation, and says whether it meets a condition. */
+export function readerWith(condition: string): (
+  executor: Executor,
+  /** `$1` to `$3` of the condition, which is one on `c`. */
+  parameters: [accountId: number, actorId: number | null, id: number],
+) => Promise<{ conversation: Conversation; meets: boolean } | null> {
+  const statement = prepared(`SELECT ${columns}, coalesce(${condition}, false) AS meets FROM conversations c ${joins}
+    WHERE c.account_id = $1 AND c.id = $3`);
+  return async (executor, parameters) => {
+    const [row] = await sql<Row & { meets: boolean }>(executor, statement, parameters);
+    return row ? { conversation: toConversation(row), meets: row.meets } : null;
+  };
+}
+
 /** Which conversations are to be read, and in what order. */
 export interface OrderedChoice extends RowChoice {
   /** Of columns of `c`. */

@@ -5,6 +5,7 @@ import { BotRunner } from '../../src/runs/bot-runner.ts';
 import type { Action } from '../../src/sandbox/run.ts';
 import { openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
 import { TestApp } from '../support/app.ts';
+import { addPerson } from '../support/people.ts';
 import { addContact, addConversation, addInbox, addTeam } from '../support/records.ts';
 import { StatementLog } from '../support/statement-log.ts';
 import { Widget } from '../support/widget.ts';
@@ -23,6 +24,9 @@ const names: readonly [RegExp, string][] = [
   [/^UPDATE conversations c SET/, 'write conversations'],
   [/^UPDATE conversations/, 'write conversation'],
   [/FROM unnest.* messages/, 'read last message'],
+  [/conversation_count_changes/, 'read counts'],
+  [/ANY \(ARRAY\(SELECT c\.id/, 'read conversations'],
+  [/^SELECT m\.id/, 'read messages'],
   [/\bFROM conversations c JOIN/, 'read conversation'],
   [/^SELECT count.*messages/, 'count messages'],
   [/(INSERT INTO|UPDATE|DELETE FROM) (\w+)/i, '$1 $2'],
@@ -164,6 +168,31 @@ const costs: Readonly<
       return () => wakeDueSnoozes(app.app.database);
     },
     statements: ['find conversations', 'begin', 'lock conversations', 'write conversations', 'write events', 'commit'],
+  },
+  'a page of the list that an agent reads': {
+    prepare: async (app) => {
+      const agent = await addPerson(app, { name: 'Reader of lists' });
+      const inbox = await addInbox(app, { members: [agent] });
+      await addConversation(app, inbox);
+      return () => app.get(`conversations?inbox_id=${inbox}`, agent.headers);
+    },
+    statements: ['read access_tokens', 'read accounts', 'read counts', 'read conversations', 'read last message'],
+  },
+  'a conversation that an agent reads': {
+    prepare: async (app) => {
+      const agent = await addPerson(app, { name: 'Reader of one' });
+      const id = await addConversation(app, await addInbox(app, { members: [agent] }));
+      return () => app.get(`conversations/${id}`, agent.headers);
+    },
+    statements: ['read access_tokens', 'read accounts', 'read conversation', 'read last message'],
+  },
+  'the messages that an agent reads': {
+    prepare: async (app) => {
+      const agent = await addPerson(app, { name: 'Reader of messages' });
+      const id = await addConversation(app, await addInbox(app, { members: [agent] }));
+      return () => app.get(`conversations/${id}/messages`, agent.headers);
+    },
+    statements: ['read access_tokens', 'read accounts', 'read conversation', 'read messages'],
   },
   'a team that two conversations have': {
     prepare: async (app) => {

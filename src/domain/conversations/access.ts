@@ -1,6 +1,6 @@
-import { findConversation } from '../../records/conversation-rows.ts';
+import { findConversation, readerWith } from '../../records/conversation-rows.ts';
 import type { Conversation } from '../../records/conversation.ts';
-import { forbidden, notFound } from '../../errors.ts';
+import { forbidden, notFound, type ApiError } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 
@@ -21,9 +21,12 @@ export function visibleConversations(actor: Actor): string {
   }
   if (actor.kind === 'contact') return 'c.contact_id = $2';
   if (seesEverything(actor)) return '($2::bigint IS NULL OR true)';
-  return `(c.inbox_id IN (SELECT inbox_id FROM inbox_members WHERE account_id = $1 AND user_id = $2)
-    OR c.team_id IN (SELECT team_id FROM team_members WHERE account_id = $1 AND user_id = $2))`;
+  return visibleToAgent;
 }
+
+const visibleToAgent = `(c.inbox_id IN (SELECT inbox_id FROM inbox_members WHERE account_id = $1 AND user_id = $2)
+  OR c.team_id IN (SELECT team_id FROM team_members WHERE account_id = $1 AND user_id = $2))`;
+const readAsAgent = readerWith(visibleToAgent);
 
 async function maySee(executor: Executor, actor: Actor, conversation: Conversation): Promise<boolean> {
   if (seesEverything(actor)) return true;
@@ -39,10 +42,12 @@ async function maySee(executor: Executor, actor: Actor, conversation: Conversati
 
 async function admit(executor: Executor, actor: Actor, conversation: Conversation | null): Promise<Conversation> {
   if (!conversation) throw notFound('Conversation');
-  if (!(await maySee(executor, actor, conversation))) {
-    throw forbidden('You may not see this conversation: it belongs to none of your inboxes and teams');
-  }
+  if (!(await maySee(executor, actor, conversation))) throw unseen();
   return conversation;
+}
+
+function unseen(): ApiError {
+  return forbidden('You may not see this conversation: it belongs to none of your inboxes and teams');
 }
 
 /** Reads a conversation. Errors: 404, 403 when the actor may not see it. */
@@ -52,7 +57,13 @@ export async function readConversation(
   actor: Actor,
   id: number,
 ): Promise<Conversation> {
-  return admit(executor, actor, await findConversation(executor, accountId, id));
+  if (actor.kind !== 'user' || seesEverything(actor)) {
+    return admit(executor, actor, await findConversation(executor, accountId, id));
+  }
+  const read = await readAsAgent(executor, [accountId, actor.id, id]);
+  if (!read) throw notFound('Conversation');
+  if (!read.meets) throw unseen();
+  return read.conversation;
 }
 
 /** Like readConversation, with the conversation locked until the transaction ends. */
