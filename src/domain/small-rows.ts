@@ -9,7 +9,7 @@ import { change, type NewValues } from './changes.ts';
 type Kind<Row> = EntityClass<Row> & { readonly noun: string };
 type Where<Row> = FilterQuery<NoInfer<Row>>;
 
-/** A page of a list, counted from 1; `count` is how many rows there are on all pages. */
+/** A page of a list; pages count from 1, `count` is the number of rows on all pages. */
 export type Page<Row> = { rows: Row[]; count: number; page: number; perPage: number };
 
 const smallPage = 25;
@@ -38,7 +38,7 @@ export async function lockOne<Row extends object>(em: EntityManager, kind: Kind<
   return row;
 }
 
-/** A page of the rows that `where` names. */
+/** One page of the rows that `where` selects. */
 export async function listPage<Row extends object>(
   em: EntityManager,
   kind: Kind<Row>,

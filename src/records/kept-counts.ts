@@ -1,18 +1,18 @@
 import { sql, type Executor } from '../postgres/sql.ts';
 
-// What tells kinds of conversations apart, and how many there are of each.
+// The columns that distinguish kinds of conversations, and the numbers of each kind.
 const kind = 'account_id, assignee_id, status, inbox_id, team_id, agent_bot_id';
 const columns = `${kind}, total, assigned`;
 
 /**
- * Rows whose sums are how many conversations of account `$1` there are: in all where `assignee_id` is null, and of assignee
- * `$2`. For a FROM; each has the columns that tell kinds apart, `total` and `assigned`.
+ * SQL for FROM: rows of account `$1` by kind, with `total` and `assigned` to be summed. Rows without `assignee_id` count all
+ * conversations of the kind; the others those of assignee `$2`.
  */
 export const countedConversations = ['conversation_counts', 'conversation_count_changes']
   .map((table) => `SELECT ${columns} FROM ${table} WHERE account_id = $1 AND (assignee_id IS NULL OR assignee_id = $2)`)
   .join(' UNION ALL ');
 
-/** Accounts with changes that are not added to their counts yet, in the order of their ids. */
+/** Accounts with changes that are not merged into their counts yet, in the order of their ids. */
 export async function findUnmergedAccounts(
   executor: Executor,
   { after, limit }: { after: number; limit: number },
@@ -27,8 +27,8 @@ export async function findUnmergedAccounts(
 const mergedAtOnce = 10_000;
 
 /**
- * Adds changes of an account to its counts, in the one order in which counts are locked; answers whether more may be left.
- * Changes that another process is adding are passed by. Nobody who writes conversations waits for it.
+ * Merges changes of an account into its counts, in the lock order of counts; returns whether more may be left. Skips changes
+ * that another process is merging. Writers of conversations only insert changes, so they never wait for it.
  */
 export async function mergeCounts(executor: Executor, accountId: number): Promise<boolean> {
   const [row] = await sql<{ taken: number }>(
@@ -56,13 +56,13 @@ export async function mergeCounts(executor: Executor, accountId: number): Promis
   return row?.taken === mergedAtOnce;
 }
 
-/** The conversations of an inbox, which are counted anew together. */
+/** An inbox whose conversations are recounted together. */
 export interface CountedInbox {
   account_id: number;
   inbox_id: number;
 }
 
-/** Inboxes, and what counts say are inboxes, in the order of their accounts and ids. */
+/** Inboxes, existing ones and those in counts, in the order of accounts and ids. */
 export function findCountedInboxes(
   executor: Executor,
   { after, limit }: { after: CountedInbox | null; limit: number },
@@ -77,9 +77,8 @@ export function findCountedInboxes(
 }
 
 /**
- * Counts an inbox's conversations anew and puts right what is kept of them; answers how many kinds were wrong, which should
- * be none. Reads everything as it stood at one moment and appends the differences, so that whatever is written meanwhile is
- * counted, too.
+ * Recounts an inbox's conversations and corrects the counts; returns how many kinds were wrong, which should be 0. Reads one
+ * snapshot and inserts the differences as changes, so that concurrent changes are counted too.
  */
 export async function recount(executor: Executor, { account_id, inbox_id }: CountedInbox): Promise<number> {
   const kept = ['conversation_counts', 'conversation_count_changes']

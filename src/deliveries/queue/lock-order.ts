@@ -8,7 +8,7 @@
  *   4. the endpoint's backlog tasks
  *   5. lanes, by subject, then by endpoint (`laneOrder`)
  *   6. deliveries, each under the lock of its lane
- *   7. counts of conversations, by kind: only the sweep that adds changes to them, and in a transaction of its own
+ *   7. counts of conversations, by kind: only in the sweep that merges changes, in a transaction of its own
  *
  * A transaction that locks in another order must not wait, and skips locked rows (SKIP LOCKED): claims lock lanes in the
  * order of their due times, and heads without their lanes; batches of renewals and results lock the lanes of many

@@ -3,7 +3,7 @@ import type { Actor } from '../../events/transaction.ts';
 import { containing } from '../../postgres/like.ts';
 import { visibleConversations } from './access.ts';
 
-/** Which conversations a list is of, in what order, and which page of it. */
+/** Which conversations to list, in which order, and which page. */
 export interface ConversationFilter {
   status: ConversationStatus | null;
   assigneeType: 'me' | 'unassigned' | 'all' | 'assigned';
@@ -20,13 +20,13 @@ export interface ConversationFilter {
   page: number;
 }
 
-/** The parameters of all conditions here, from `$1` on: the account, the actor, and what the filter asks for. */
+/** The parameters `$1` to `$8` of the conditions below: the account, the actor, and the filter's values. */
 export function parametersOf(accountId: number, actor: Actor, filter: ConversationFilter): unknown[] {
   const { status, labels, contactId, inboxId, teamId, text } = filter;
   return [accountId, actor.id, status, labels, contactId, inboxId, teamId, text === null ? null : containing(text)];
 }
 
-/** The conversations `c` that match, whoever they are assigned to: FROM and WHERE of a statement. */
+/** FROM and WHERE of the matching conversations `c`, with any assignee. */
 export function matching(actor: Actor, { text: wanted }: ConversationFilter): string {
   return `FROM conversations c WHERE ${ofKind(actor)} AND ($5::bigint IS NULL OR c.contact_id = $5)
       AND ($4::text[] IS NULL OR EXISTS (SELECT FROM conversation_labels cl
@@ -35,20 +35,20 @@ export function matching(actor: Actor, { text: wanted }: ConversationFilter): st
       AND ${wanted === null ? '$8::text IS NULL' : `c.id IN (${conversationsWithText})`}`;
 }
 
-/** The part of the filter that counts are kept by, as a condition on `c`, a conversation or a row of counts. */
+/** The part of the filter that rows of counts can answer: a condition on `c`, a conversation or a row of counts. */
 export function ofKind(actor: Actor): string {
   return `c.account_id = $1 AND ${visibleConversations(actor)} AND ($3::text IS NULL OR c.status = $3)
       AND ($6::bigint IS NULL OR c.inbox_id = $6) AND ($7::bigint IS NULL OR c.team_id = $7)`;
 }
 
-/** The part of the filter that says whose conversations are meant, as a condition on `c`. */
+/** The filter by assignee: a condition on `c`. */
 export function assigneeCondition(actor: Actor, type: ConversationFilter['assigneeType']): string {
   if (type === 'all') return 'true';
   if (type === 'me') return isMine(actor);
   return type === 'assigned' ? 'c.assignee_id IS NOT NULL' : 'c.assignee_id IS NULL';
 }
 
-/** Whether `c` is assigned to the actor; nobody but a user has conversations of their own. */
+/** Whether `c` is assigned to the actor: a condition. Only agents are assignees. */
 export function isMine(actor: Actor): string {
   return actor.kind === 'user' ? 'c.assignee_id = $2' : 'false';
 }

@@ -18,7 +18,7 @@ export const conversationsPerPage = 25;
 const countOf = { all: 'all', me: 'mine', unassigned: 'unassigned', assigned: 'assigned' } as const;
 
 /**
- * One page of the conversations that the actor may see and the filter lets through, with the counts of them all.
+ * One page of the conversations that the actor may see and that match the filter, with their counts.
  * Errors: 404 for an inbox or a team that the account does not have.
  */
 export async function listConversations(
@@ -38,14 +38,14 @@ export async function listConversations(
   return { conversations, count: counts[wanted], counts };
 }
 
-/** Matches of one status, their number, and the inboxes they are in. */
+/** The matches of one status: their number, and their inboxes. */
 interface Stretch {
   status: ConversationStatus;
   count: number;
   inboxIds: readonly string[] | null;
 }
 
-// Skips the pages before this one from the nearer end of the list: at most half of what was just counted.
+// Skips the other pages from the nearer end of the list: at most half of the conversations just counted.
 async function findPage(
   executor: Executor,
   { accountId, actor, stretches }: { accountId: number; actor: Actor; stretches: readonly Stretch[] },
@@ -67,11 +67,11 @@ async function findPage(
   return fromEnd ? found.toReversed() : found;
 }
 
-// So many are sorted sooner than the one in a long list that matches is found.
+// Sorting this many takes less time than finding them along the index of a long list.
 const few = 2000;
 
-// By text or contact few are found, which are sorted. All others come in the order of an index, which is one for each
-// status, unless they are few themselves.
+// Matches by text or contact are few, and sorted. All others are read in the order of an index (one per status), unless
+// they are few.
 function pageStatement(
   { actor, stretches }: { actor: Actor; stretches: readonly Stretch[] },
   filter: ConversationFilter,

@@ -14,14 +14,14 @@ export interface ConversationCounts {
   assigned: number;
 }
 
-/** Numbers of matching conversations of a status, and the inboxes they are in; null where those narrow nothing. */
+/** Numbers of matching conversations of a status, and their inboxes; null where those do not narrow the search. */
 export interface StatusCounts extends ConversationCounts {
   status: ConversationStatus;
   inboxIds: readonly string[] | null;
 }
 
 interface Row {
-  /** Null where nothing matches. */
+  /** Null without matches. */
   status: ConversationStatus | null;
   all: number;
   mine: number;
@@ -31,7 +31,7 @@ interface Row {
   team_is_there: boolean;
 }
 
-/** Counts what matches, by status. Errors: 404 for an inbox or a team that the account does not have. */
+/** Counts the matching conversations by status. Errors: 404 for an inbox or a team that the account does not have. */
 export async function countMatches(
   executor: Executor,
   { accountId, actor }: { accountId: number; actor: Actor },
@@ -65,7 +65,7 @@ function countStatement(actor: Actor, filter: ConversationFilter): string {
       AND $4::text[] IS NULL AND $5::bigint IS NULL AND $8::text IS NULL GROUP BY c.status`;
 }
 
-// Labels, contacts and texts are not what counts are kept by.
+// Rows of counts do not distinguish labels, contacts and texts.
 function isCounted(actor: Actor, { labels, contactId, text }: ConversationFilter): boolean {
   return actor.kind !== 'contact' && labels === null && contactId === null && text === null;
 }

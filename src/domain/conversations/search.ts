@@ -17,13 +17,13 @@ export const foundConversationsPerPage = 15;
 // Enough to show why a conversation matched.
 const messagesShown = 5;
 
-// A sample of the newest messages tells whether a text is in many. Trigrams find a rare text within milliseconds; of a common
-// one they would collect every match before the newest is known, so it is looked for among the newest messages only.
+// A sample of the newest messages shows whether a text is common. The trigram index finds a rare text within milliseconds; for a
+// common one it would collect all matches before the newest is known, so only the newest messages are searched.
 const sampledMessages = 2_000;
 const matchesOfCommonText = 10;
 const searchedMessages = 15_000;
 
-/** Which messages a search looks at: a statement of those read beforehand, and the table that the matches come from. */
+/** Which messages a search reads: a statement for those read beforehand, and the table of the matches. */
 interface Searched {
   looked: string;
   from: string;
@@ -86,8 +86,8 @@ async function isCommon(executor: Executor, accountId: number, pattern: string):
   return sample?.sampled === sampledMessages && sample.matches >= matchesOfCommonText;
 }
 
-// A range of one account in place of an equation: the planner then takes the order from the index on account and id. By ids
-// alone, the newest messages of a quiet account would stand behind everybody else's.
+// BETWEEN instead of an equation makes the planner use the index on account and id for the order. By ids alone it would step
+// over the newer messages of all other accounts first.
 function newestMessages(limit: number): string {
   return `SELECT m.id, m.account_id, m.conversation_id, m.created_at, m.private, m.content FROM messages m
       WHERE m.account_id BETWEEN $1 AND $1 ORDER BY m.account_id DESC, m.id DESC LIMIT ${limit}`;

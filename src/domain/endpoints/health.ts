@@ -10,12 +10,12 @@ import {
 } from '../../deliveries/core/circuit.ts';
 import { disableWebhook } from '../webhooks.ts';
 
-/** An attempt on the endpoint that has ended. */
+/** A finished attempt on an endpoint. */
 export interface AttemptOnEndpoint {
   endpoint: Endpoint & { url: string | null };
   outcome: EndpointOutcome;
   isProbe: boolean;
-  /** In [0, 1), random. */
+  /** A random number in [0, 1). */
   fraction: number;
 }
 
@@ -37,7 +37,7 @@ const rows = {
     WHERE (account_id = $1 OR account_id IS NULL) AND id = $2 AND disabled_reason IS NULL`,
 };
 const find = { webhook: prepared(rows.webhook), bot: prepared(rows.bot) };
-// NO KEY: FOR UPDATE would make every insert wait that refers to the endpoint, of a system bot in all accounts.
+// NO KEY: a full row lock would block inserts that refer to the endpoint; for a system bot, in all accounts.
 const lock = {
   webhook: prepared(`${rows.webhook} FOR NO KEY UPDATE SKIP LOCKED`),
   bot: prepared(`${rows.bot} FOR NO KEY UPDATE SKIP LOCKED`),
@@ -48,14 +48,14 @@ const write = (table: string) =>
 const writes = { webhook: write('webhooks'), bot: write('agent_bots') };
 
 const webhookExpired = 'Every delivery has failed for 5 days';
-/** Why a bot's server is told nothing any more. */
+/** The reason in the row of a bot whose server is called no more. */
 const botExpired = "Every delivery to the bot's server has failed for 5 days";
 
 /**
- * Keeps in an endpoint's row what an attempt says of it: opens and closes its circuit, and switches off what has failed
- * for five days (a webhook with all it had still to be sent). Answers what changed; nothing when the endpoint is gone, is
- * switched off, or has another address by now. Waits for nobody: `locked` when somebody else has locked the endpoint's row,
- * which is then as before.
+ * Stores in an endpoint's row what an attempt shows: opens and closes its circuit, and switches off an endpoint that has
+ * failed for five days (a webhook's pending deliveries are cancelled). Returns what changed; null when nothing did, or when
+ * the endpoint is deleted, switched off or has another address by now. Does not wait: returns `locked`, without storing
+ * anything, when another transaction holds the row.
  */
 export async function learnFrom(tx: Transaction, attempt: AttemptOnEndpoint): Promise<HealthChange | 'locked'> {
   const known = await lockHealth(tx, attempt);
@@ -81,7 +81,7 @@ async function lockHealth(
 ): Promise<{ health: EndpointHealth; now: Date } | 'locked' | null> {
   const [row] = await sql<HealthRow>(tx.em, lock[endpoint.kind], [tx.account.id, endpoint.id]);
   if (!row && (await sql(tx.em, find[endpoint.kind], [tx.account.id, endpoint.id])).length > 0) return 'locked';
-  // The endpoint is gone, or has another address: the attempt says nothing of it.
+  // The endpoint was deleted, switched off or moved: the attempt shows nothing of it.
   if (!row || row.url !== endpoint.url) return null;
   const health = {
     isProven: row.is_proven,

@@ -10,7 +10,7 @@ import { sweep } from './sweep.ts';
 
 const pageSize = 200;
 
-/** Adds the changes of counts to the counts, so that a list has few rows to sum up; answers for how many accounts. */
+/** Merges changes into the counts, so that a list sums few rows; returns the number of accounts. */
 export function mergeCountChanges(database: Database): Promise<number> {
   return sweep<{ id: number }>(database, {
     name: 'merging counts of conversations',
@@ -27,8 +27,8 @@ export function mergeCountChanges(database: Database): Promise<number> {
 }
 
 /**
- * Counts the conversations of every inbox anew, an inbox to a statement; answers how many counts were wrong, which it puts
- * right and logs as an error: there are none unless somebody switched triggers off.
+ * Recounts the conversations of all inboxes, one statement each; corrects wrong counts, logs them as an error and returns
+ * their number. Counts are wrong only if triggers were switched off.
  */
 export function recountConversations(database: Database): Promise<number> {
   return sweep<CountedInbox>(database, {
@@ -48,7 +48,7 @@ async function recountOne(database: Database, inbox: CountedInbox): Promise<numb
   return wrong;
 }
 
-/** Counts that were wrong, and have been put right. Something writes conversations past the triggers that count them. */
+/** Counts were wrong, and have been corrected: something wrote conversations while the counting triggers were off. */
 class WrongCountsError extends Error {
   override name = 'WrongCountsError';
 }
