@@ -19,18 +19,18 @@ import { codeOf, importsOf, isInside, readSources, type Sources } from './suppor
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 const maxRootFiles = 5;
-/** Files that begin with one word which is no noun. */
+/** Files whose common first word is no noun. */
 const flatWords: Readonly<Record<string, string>> = {
   'src/http/server/refuse': 'middleware that refuses what is no request of ours',
   'src/deliveries/to': 'the ways out, each named for what it leads to',
 };
-/** Why a file may be longer. */
+/** Files that may be longer, and why. */
 const longFiles: Readonly<Record<string, string>> = {
   'src/postgres/migrations/20261120-first-schema.ts':
     'one migration is one list of statements, and is never changed once released',
 };
 
-/** The files of src/api and src/domain that may reach the database outside of the transaction they are called in. */
+/** Files of src/api and src/domain that may use the database outside of the transaction in which they are called. */
 const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/upkeep/backlogs.ts': 'a sweep: each batch of deliveries or lanes is a transaction of its own',
   'src/domain/contacts/erasure.ts': 'a sweep: each batch of conversations is a transaction of its own',
@@ -46,19 +46,19 @@ const besideTransactions: Readonly<Record<string, string>> = {
 
 interface Fence {
   what: string;
-  /** The only file that may; null = none. */
+  /** The only file that may; null for none. */
   only: string | null;
   /** Modules by name. */
   modules?: RegExp;
-  /** Code, without comments and the contents of strings: code that runs inside isolates stands in strings. */
+  /** Code, without comments and contents of strings, which may be code for isolates. */
   code?: RegExp;
 }
 
-/** What one file keeps to itself, so that it can be exchanged, watched or made still there. */
+/** Fences: what only one file may use, so that it can be replaced, watched or stopped there. */
 const fences: readonly Fence[] = [
   { what: 'the environment', only: 'src/config.ts', code: /\bprocess\s*\.\s*env\b|\bprocess\s*\[/ },
   { what: 'isolated-vm', only: 'src/sandbox/child/isolate.ts', modules: /^isolated-vm$/ },
-  // The one that has no file system; it may be loaded in the process that reads one package only.
+  // esbuild-wasm has no file system; it may be loaded only in the process that reads one package.
   { what: 'the bundler', only: 'src/packages/bundle.ts', modules: /^esbuild/ },
   { what: 'the model client', only: null, modules: /^openai(\/|$)/ },
   { what: 'Agenda', only: 'src/jobs/alarm-clock.ts', modules: /^agenda$|^@agendajs\// },
@@ -95,7 +95,7 @@ function findFloorProblems(sources: Sources): string[] {
   return problems;
 }
 
-/** A door has a few names beside it: what else lies there belongs into a room. */
+/** Files beside rooms: only a few names may be there, all others belong in a room. */
 function findRootProblems(sources: Sources): string[] {
   const files = [...sources.keys()].filter((path) => /^src\/[^/]+$/.test(path));
   return files.length <= maxRootFiles ? [] : [`src/ holds ${files.join(', ')}: more than ${maxRootFiles} files`];
@@ -128,7 +128,7 @@ function usersOfLib(sources: Sources): Map<string, Set<string>> {
   return users;
 }
 
-/** What is large, or has one neighbour only, lives beside that neighbour. */
+/** Files of src/lib that are too large, or that only one room uses: they belong in that room. */
 function findLibProblems(sources: Sources): string[] {
   const problems: string[] = [];
   const users = usersOfLib(sources);
@@ -170,7 +170,7 @@ function findFenceProblems(sources: Sources): string[] {
   return problems;
 }
 
-/** A second connection, taken while a transaction holds the first, waits for itself when there are no more. */
+/** Second connections: one taken while a transaction holds the first waits for itself when the pool is used up. */
 function findSecondConnections(sources: Sources): string[] {
   const problems: string[] = [];
   for (const [path, text] of sources) {
@@ -181,7 +181,7 @@ function findSecondConnections(sources: Sources): string[] {
   return problems;
 }
 
-/** Whatever the alarm clock calls goes over many rows: one that fails must not keep back the others, nor be tried at full speed. */
+/** Recurring tasks that are no sweeps: a row that fails must not hold back the others, nor be tried again at full speed. */
 function findBareAlarms(sources: Sources): string[] {
   const alarms = 'src/app/alarms.ts';
   return importsOf(alarms, sources.get(alarms) ?? '')
@@ -202,17 +202,17 @@ function findSizeProblems(sources: Sources): string[] {
   return problems;
 }
 
-// Where a walk over rows begins, `after` is none yet: `after?.id ?? 0`.
+// Exception: the first page of a walk over rows has no `after` yet (`after?.id ?? 0`).
 const madeUpId = /(?<!after\?\.)\b(?:\w*Id|\w*_id|id)(?:\s*\?\?|\s*=)\s*0\b/;
 
-/** Identifiers that are made up where there may be none: they compile, and find nothing for ever. */
+/** Made-up identifiers where there may be none: they compile, and never find anything. */
 function findMadeUpIds(sources: Sources): string[] {
   return [...sources]
     .filter(([path, text]) => isInside('src', path) && madeUpId.test(codeOf(text)))
     .map(([path]) => `${path} makes up an identifier`);
 }
 
-/** Cycles in what is loaded; imports of types are erased before. */
+/** Cycles of imports, without imports of types, which are erased. */
 function findCycles(sources: Sources): string[] {
   const problems: string[] = [];
   const done = new Set<string>();

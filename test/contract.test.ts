@@ -7,7 +7,7 @@ import { World, type Reply } from './support/world.ts';
 
 const paged = (element: Form): Form => exactly({ payload: [element], meta: form.pages });
 
-/** Every operation of the contract: what it answers when all is well. */
+/** All operations of the contract, with the form of their successful answers. */
 const contract: [name: string, status: number, answer: Form][] = [
   [
     'GET conversations',
@@ -67,7 +67,7 @@ const operationsOfTheContract = 38;
 const longAgo = 1_600_000_000;
 const seconds = () => Math.floor(Date.now() / 1000);
 
-/** What a well-meant request lacks or has in excess: the body's properties, undefined taking one away, or a query. */
+/** Changes that make a valid request invalid: properties of the body (undefined removes one), or a query. */
 const refusals: [status: number, name: string, fault: Record<string, unknown> | string][] = [
   [400, 'GET conversations', 'sort=name'],
   [400, 'GET conversations', 'status=closed'],

@@ -14,7 +14,7 @@ import {
 const start = new Date('2026-11-22T12:00:00Z');
 const after = (ms: number) => new Date(start.getTime() + ms);
 
-/** Lets attempts end one after the other; each `probe` is one that an open circuit let through. */
+/** Finishes attempts one after the other; `probe` marks those that an open circuit admitted. */
 function live(
   outcomes: readonly (EndpointOutcome | `probe ${EndpointOutcome}`)[],
   changes: Partial<EndedAttempt> = {},

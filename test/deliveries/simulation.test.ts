@@ -4,7 +4,7 @@ import { maxClaims } from '../../src/deliveries/core/claims.ts';
 import { retrySchedule } from '../../src/deliveries/core/retry.ts';
 import { allSlots, happenings, Simulation, type Script } from './simulation.ts';
 
-// So many steps and a delivery would go on for ever.
+// A delivery that takes more steps would never end.
 const maxSteps = 20_000;
 
 const script = fc.record<Script>({

@@ -22,14 +22,14 @@ const results = {
   blocked: { ...answer, errorCode: 'blocked_address' },
 } satisfies Record<string, Result>;
 
-/** How an attempt may end: with a result of a call, or `lost`, without any that could be written. */
+/** The end of an attempt: the result of a call, or `lost` when no result could be written. */
 export type Happening = keyof typeof results | 'lost';
 export const happenings: readonly Happening[] = [...(Object.keys(results) as (keyof typeof results)[]), 'lost'];
 
-/** What happens, each drawn in turn and from the start again. */
+/** A script of random choices, repeated from the start when used up. */
 export interface Script {
   kind: EndpointKind;
-  /** How many deliveries each lane has. */
+  /** Deliveries per lane. */
   lanes: readonly number[];
   holdAttempts: number;
   happenings: readonly Happening[];
@@ -53,7 +53,7 @@ interface Attempt {
 const leaseMs = 30_000;
 const [total, perEndpoint] = [8, 3];
 
-/** One endpoint and its lanes over time: the pure core and nothing else, with a clock and chances out of a script. */
+/** One endpoint and its lanes over time: only the pure core, with a scripted clock and scripted chance. */
 export class Simulation {
   readonly lanes: Lane[];
   readonly slots = new Slots({ total, perEndpoint });
@@ -78,7 +78,7 @@ export class Simulation {
     return this.lanes.every(({ deliveries }) => deliveries.every(({ state }) => state !== 'pending'));
   }
 
-  /** Lets one thing happen: deliveries are claimed, an attempt ends, or time passes until something is due. */
+  /** One step: claims deliveries, finishes an attempt, or advances the clock until something is due. */
   step(): void {
     const ends = this.#underWay.length > 0 && this.#fraction() < 0.5;
     if (!ends && this.#claim()) return;
@@ -193,7 +193,7 @@ export class Simulation {
     lane.dueAt = Math.min(lane.dueAt, this.#now);
   }
 
-  // What is under way ends by itself.
+  // Attempts in progress end by themselves.
   #cancel(): void {
     this.#health = { ...this.#health, circuitTrips: 0, circuitProbeAt: null };
     if (this.#script.kind === 'bot') return;
@@ -212,5 +212,5 @@ export class Simulation {
   }
 }
 
-/** The slots of a simulation in all. */
+/** The slots of a simulation. */
 export const allSlots = total;

@@ -11,7 +11,7 @@ const endpoint = (id: number, changes: Partial<DueEndpoint> = {}): DueEndpoint =
 });
 const lanesOf = (shares: readonly Share[], id: number) => shares.find((share) => share.id === id)?.lanes ?? 0;
 
-/** Takes all that a plan grants, and answers the slots. */
+/** Takes all slots of a plan, and returns them. */
 function takeAll(slots: Slots, due: readonly DueEndpoint[]): Slot[] {
   return slots.plan(due).flatMap((share) => Array.from({ length: share.lanes }, () => slots.take(share)));
 }

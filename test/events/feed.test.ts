@@ -33,7 +33,7 @@ describe('the feed of events', () => {
     transact(app.app.database, { account: { id: 1, name: 'Demo account' }, actor: system }, work);
   const read = (after: number, limit = 7) => readFeed(app.app.database.em(), 1, { after, limit });
 
-  /** Follows the feed from where it stands, a few at a time, until told to stop; answers what it saw. */
+  /** Reads the feed from its present end, a few events at a time, until stopped; returns the events read. */
   function follow(from: number): { end: () => Promise<FeedEvent[]> } {
     let ending = false;
     const following = (async () => {
@@ -100,7 +100,7 @@ describe('the feed of events', () => {
     await late;
     const seen = await follower.end();
     expect(seen.filter(({ id }) => id === lateId)).to.have.lengthOf(1);
-    // By ids it would have been passed.
+    // A reader by ids would have missed it.
     expect(seen.at(-1)!.id).to.equal(lateId);
     const total = (await app.query<{ n: number }>('SELECT count(*)::int AS n FROM events'))[0]!.n;
     expect(seen).to.have.lengthOf(total - before);

@@ -10,7 +10,7 @@ import { addContact, addConversation, addInbox, addTeam } from '../support/recor
 import { StatementLog } from '../support/statement-log.ts';
 import { Widget } from '../support/widget.ts';
 
-// What a process sends by itself, whenever it does.
+// Statements that a process sends at any time by itself.
 const background = /agenda_jobs|DELETE FROM unplaced_events|pg_try_advisory_xact_lock|clock_timestamp/;
 
 const names: readonly [RegExp, string][] = [
@@ -33,7 +33,7 @@ const names: readonly [RegExp, string][] = [
   [/.*\bFROM "?(\w+)"?/i, 'read $1'],
 ];
 
-/** What a statement does, in a few words: enough to see which one came or went. */
+/** A statement in a few words: enough to see which one was added or removed. */
 function nameOf(statement: string): string {
   const [pattern, name] = names.find(([one]) => one.test(statement)) ?? [/^.*$/, statement];
   return (pattern.exec(statement)?.[0] ?? '').replace(pattern, name).toLowerCase();
@@ -47,7 +47,7 @@ const actions: Action[] = [
 
 type Operation = () => Promise<unknown>;
 
-/** What each operation costs the database, in order: whoever changes a line here says why it must cost more. */
+/** The statements of each operation, in order. A change that adds one must say why. */
 const costs: Readonly<
   Record<string, { prepare: (app: TestApp) => Promise<Operation>; statements: readonly string[] }>
 > = {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 
-/** A sequence of numbers in [0, 1) that its seed determines. */
+/** A sequence of numbers in [0, 1), determined by the seed. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -12,7 +12,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** The seed of this run, told so that a failure can be repeated: FAULT_SEED=… */
+/** The seed of this run, printed so that a failure can be repeated: FAULT_SEED=… */
 export function tellSeed(): number {
   const seed = Number(process.env['FAULT_SEED'] ?? Date.now() % 1_000_000_007);
   console.log(`      FAULT_SEED=${seed}`);
@@ -34,7 +34,7 @@ export async function rowsOf<Row extends object>(
   }
 }
 
-/** Asks until `probe` answers something true, or fails with what `describe` says. */
+/** Repeats `probe` until it is truthy; fails with the text of `describe`. */
 export async function eventually<Value>(
   probe: () => Promise<Value | false> | Value | false,
   timeoutMs: number,
@@ -49,7 +49,7 @@ export async function eventually<Value>(
   }
 }
 
-/** The value below which the given part of the values lies. */
+/** The quantile of the values. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN;

@@ -12,7 +12,7 @@ export const perEndpoint = 8;
 export const leaseSeconds = 30;
 const pingUrl = 'http://127.0.0.1:9/hook';
 
-/** What the engine does between two looks, without its timers: on a database whose clock this test moves. */
+/** The engine's steps without its timers, on a database whose clock the test moves. */
 export class Bench {
   readonly app: TestApp;
   #contactId = 0;
@@ -44,7 +44,7 @@ export class Bench {
     return Number(row?.id);
   }
 
-  /** Makes deliveries that are due, on lanes of their own unless a lane is given; answers the lanes' ids. */
+  /** Inserts due deliveries, each on a new lane or on the given one; returns the lanes' ids. */
   async deliveries(webhookId: number, count: number, laneId?: number): Promise<number[]> {
     const lanes = await this.rows(
       `WITH lane AS (
@@ -65,7 +65,7 @@ export class Bench {
     return [...new Set(lanes.map(({ id }) => Number(id)))];
   }
 
-  /** So many lanes of each endpoint that has something due. */
+  /** Leases this many lanes of each endpoint with something due. */
   async shares(lanes: number): Promise<Share[]> {
     const { due } = await surveyDue(this.em, { kind: 'webhook', after: firstEndpoint, limit: 1_000 });
     return due.map((endpoint) => ({ ...endpoint, lanes }));
@@ -101,7 +101,7 @@ export class Bench {
     return this.em.transactional((em) => extendLeases(em, [lease], seconds));
   }
 
-  /** Lets as many processes die with the delivery in their hands. */
+  /** Claims the delivery this many times and lets each lease expire, as if the process had died. */
   async lose(times: number): Promise<Claimed> {
     for (let loss = 0; ; loss += 1) {
       const [claimed] = await this.claim();
@@ -110,7 +110,7 @@ export class Bench {
     }
   }
 
-  /** Holds the rows of lanes in a transaction of somebody else's until the answer is called. */
+  /** Locks lanes in another transaction until the returned function is called. */
   async hold(laneIds: readonly number[]): Promise<() => Promise<void>> {
     const client = new Client({ connectionString: this.app.databaseUrl });
     await client.connect();
@@ -123,7 +123,7 @@ export class Bench {
     return this.finish(claimed, { state: 'pending', delayMs, status: 500, errorCode: 'bad_status' });
   }
 
-  /** Lets time pass for everything that waits. */
+  /** Advances time for everything that waits. */
   async pass(seconds: number): Promise<void> {
     await this.rows('UPDATE lanes SET due_at = due_at - make_interval(secs => $1)', [seconds]);
     await this.rows('UPDATE deliveries SET next_attempt_at = next_attempt_at - make_interval(secs => $1)', [seconds]);

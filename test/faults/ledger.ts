@@ -15,13 +15,13 @@ interface DeliveryRow {
   attempt: number;
 }
 
-/** What the ledger says after a fault. */
+/** The ledger after a fault. */
 export interface Accounts {
   deliveries: number;
   arrivals: number;
   /** Arrivals beyond the first of a webhook-id. */
   duplicates: number;
-  /** Attempts whose end nobody knows. */
+  /** Attempts with an unknown end. */
   unknown: number;
 }
 
@@ -33,7 +33,7 @@ const deliveriesOfWebhooks = `
   FROM deliveries d JOIN events e ON e.account_id = d.account_id AND e.id = d.event_id
   WHERE d.endpoint_kind = 'webhook' ORDER BY d.event_id`;
 
-/** Waits until every delivery of the database has ended. Says which lanes still wait, and for what, when it takes too long. */
+/** Waits until all deliveries of the database have ended; on a timeout reports which lanes wait, and for what. */
 export async function settled(url: string, timeoutMs: number): Promise<void> {
   const pending = (): Promise<object[]> =>
     rowsOf(

@@ -1,8 +1,8 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A way to a TCP server that can be barred: then connections are refused, and those that were open are cut. */
+/** A proxy to a TCP server that can be closed: it then refuses connections and cuts open ones. */
 export class Passage {
-  /** The target's URL, by this way. */
+  /** The target's URL through this proxy. */
   readonly url: string;
   readonly #port: number;
   readonly #target: { host: string; port: number };

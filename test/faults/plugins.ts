@@ -6,7 +6,7 @@ import type { TestApp } from '../support/app.ts';
 /** Bots by id: the body of their message_created handler, which gets `ctx`. */
 export type Handlers = Readonly<Record<string, string>>;
 
-/** A folder that a service can take its plugins from, with a bot for each handler. */
+/** A plugin root for a service, with a package for each handler. */
 export function pluginRootOf(
   handlers: Handlers,
   limits: object = {},
@@ -62,7 +62,7 @@ export async function openConversation(app: TestApp, inboxId: number | undefined
   return body.id as number;
 }
 
-/** What a conversation holds: its messages in order, and its events. */
+/** A conversation's messages, in order, and its events. */
 export async function messagesOf(
   app: TestApp,
   conversationId: number,

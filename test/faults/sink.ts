@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** One POST that arrived, in the order of arrival. */
+/** A received POST; kept in order of arrival. */
 export interface Arrival {
   webhookId: string;
   attempt: number;
@@ -28,7 +28,7 @@ const webhookIdShape = /^evt_(\d+)_webhook_(\d+)$/;
 /** A receiver of webhooks that keeps a log of what arrived. */
 export class Sink {
   readonly log: Arrival[] = [];
-  /** Told of each arrival before it is answered. */
+  /** Called at each arrival, before the answer. */
   onArrival: (arrival: Arrival) => void = () => undefined;
   readonly #server: Server;
   readonly #options: SinkOptions;

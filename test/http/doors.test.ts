@@ -9,7 +9,7 @@ import { documents, type SchemaName } from '../../src/schemas.ts';
 const inAccount = '/api/v1/accounts/:account_id';
 const nothing = { reply: 'resources/empty' } as const;
 
-/** Rows for the compiler: `tsc` fails for each expected error below that is none. */
+/** Rows for the compiler: `tsc` fails where an expected error is missing. */
 const compiled = [
   doors.account(
     ['GET', `${inAccount}/things/:thing_id/parts/:code`, 'Get a part'],

@@ -24,7 +24,7 @@ const free = { byBot: null, byPeople: null, streak: 0 };
 
 type Row = [who: ActorKind, from: Partial<SilenceState>, change: SilenceChange, next: Partial<NextSilence>];
 
-/** Who does what in which state, and what is different then. Where nothing else is said a bot serves a pending conversation. */
+/** Cases: actor, change and state, and what differs afterwards. By default a bot serves a pending conversation. */
 const table: readonly Row[] = [
   // A conversation begins.
   ['user', {}, { kind: 'begun', status: null, spoken: false }, {}],
@@ -87,7 +87,7 @@ const table: readonly Row[] = [
   ['contact', { status: 'resolved', bot: 'unable' }, { kind: 'customer_spoke' }, { status: 'open', ...free }],
   ['contact', { status: 'resolved', blocked: true, byBot: 'handed_off' }, { kind: 'customer_spoke' }, { streak: 0 }],
 
-  // The customer's word.
+  // The customer writes.
   ['contact', {}, { kind: 'customer_spoke' }, { streak: 0 }],
   [
     'contact',
@@ -104,7 +104,7 @@ const table: readonly Row[] = [
   ['contact', { byBot: 'bot_failed' }, { kind: 'customer_spoke' }, { status: 'open', streak: 0 }],
   ['contact', { assigned: true }, { kind: 'customer_spoke' }, { streak: 0 }],
 
-  // What people and the service say.
+  // People and the service write.
   ['user', {}, { kind: 'spoke' }, { status: 'open', byPeople: 'human_replied' }],
   ['user', { status: 'snoozed' }, { kind: 'spoke' }, { byPeople: 'human_replied' }],
   ['user', { status: 'open', byPeople: 'human_opened' }, { kind: 'spoke' }, {}],
@@ -131,7 +131,7 @@ const table: readonly Row[] = [
   ['user', { byPeople: 'human_replied' }, { kind: 'bot_removed' }, { streak: 0 }],
   ['user', { byBot: 'bot_failed' }, { kind: 'bot_removed' }, { byBot: null, streak: 0 }],
 
-  // What bots do.
+  // Bots act.
   ['agent_bot', {}, { kind: 'spoke' }, { streak: 4 }],
   ['agent_bot', {}, { kind: 'noted' }, {}],
   ['agent_bot', {}, { kind: 'status', to: 'open' }, { status: 'open', byBot: 'handed_off' }],
