@@ -146,10 +146,10 @@ export async function findConversations(
   return rows.map(toConversation);
 }
 
-/** Makes a function that reads one conversation of an account like findConversation, and says whether it meets a condition. */
+/** Makes a function that reads a conversation like findConversation, together with whether it meets a condition. */
 export function readerWith(condition: string): (
   executor: Executor,
-  /** `$1` to `$3` of the condition, which is one on `c`. */
+  /** Parameters `$1` to `$3` of the condition on `c`. */
   parameters: [accountId: number, actorId: number | null, id: number],
 ) => Promise<{ conversation: Conversation; meets: boolean } | null> {
   const statement = prepared(`SELECT ${columns}, coalesce(${condition}, false) AS meets FROM conversations c ${joins}
@@ -160,13 +160,13 @@ export function readerWith(condition: string): (
   };
 }
 
-/** Which conversations are to be read, and in what order. */
+/** Which conversations to read, and in which order. */
 export interface OrderedChoice extends RowChoice {
-  /** Of columns of `c`. */
+  /** ORDER BY, on columns of `c`. */
   order: string;
 }
 
-/** The chosen conversations of the account, in the order that was asked for. */
+/** The chosen conversations of the account, in the chosen order. */
 export async function findChosenConversations(
   executor: Executor,
   accountId: number,

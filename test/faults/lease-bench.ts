@@ -101,7 +101,7 @@ export class Bench {
     return this.em.transactional((em) => extendLeases(em, [lease], seconds));
   }
 
-  /** Claims the delivery this many times and lets each lease expire, as if the process had died. */
+  /** Claims the delivery and lets its lease expire this many times, as if the process had died; returns the next claim. */
   async lose(times: number): Promise<Claimed> {
     for (let loss = 0; ; loss += 1) {
       const [claimed] = await this.claim();
