@@ -1674,7 +1674,7 @@ count: number
 current_page: number
 total_pages: number
 /**
- * There, and false, when many messages contain the text: it was looked for in the newest 15,000 messages of the account only, and the count is of these.
+ * There, and false, when many messages that the caller may see contain the text: it was looked for in the newest 15,000 messages of the account only, and the count is of these.
  */
 exact?: false
 }

@@ -121,4 +121,12 @@ export const conversations: readonly Mutant[] = [
     only: 'was resolved or reopened',
     harm: 'A bot is not told that its conversation was opened again.',
   },
+  {
+    file: 'src/domain/conversations/search.ts',
+    text: 'isCommon(executor, actor, [',
+    replacement: "isCommon(executor, { ...actor, kind: 'system' }, [",
+    test: 'test/api/accounts/conversation-list.test.ts',
+    only: 'whatever is written',
+    harm: 'A bot reads other conversations letter by letter, by whether a search is exact.',
+  },
 ];

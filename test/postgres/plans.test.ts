@@ -242,7 +242,10 @@ describe('plans', function () {
       const plans = await plansOf(em, () => searchConversations(em, { accountId: 1, actor }, search));
       expectNoFullScan(plans);
       const [sample, found] = plans;
-      expect(indexesOf(sample!)).to.deep.equal(['messages_tenant']);
+      expect(indexesOf(sample!)).to.include('messages_tenant').and.not.include('messages_by_text');
+      // Only matches are looked up.
+      const lookups = sample!.steps.find(({ 'Index Name': name }) => name === 'conversations_tenant');
+      expect(lookups?.['Actual Loops'] ?? 0).to.be.at.most(20);
       expect(indexesOf(found!)).to.include('messages_by_text');
       const matches = found!.steps.find(({ 'Index Name': name }) => name === 'messages_by_text')!;
       // A refund is wanted in every thousandth message, and every other of those is a private note.

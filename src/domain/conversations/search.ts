@@ -42,9 +42,9 @@ interface Row {
 
 /**
  * One page of the conversations that the actor may see with a public message that contains the text in any case, newest
- * match first; and their total number. A text that many messages contain is searched for in the account's newest 15,000
- * messages only, so that a search takes no longer the more messages there are: `isExact` is false then, and `count`
- * counts within these messages.
+ * match first; and their total number. A text that many messages contain that the actor may see is searched for in the
+ * account's newest 15,000 messages only, so that a search takes no longer the more messages there are: `isExact` is false
+ * then, and `count` counts within these messages.
  */
 export async function searchConversations(
   executor: Executor,
@@ -54,7 +54,7 @@ export async function searchConversations(
   const offset = (page - 1) * foundConversationsPerPage;
   const pattern = containing(text);
   const parameters = [accountId, actor.id, pattern, foundConversationsPerPage, offset];
-  const searched = (await isCommon(executor, accountId, pattern)) ? newestOnly : everyMessage;
+  const searched = (await isCommon(executor, actor, [accountId, actor.id, pattern])) ? newestOnly : everyMessage;
   const rows = await sql<Row>(executor, statement(actor, searched), parameters);
   const hits = rows.flatMap(({ id, message_ids: messageIds }) =>
     id === null || !messageIds ? [] : [{ id, messageIds: messageIds.map(Number) }],
@@ -78,11 +78,13 @@ export async function searchConversations(
   return { found, count, isExact: looked < searchedMessages };
 }
 
-async function isCommon(executor: Executor, accountId: number, pattern: string): Promise<boolean> {
+// Matches count only where the actor may see them: what is common elsewhere must not show in the answer.
+async function isCommon(executor: Executor, actor: Actor, parameters: readonly unknown[]): Promise<boolean> {
   const sampling = `
-    SELECT count(*) AS sampled, count(*) FILTER (WHERE NOT m.private AND m.content ILIKE $2) AS matches
-    FROM (${newestMessages(sampledMessages)}) m`;
-  const [sample] = await sql<{ sampled: number; matches: number }>(executor, sampling, [accountId, pattern]);
+    WITH sample AS MATERIALIZED (${newestMessages(sampledMessages)})
+    SELECT (SELECT count(*) FROM sample) AS sampled, count(*) AS matches FROM sample m ${conversationsFor(actor)}
+    WHERE NOT m.private AND m.content ILIKE $3 AND ${visibleConversations(actor)}`;
+  const [sample] = await sql<{ sampled: number; matches: number }>(executor, sampling, parameters);
   return sample?.sampled === sampledMessages && sample.matches >= matchesOfCommonText;
 }
 
@@ -93,13 +95,19 @@ function newestMessages(limit: number): string {
       WHERE m.account_id BETWEEN $1 AND $1 ORDER BY m.account_id DESC, m.id DESC LIMIT ${limit}`;
 }
 
+// What visibleConversations needs.
+function conversationsFor(actor: Actor): string {
+  if (seesEverything(actor)) return '';
+  return 'JOIN conversations c ON c.account_id = m.account_id AND c.id = m.conversation_id';
+}
+
 // The LEFT JOIN keeps a row with the total when the page is empty.
 function statement(actor: Actor, { looked, from }: Searched): string {
   return `
     WITH looked AS MATERIALIZED (${looked}), found AS MATERIALIZED (
       SELECT m.conversation_id AS id, max(m.created_at) AS matched_at,
         (array_agg(m.id ORDER BY m.created_at DESC, m.id DESC))[1:${messagesShown}] AS message_ids
-      FROM ${from} ${seesEverything(actor) ? '' : 'JOIN conversations c ON c.account_id = m.account_id AND c.id = m.conversation_id'}
+      FROM ${from} ${conversationsFor(actor)}
       WHERE m.account_id = $1 AND NOT m.private AND m.content ILIKE $3 AND ${visibleConversations(actor)}
       GROUP BY m.conversation_id
     )

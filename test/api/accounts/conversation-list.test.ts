@@ -343,6 +343,26 @@ describe('the conversation search', () => {
     expect((await search('durian', '', member)).body.meta.exact).to.equal(false);
   });
 
+  it('answers agents and bots the same whatever is written in conversations that they may not see', async () => {
+    const [seen, hidden] = [await addConversation(app, inbox), await addConversation(app, await addInbox(app))];
+    const write = (conversation: number, content: string, times: number) =>
+      app.query(
+        `INSERT INTO messages (account_id, conversation_id, message_type, content, sender_kind, created_at)
+         SELECT 1, $1, 'incoming', $2, 'contact', now() FROM generate_series(1, $3::int)`,
+        [conversation, content, times],
+      );
+    const answers = () =>
+      Promise.all([member, bot].map(async (person) => (await search('pin is 4711', '', person)).body));
+    await addMessage(app, seen, 'Is it that the pin is 4711?', { message_type: 'incoming' });
+    await write(hidden, 'A plum', 15_000);
+    await write(seen, 'Perhaps my pin is 4711', 9);
+    const before = await answers();
+    for (const { meta } of before) expect(meta).to.deep.equal({ count: 1, current_page: 1, total_pages: 1 });
+    await write(hidden, 'My pin is 4711', 10);
+    expect(await answers()).to.deep.equal(before);
+    await app.events();
+  });
+
   it('never leaves the account', async () => {
     const { id, administrator } = await addAccount(app, 'Elsewhere');
     const { status, body } = await app.get(
