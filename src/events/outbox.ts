@@ -45,9 +45,12 @@ export class Outbox {
 
   /** Marks the present state; the returned function forgets the events since, for a rolled-back savepoint. */
   mark(): () => void {
-    const { length } = this.#events;
+    const events = this.#events;
+    const { length } = events;
     return () => {
-      this.#events.length = length;
+      // The array of the mark: a flush since then has emptied the outbox, and is rolled back too.
+      events.length = length;
+      this.#events = events;
     };
   }
 

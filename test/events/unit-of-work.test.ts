@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import { changeLabels } from '../../src/domain/conversations/labels.ts';
 import { send } from '../../src/domain/conversations/send.ts';
-import { system, transact, type Transaction } from '../../src/events/transaction.ts';
+import {
+  system,
+  transact,
+  transactOutside,
+  type OuterTransaction,
+  type Transaction,
+} from '../../src/events/transaction.ts';
 import { TestApp } from '../support/app.ts';
 import { addConversation, addInbox, addTeam } from '../support/records.ts';
 import { StatementLog } from '../support/statement-log.ts';
@@ -33,7 +39,7 @@ describe('the conversations of a transaction', () => {
   const lockAll = (tx: Transaction, ids: readonly number[]) =>
     tx.conversations({ ids: 'SELECT unnest($2::bigint[])', parameters: [ids] });
 
-  function undone(tx: Transaction, work: (inner: Transaction) => Promise<void>): Promise<void> {
+  function undone<Tx extends OuterTransaction>(tx: Tx, work: (inner: Tx) => Promise<void>): Promise<void> {
     const refused = tx.savepoint(async (inner) => {
       await work(inner);
       throw new Refusal();
@@ -137,6 +143,21 @@ describe('the conversations of a transaction', () => {
       expect(within.priority).to.equal('high');
     });
     expect((await read(id)).priority).to.equal('high');
+  });
+
+  it('keep their events from before a savepoint that wrote them and is undone', async () => {
+    const id = await addConversation(app, inbox);
+    await app.events();
+    await transactOutside(app.app.database, async (outer) => {
+      const tx = outer.in({ id: 1, name: 'Demo account' });
+      await send(tx, id, { type: 'incoming', content: 'Said' });
+      await undone(outer, async (part) => {
+        await part.savepoint(async () => send(tx, id, { type: 'incoming', content: 'Never said' }));
+      });
+      expect(await lock(tx, id)).to.include({ unreadCount: 1 });
+    });
+    expect(await read(id)).to.include({ unread_count: 1 });
+    expect(await app.eventNames()).to.deep.equal(['message_created']);
   });
 
   it('are forgotten when they are deleted', async () => {
