@@ -43,4 +43,12 @@ export const migrations: readonly Mutant[] = [
     test: 'test/domain/upkeep/conversation-counts.test.ts',
     harm: 'The counts of a team are wrong as soon as a conversation is given to it.',
   },
+  {
+    file: 'src/postgres/migrations/20261122-conversation-counts.ts',
+    text: 'for (const statement of [tables, triggers, fill])',
+    replacement: 'for (const statement of [tables, triggers])',
+    test: 'test/domain/upkeep/conversation-counts.test.ts',
+    only: 'are those of what was there',
+    harm: 'After the upgrade, lists count new conversations alone.',
+  },
 ];

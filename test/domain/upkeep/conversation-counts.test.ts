@@ -1,11 +1,14 @@
 import { expect } from 'chai';
+import { Client } from 'pg';
 import { pino } from 'pino';
 import { mergeCountChanges, recountConversations } from '../../../src/domain/upkeep/conversation-counts.ts';
 import { system, transact, type Transaction } from '../../../src/events/transaction.ts';
 import { mergeCounts } from '../../../src/records/kept-counts.ts';
+import { migrate } from '../../../src/postgres/migrate.ts';
 import { TestApp } from '../../support/app.ts';
 import { addAccount, addPerson, type Person } from '../../support/people.ts';
 import { addContact, addConversation, addInbox, addTeam } from '../../support/records.ts';
+import { createDatabaseOf010 } from '../../support/release.ts';
 
 class Refusal extends Error {}
 
@@ -164,6 +167,38 @@ describe('counts of conversations', function () {
       `2 counts of conversations were wrong in inbox ${inboxes[0]} of account 1`,
     );
     await expectExact();
+    expect(await recountConversations(app.app.database)).to.equal(0);
+  });
+});
+
+describe('counts of the conversations of 0.1.0, after an upgrade', () => {
+  let app: TestApp;
+
+  before(async () => {
+    const databaseUrl = await createDatabaseOf010();
+    const client = new Client({ connectionString: databaseUrl });
+    await client.connect();
+    await client.query(`
+      INSERT INTO accounts (name) VALUES ('Demo account');
+      INSERT INTO inboxes (account_id, name, channel_type, identifier) VALUES (1, 'Inbox', 'Channel::Api', 'a');
+      INSERT INTO contacts (account_id, name) VALUES (1, 'Customer');
+      INSERT INTO conversations (account_id, inbox_id, contact_id, status)
+      SELECT 1, 1, 1, CASE WHEN g < 3 THEN 'open' ELSE 'resolved' END FROM generate_series(1, 5) g;`);
+    await client.end();
+    await migrate(databaseUrl);
+    app = await TestApp.start({ engine: false, databaseUrl });
+  });
+
+  after(() => app.stop());
+
+  it('are those of what was there', async () => {
+    const counts = await app.query(
+      'SELECT status, total, assigned FROM conversation_counts WHERE assignee_id IS NULL ORDER BY status',
+    );
+    expect(counts).to.deep.equal([
+      { status: 'open', total: 2, assigned: 0 },
+      { status: 'resolved', total: 3, assigned: 0 },
+    ]);
     expect(await recountConversations(app.app.database)).to.equal(0);
   });
 });
