@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { adminToken } from '../support/app.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
+import { rawRequest, sendRaw } from '../support/raw-http.ts';
 import { killServices, ServiceProcess } from '../support/service.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -49,6 +50,17 @@ describe('what the service logs', function () {
     for (const hidden of ['somebody', '\\u001b', '\u001b', adminToken, password]) {
       expect(lines.join('\n')).not.to.include(hidden);
     }
+    await dropDatabase(databaseUrl);
+  });
+
+  it('no failure of its own when a body turns out not to be HTTP before it is read', async () => {
+    const databaseUrl = await createDatabase(migrate);
+    const service = await ServiceProcess.start({ databaseUrl, env: { LOG_LEVEL: 'info' } });
+    const headers = ['content-type: application/json', 'transfer-encoding: chunked'];
+    const request = rawRequest('POST /api/v1/accounts/1/labels HTTP/1.1', headers, 'zz\r\n');
+    expect((await sendRaw(service.url, request)).status).to.equal(400);
+    await service.stop();
+    expect(service.output).to.include('"status":400').and.not.include('request failed');
     await dropDatabase(databaseUrl);
   });
 });

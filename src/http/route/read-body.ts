@@ -67,7 +67,8 @@ function explain(error: unknown, limitBytes: number): unknown {
       },
     );
   }
-  if (type?.startsWith('request.'))
+  // Not readable: the connection ended, or its bytes were not HTTP, before anybody read the body.
+  if (type?.startsWith('request.') || type === 'stream.not.readable')
     return badRequest('incomplete_body', 'The connection ended before the whole body had arrived');
   return error;
 }
