@@ -49,6 +49,14 @@ describe('a contact with very many conversations', () => {
     return row!.count;
   }
 
+  /** As clients do: a deletion that waited too long for another one of the same contact is asked for again. */
+  async function deleteUntilAnswered(contact: number): Promise<number> {
+    for (;;) {
+      const { status } = await app.delete(`contacts/${contact}`);
+      if (status !== 503) return status;
+    }
+  }
+
   async function expectErased(contact: number, conversations: number): Promise<void> {
     expect((await app.get(`contacts/${contact}`)).status).to.equal(404);
     const events = await app.events();
@@ -122,7 +130,7 @@ describe('a contact with very many conversations', () => {
     ]);
     const [swept, ...stati] = await Promise.all([
       Promise.all([finishErasures(app.app.database), finishErasures(app.app.database)]),
-      ...[1, 2].map(async () => (await app.delete(`contacts/${contact}`)).status),
+      ...[1, 2].map(() => deleteUntilAnswered(contact)),
     ]);
     expect(swept.reduce((sum, count) => sum + count, 0)).to.be.at.most(1);
     for (const status of stati) expect(status).to.be.oneOf([200, 404]);
