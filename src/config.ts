@@ -100,6 +100,12 @@ export function loadConfig(env: Environment = process.env): Config {
   return Object.freeze(Object.fromEntries(entries) as Config);
 }
 
+/** DATA_DIR, for commands that need no other setting; an absolute path. */
+export function dataDirOf(env: Environment = process.env): string {
+  const given = readText(env, 'DATA_DIR', []);
+  return given ? resolve(given) : defaultDataDir;
+}
+
 /** The values of the variables that are set, converted to the types of the schema; unconvertible texts stay texts. */
 function readGiven(env: Environment, problems: string[]): Values {
   const given: Values = {};

@@ -2,14 +2,14 @@ import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { App } from './app/app.ts';
+import { leavePass } from './app/leave-pass.ts';
 import { projectRoot } from './app/mechanisms.ts';
 import { loadConfig, type Config } from './config.ts';
-import { readDemoPass, writeDemoPass } from './demo/pass.ts';
 import { databasePlace } from './postgres/await-database.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './postgres/embedded/start.ts';
 import { createLog } from './lib/log.ts';
+import { systemRandom } from './lib/ports.ts';
 import { readRegistry } from './packages/registry.ts';
-import type { Seeded } from './app/seed.ts';
 import { farewell, serviceUrl, welcome } from './app/welcome.ts';
 
 /** Starts the service with the settings of the environment; shuts it down on a signal. */
@@ -31,7 +31,10 @@ export async function start(): Promise<void> {
   // A signal during the start has already begun the shutdown.
   if (isStopping()) return;
   logStart(log, config, app);
-  await leaveDemoPass(config, url, seeded).catch((error: unknown) => log.warn({ err: error }, 'no demo pass left'));
+  if (config.role !== 'engine') {
+    const left = leavePass({ config, url }, { database: app.database, random: systemRandom });
+    await left.catch((error: unknown) => log.warn({ err: error }, 'no pass left for commands'));
+  }
   process.stdout.write(welcome({ config, url, seeded }));
 }
 
@@ -69,9 +72,4 @@ function logStart(log: Logger, config: Config, app: App): void {
   const plugins = app.registry.list().map(({ id, manifest }) => `${id}@${manifest.version}`);
   for (const { directory, problems } of app.registry.broken) log.warn({ directory, problems }, 'plugin left out');
   log.info({ version: packageJson.version, role: config.role, database, plugins }, 'started');
-}
-
-async function leaveDemoPass(config: Config, url: string, seeded: Seeded | null): Promise<void> {
-  const token = seeded?.demoToken ?? readDemoPass(config.dataDir)?.token;
-  if (config.demo && token) await writeDemoPass(config.dataDir, { url, token });
 }

@@ -63,8 +63,8 @@ const fences: readonly Fence[] = [
   { what: 'the model client', only: null, modules: /^openai(\/|$)/ },
   { what: 'Agenda', only: 'src/jobs/alarm-clock.ts', modules: /^agenda$|^@agendajs\// },
   { what: 'outbound HTTP', only: 'src/outbound/connections.ts', modules: /^undici$/ },
-  // The demo is a client of the running service, not a part of it.
-  { what: 'fetch', only: 'src/demo/play.ts', code: /(?<![.\w])fetch\s*\(/ },
+  // Commands are clients of the running service, not parts of it.
+  { what: 'fetch', only: 'src/lib/service-client.ts', code: /(?<![.\w])fetch\s*\(/ },
   { what: 'the parser of forms', only: 'src/http/route/form-parts.ts', modules: /^koa-body$|^formidable$|^co-body$/ },
   { what: 'mail', only: 'src/lib/mail.ts', modules: /^nodemailer(\/|$)/ },
   {

@@ -22,18 +22,11 @@ export interface SeedOptions {
 /** What the first start created. `generatedToken` is shown once and stored only as a hash. */
 export interface Seeded {
   generatedToken: string | null;
-  /** With DEMO: a second token of the administrator, for `npm run demo`. */
-  demoToken: string | null;
 }
 
 const sampleBot = 'faq';
 // Two processes may start at the same time on an empty database.
 const lockStatement = 'SELECT pg_advisory_xact_lock(7237002)';
-
-interface FirstAdministrator {
-  accountId: number;
-  userId: number;
-}
 
 /**
  * Makes an empty database usable: creates account 1 with its first administrator, who is platform administrator too,
@@ -55,17 +48,13 @@ export async function seed(options: SeedOptions): Promise<Seeded | null> {
     await addAgent(em, { accountId: account.id, userId: user.id, role: 'administrator', now });
     const token = adminToken ?? newToken('user', random);
     await grantToken(em, user.id, token, now);
-    const demoToken = demo ? await seedDemo(em, { accountId: account.id, userId: user.id }, options) : null;
-    return { generatedToken: adminToken === null ? token : null, demoToken };
+    if (demo) await seedDemo(em, account.id, options);
+    return { generatedToken: adminToken === null ? token : null };
   });
 }
 
-/** Creates the demo inbox with its bot; returns the token for `npm run demo`. */
-async function seedDemo(
-  em: EntityManager,
-  { accountId, userId }: FirstAdministrator,
-  options: SeedOptions,
-): Promise<string> {
+/** Creates the demo inbox with its bot. */
+async function seedDemo(em: EntityManager, accountId: number, options: SeedOptions): Promise<void> {
   const { registry, random, database } = options;
   const now = database.clock.now();
   const pack = registry.get(sampleBot);
@@ -91,7 +80,4 @@ async function seedDemo(
     agentBotId: bot?.id ?? null,
     now,
   });
-  const token = newToken('user', random);
-  await grantToken(em, userId, token, now);
-  return token;
 }

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { OperatorError } from '../lib/operator-error.ts';
+import { addCommand } from './add-command.ts';
+import type { ServiceOptions } from './service.ts';
 
 const parentPollMs = 100;
 
@@ -36,13 +38,16 @@ function createProgram(): Command {
     .description('show a customer, a bot and a webhook at work in the running service')
     .option('--url <url>', 'where the service listens; default: where the last start said')
     .option('--token <token>', 'an access token of an administrator; default: the one that DEMO left')
-    .action(async (options: { url?: string; token?: string }) => (await import('../demo/play.ts')).demo(options));
-  program
-    .command('plugin')
-    .description('work on a bot plugin')
-    .command('check')
+    .action(async (options: ServiceOptions) => {
+      const [{ demo }, { serviceOf }] = await Promise.all([import('../demo/play.ts'), import('./service.ts')]);
+      await demo(serviceOf(options));
+    });
+  const plugin = program.command('plugin').description('write, install and watch plugins of bots');
+  addCommand(plugin, 'check', {
+    description: 'check a plugin and try it in the sandbox',
+    example: 'plugin check bots/faq',
+  })
     .argument('<directory>', 'folder that holds plugin.json')
-    .description('check a plugin and try it in the sandbox')
     .action(async (directory: string) => (await import('./check-plugin.ts')).printPluginCheck(directory));
   return program;
 }

@@ -1,15 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { loadConfig } from '../config.ts';
 import { demoEndpoint } from './endpoint.ts';
-import { readDemoPass, type DemoPass } from './pass.ts';
 import { signatureHeaders } from '../deliveries/core/sign.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { systemClock } from '../lib/ports.ts';
+import type { CallService } from '../lib/service-client.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
 import type { Shape } from '../schemas.ts';
-
-type Json = Record<string, unknown>;
 
 /** The fields of an event that the demo prints. */
 interface ToldEvent {
@@ -17,7 +14,6 @@ interface ToldEvent {
   status?: string;
   content?: string;
 }
-type Call = <Reply>(method: string, path: string, body?: Json) => Promise<Reply>;
 
 /** A webhook request that the demo's receiver got. */
 interface Post {
@@ -31,18 +27,10 @@ const snoozeSeconds = 2;
 const patienceMs = 20_000;
 
 /** Plays a customer's story on the running service, with a webhook receiver, and prints it line by line. */
-export async function demo(options: { url?: string; token?: string } = {}): Promise<void> {
-  const { dataDir } = loadConfig();
-  const pass = readDemoPass(dataDir);
-  const [url, token] = [options.url ?? pass?.url, options.token ?? pass?.token];
-  if (!url || !token) {
-    throw new OperatorError(
-      `There is no demo pass in ${dataDir}: start the service with DEMO=true first, name its DATA_DIR here too, or give --url and --token.`,
-    );
-  }
+export async function demo(call: CallService): Promise<void> {
   const receiver = new DemoReceiver();
   try {
-    await play(createCall({ url: url.replace(/\/$/, ''), token }), receiver);
+    await play(call, receiver);
   } finally {
     receiver.close();
   }
@@ -129,9 +117,9 @@ async function until(what: string, done: () => boolean | Promise<boolean>): Prom
   }
 }
 
-async function play(call: Call, receiver: DemoReceiver): Promise<void> {
-  const { accounts } = await call<Shape<'resources/profile'>>('GET', '/profile');
-  const account = `/accounts/${accounts[0]?.id}`;
+async function play(call: CallService, receiver: DemoReceiver): Promise<void> {
+  const { accounts } = await call<Shape<'resources/profile'>>('GET', '/api/v1/profile');
+  const account = `/api/v1/accounts/${accounts[0]?.id}`;
   say('1. A webhook is registered');
   const subscriptions = ['message_created', 'conversation_status_changed'];
   const url = await receiver.listen();
@@ -159,7 +147,7 @@ async function play(call: Call, receiver: DemoReceiver): Promise<void> {
   }
 }
 
-async function playMessage(call: Call, receiver: DemoReceiver, conversation: string): Promise<void> {
+async function playMessage(call: CallService, receiver: DemoReceiver, conversation: string): Promise<void> {
   const question = 'What are your opening hours?';
   say(`\n3. The customer writes: "${question}"`);
   await call('POST', `${conversation}/messages`, { content: question, message_type: 'incoming' });
@@ -174,7 +162,7 @@ async function playMessage(call: Call, receiver: DemoReceiver, conversation: str
   await receiver.posted(3);
 }
 
-async function playSnooze(call: Call, receiver: DemoReceiver, conversation: string): Promise<void> {
+async function playSnooze(call: CallService, receiver: DemoReceiver, conversation: string): Promise<void> {
   say(`\n4. An agent snoozes the conversation for ${snoozeSeconds} s`);
   const { updated_at: now } = await call<Shape<'resources/conversation'>>('GET', conversation);
   const snoozedUntil = Math.max(now, unixSeconds(systemClock.now())) + snoozeSeconds;
@@ -185,26 +173,4 @@ async function playSnooze(call: Call, receiver: DemoReceiver, conversation: stri
   });
   await receiver.posted(5);
   say('   The conversation is open again.');
-}
-
-function createCall({ url, token }: DemoPass): Call {
-  return async <Reply>(method: string, path: string, body?: Json): Promise<Reply> => {
-    const response = await fetch(`${url}/api/v1${path}`, {
-      method,
-      headers: { api_access_token: token, 'content-type': 'application/json' },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    }).catch(() => {
-      throw new OperatorError(
-        `No service answers at ${url}: start it with npm start. One that keeps its data elsewhere wants its DATA_DIR here too.`,
-      );
-    });
-    if (response.status === 401) {
-      throw new OperatorError(
-        `The service at ${url} does not know this token: it keeps its data elsewhere. Call the demo as the service said when it started, with its DATA_DIR, or give --token.`,
-      );
-    }
-    const reply = (await response.json()) as Reply & { error?: string };
-    if (!response.ok) throw new OperatorError(`${method} ${path} was answered ${response.status}: ${reply.error}`);
-    return reply;
-  };
 }

@@ -143,7 +143,7 @@ describe('what an operator stumbles over', function () {
     const service = await ServiceProcess.start({ databaseUrl, env: { DEMO: 'true' } });
     expect(service.output).to.match(/^ {2}DATA_DIR=\/\S+ npm run demo$/m);
     const elsewhere = await run(['demo'], { DATA_DIR: newFolder() });
-    expect(elsewhere.errors).to.match(/^There is no demo pass in .*DATA_DIR/);
+    expect(elsewhere.errors).to.match(/^No start has left its address in .*DATA_DIR/);
     const stranger = newToken('user', systemRandom);
     const unknown = await run(['demo', '--url', service.url, '--token', stranger], { DATA_DIR: newFolder() });
     expect(unknown.errors).to.match(/^The service at .* does not know this token: .*DATA_DIR/);

@@ -1,0 +1,53 @@
+import { OperatorError } from './operator-error.ts';
+import type { ServicePass } from './service-pass.ts';
+
+/**
+ * Calls an operation of the running service. A body is sent as JSON, or as the form that it is. Throws OperatorError with
+ * the service's own sentences when the answer is an error.
+ */
+export type CallService = <Reply>(method: string, path: string, body?: object) => Promise<Reply>;
+
+interface ErrorReply {
+  error?: string;
+  details?: { message: string }[];
+}
+
+/** The function that calls the service at this URL with this token. */
+export function createServiceClient({ url, token }: ServicePass): CallService {
+  const base = url.replace(/\/+$/, '');
+  return async <Reply>(method: string, path: string, body?: object): Promise<Reply> => {
+    const response = await fetch(base + path, { method, ...contentOf(token, body) }).catch(() => {
+      throw new OperatorError(
+        `No service answers at ${base}: start it with npm start. One that keeps its data elsewhere wants its DATA_DIR here too, or --url and --token.`,
+      );
+    });
+    const reply = await readReply(response, base);
+    if (response.status === 401) {
+      throw new OperatorError(
+        `The service at ${base} does not know this token: it keeps its data elsewhere. Call this with its DATA_DIR, or give --token.`,
+      );
+    }
+    if (!response.ok) throw new OperatorError(sentencesOf(reply as ErrorReply, response.status));
+    return reply as Reply;
+  };
+}
+
+function contentOf(token: string, body?: object): RequestInit {
+  if (body instanceof FormData) return { headers: { api_access_token: token }, body };
+  const headers = { api_access_token: token, 'content-type': 'application/json' };
+  return body ? { headers, body: JSON.stringify(body) } : { headers };
+}
+
+async function readReply(response: Response, base: string): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch {
+    throw new OperatorError(`What answers at ${base} is no Switchboard service: it answered ${response.status}.`);
+  }
+}
+
+// Every problem on a line of its own, where there are several.
+function sentencesOf({ error = 'without a reason', details = [] }: ErrorReply, status: number): string {
+  if (details.length < 2) return `The service refused (${status}): ${error}`;
+  return [`The service refused (${status}):`, ...details.map(({ message }) => `  - ${message}`)].join('\n');
+}
