@@ -655,6 +655,13 @@ export type Action = (ReplyAction | NoteAction | HandoffAction | LabelAction)
  * @maxItems 20
  */
 export type ActionBatch = Action[]
+/**
+ * `name` or `name:port`, in lower case; without a port it is 443.
+ * 
+ * @minItems 1
+ * @maxItems 50
+ */
+export type Hosts = string[]
 
 export interface Schemas {
 "events/account/contact_created": ContactCreated
@@ -1967,15 +1974,19 @@ export interface Permissions {
 /**
  * Actions the bot may return. A batch with any other action is dropped as a whole.
  * 
- * @maxItems 4
+ * @maxItems 10
  */
-conversation?: ("reply" | "note" | "handoff" | "label")[]
+conversation?: ("reply" | "note" | "handoff" | "resolve" | "snooze" | "open" | "assign" | "label" | "priority" | "attributes")[]
 /**
- * Fields of the contact the bot may see beside its id; the others are removed before the bot is called.
+ * Fields of the contact the bot may see beside its id; the others are removed before the bot is called, and reading one throws.
  * 
  * @maxItems 6
  */
 contact?: ("name" | "email" | "phone_number" | "identifier" | "custom_attributes" | "visitor_attributes")[]
+/**
+ * Number of the conversation's latest messages that the bot gets as `ctx.history`; private notes are among them with `notes_read` only.
+ */
+history?: number
 /**
  * true: private notes reach the bot as messages too.
  */
@@ -1984,6 +1995,73 @@ notes_read?: boolean
  * true: outgoing messages, the bot's own included, reach the bot too.
  */
 receive_own?: boolean
+/**
+ * What the bot may remember, and how much of it.
+ */
+storage?: {
+/**
+ * What values may belong to: one conversation, one contact, or the account as a whole.
+ * 
+ * @minItems 1
+ * @maxItems 3
+ */
+scopes: ("conversation" | "contact" | "installation")[]
+/**
+ * Bytes of keys and values in each conversation, each contact, and each account.
+ */
+maxBytes?: number
+}
+/**
+ * Where the bot may send requests with `ctx.fetch`; only https, and no redirect is followed.
+ */
+network?: {
+hosts: Hosts
+/**
+ * Methods that requests may have.
+ * 
+ * @minItems 1
+ * @maxItems 6
+ */
+methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE")[]
+/**
+ * What for, in a sentence for the people who install the plugin.
+ */
+reasoning?: string
+}
+/**
+ * Values that the bot may send in headers without ever seeing them. A value comes from the bot's `secrets`, or from a setting with `x-secret` of the same name.
+ * 
+ * @maxItems 20
+ */
+secrets?: Secret[]
+/**
+ * true: the bot may ask the account's language model with `ctx.llm.chat`.
+ */
+llm?: boolean
+/**
+ * true: the bot may search the account's knowledge base with `ctx.kb.search`.
+ */
+kb?: boolean
+/**
+ * true: the bot may have itself called later with `ctx.schedule`.
+ */
+schedule?: boolean
+/**
+ * true: the bot may forward its event to the server that its account has set, with `ctx.forward`.
+ */
+forward?: boolean
+}
+export interface Secret {
+/**
+ * What the bot calls it: `secret('SHOP_KEY')`.
+ */
+name: string
+/**
+ * Hosts of `network.hosts` that it may be sent to, and no other.
+ */
+hosts: Hosts
+title?: string
+description?: string
 }
 /**
  * The settings an account may make, as a JSON Schema object; a form is drawn from it. A subset of JSON Schema whose check always ends quickly: no references, no regular expressions.
@@ -2036,6 +2114,10 @@ properties?: {
  */
 required?: string[]
 additionalProperties?: false
+/**
+ * true for a text that is stored sealed, never answered, and never given to the bot, which can send it only by `secret(name)`.
+ */
+"x-secret"?: boolean
 }
 /**
  * What one run may use.

@@ -9,10 +9,12 @@ import type { Shape } from '../schemas.ts';
 import { PluginError } from './plugin-error.ts';
 import { defaultLimits } from '../sandbox/run.ts';
 import type { BotEventName, Permissions, RunLimits } from '../sandbox/run.ts';
+import { findPermissionProblems, readPermissions } from './permissions.ts';
+import { findSecretProblems } from './secret-settings.ts';
 
 type ManifestFile = Shape<'runtime/plugin'>;
 /** The settings of a bot as a JSON Schema object: the subset that schemas/runtime/plugin.json allows. */
-type ConfigSchema = NonNullable<ManifestFile['config']>;
+export type ConfigSchema = NonNullable<ManifestFile['config']>;
 
 /** A validated plugin.json, its optional fields filled in with their defaults. */
 export interface Manifest {
@@ -49,10 +51,14 @@ export function parseManifest(value: unknown): Manifest {
   if (problems.length > 0) throw new PluginError([...new Set(problems)]);
   const file = value as ManifestFile;
   const config = file.config ?? noSettings;
-  const configProblems = findConfigSchemaProblem(config);
-  if (configProblems.length > 0) throw new PluginError(configProblems.map((problem) => `plugin.json: ${problem}`));
-  const { id, name, version, apiVersion, description = '', main, events, permissions = {}, limits = {} } = file;
-  const { conversation = [], contact = [], notes_read = false, receive_own = false } = permissions;
+  const { id, name, version, apiVersion, description = '', main, events, limits = {} } = file;
+  const permissions = readPermissions(file.permissions);
+  const found = [
+    ...findConfigSchemaProblem(config),
+    ...findSecretProblems(config),
+    ...findPermissionProblems(permissions),
+  ];
+  if (found.length > 0) throw new PluginError(found.map((problem) => `plugin.json: ${problem}`));
   return {
     id,
     name,
@@ -62,7 +68,7 @@ export function parseManifest(value: unknown): Manifest {
     main,
     events,
     config,
-    permissions: { conversation, contact, notes_read, receive_own },
+    permissions,
     limits: { ...defaultLimits, ...limits },
   };
 }
@@ -126,6 +132,7 @@ function compileConfig(schema: ConfigSchema): ValidateFunction {
   const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, verbose: true, useDefaults: true });
   // The patterns of the mode `full` can take exponential time on hostile texts.
   formats.default(ajv, { mode: 'fast', formats: [...formatNames] });
+  ajv.addKeyword({ keyword: 'x-secret', schemaType: 'boolean' });
   const validate = ajv.compile(schema);
   configValidators.set(schema, validate);
   return validate;

@@ -2,10 +2,15 @@ import type { Shape } from '../schemas.ts';
 
 /** A command that a bot returns, such as a reply; validated against schemas/runtime/actions.json. */
 export type Action = Shape<'runtime/actions'>[number];
-/** What a manifest may grant under `permissions.conversation`: the type of an action. */
-export type ActionType = Action['type'];
+type GrantedFile = NonNullable<Shape<'runtime/plugin'>['permissions']>;
+/** What a manifest may grant under `permissions.conversation`. */
+type ActionType = NonNullable<GrantedFile['conversation']>[number];
 /** A field of the contact that a manifest may ask for. */
-type ContactField = 'name' | 'email' | 'phone_number' | 'identifier' | 'custom_attributes' | 'visitor_attributes';
+type ContactField = NonNullable<GrantedFile['contact']>[number];
+/** What a value that a bot stores belongs to; `installation` is the account as a whole. */
+type StorageScope = NonNullable<GrantedFile['storage']>['scopes'][number];
+/** A method that requests of a bot may have. */
+type FetchMethod = NonNullable<NonNullable<GrantedFile['network']>['methods']>[number];
 /** The events a bot may listen to. */
 export type BotEventName = Shape<'runtime/plugin'>['events'][number];
 
@@ -18,15 +23,50 @@ export interface Bundle {
   code: string;
 }
 
-/** The permissions of a manifest; every action and contact field that they do not list is withheld. */
+/** A secret that a manifest names: the hosts, of those of `network`, that it may be sent to. */
+interface SecretGrant {
+  name: string;
+  hosts: readonly string[];
+}
+
+/**
+ * The permissions of a manifest, with the defaults filled in; whatever they do not list is withheld. `null` = not granted
+ * at all. Hosts are `name` or `name:port` in lower case, for https.
+ */
 export interface Permissions {
   conversation: readonly ActionType[];
   contact: readonly ContactField[];
+  /** The number of the conversation's latest messages that the bot gets. */
+  history: number;
   /** The bot receives private notes too. */
   notes_read: boolean;
   /** The bot receives outgoing messages too, its own included. */
   receive_own: boolean;
+  /** `maxBytes`: keys and values of each conversation, each contact, each account. */
+  storage: { scopes: readonly StorageScope[]; maxBytes: number } | null;
+  network: { hosts: readonly string[]; methods: readonly FetchMethod[] } | null;
+  secrets: readonly SecretGrant[];
+  llm: boolean;
+  kb: boolean;
+  schedule: boolean;
+  forward: boolean;
 }
+
+/** The permissions of a manifest that asks for nothing. */
+export const noPermissions: Permissions = {
+  conversation: [],
+  contact: [],
+  history: 0,
+  notes_read: false,
+  receive_own: false,
+  storage: null,
+  network: null,
+  secrets: [],
+  llm: false,
+  kb: false,
+  schedule: false,
+  forward: false,
+};
 
 /**
  * The limits of one run: `sliceMs` of computing between two waits (all slices together may take twice that), `wallMs`

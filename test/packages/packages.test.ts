@@ -7,6 +7,7 @@ import { PluginError } from '../../src/packages/plugin-error.ts';
 import { readPackage } from '../../src/packages/read.ts';
 import { readRegistry } from '../../src/packages/registry.ts';
 import type { Registry } from '../../src/packages/registry.ts';
+import { noPermissions } from '../../src/sandbox/run.ts';
 import { directoryOf, manifestOf } from '../sandbox/helpers.ts';
 
 const goodBot = `import { defineBot } from 'switchboard/bot';
@@ -28,8 +29,16 @@ describe('packages: manifest', () => {
     expect(manifest.permissions).to.deep.equal({
       conversation: [],
       contact: [],
+      history: 0,
       notes_read: false,
       receive_own: false,
+      storage: null,
+      network: null,
+      secrets: [],
+      llm: false,
+      kb: false,
+      schedule: false,
+      forward: false,
     });
     expect(manifest.limits).to.deep.equal({ sliceMs: 500, wallMs: 20_000, heapMb: 32 });
     expect(validateConfig(manifest, { a: 1 }).problems).to.have.length(1);
@@ -39,7 +48,7 @@ describe('packages: manifest', () => {
     const { permissions, limits } = parseManifest(
       manifestOf({ permissions: { contact: ['name'], notes_read: true }, limits: { sliceMs: 100 } }),
     );
-    expect(permissions).to.deep.equal({ conversation: [], contact: ['name'], notes_read: true, receive_own: false });
+    expect(permissions).to.deep.equal({ ...noPermissions, contact: ['name'], notes_read: true });
     expect(limits).to.deep.equal({ sliceMs: 100, wallMs: 20_000, heapMb: 32 });
   });
 
@@ -54,7 +63,55 @@ describe('packages: manifest', () => {
 
   for (const [title, changes, word] of [
     ['an unknown permission', { permissions: { network: true } }, 'network'],
-    ['an unknown action', { permissions: { conversation: ['assign'] } }, 'conversation[0]'],
+    ['an unknown action', { permissions: { conversation: ['delete'] } }, 'conversation[0]'],
+    ['a host with a path', { permissions: { network: { hosts: ['shop.example/a'] } } }, 'hosts[0]'],
+    ['a host in capitals', { permissions: { network: { hosts: ['Shop.example'] } } }, 'hosts[0]'],
+    ['a host with a dot at its end', { permissions: { network: { hosts: ['shop.example.'] } } }, 'hosts[0]'],
+    ['a host that is a pattern', { permissions: { network: { hosts: ['*.shop.example'] } } }, 'hosts[0]'],
+    ['a port that no host has', { permissions: { network: { hosts: ['shop.example:65536'] } } }, 'no such port'],
+    [
+      'a secret for a host that is not listed',
+      {
+        permissions: {
+          network: { hosts: ['shop.example'] },
+          secrets: [{ name: 'KEY', hosts: ['shop.example', 'evil.example'] }],
+        },
+      },
+      'bound to evil.example',
+    ],
+    [
+      'a secret that is named twice',
+      {
+        permissions: {
+          network: { hosts: ['shop.example'] },
+          secrets: [
+            { name: 'KEY', hosts: ['shop.example'] },
+            { name: 'KEY', hosts: ['shop.example:443'] },
+          ],
+        },
+      },
+      'twice',
+    ],
+    [
+      'a secret setting with a default',
+      { config: { type: 'object', properties: { a: { type: 'string', 'x-secret': true, default: 'x' } } } },
+      'no secret',
+    ],
+    [
+      'a secret setting that is no text',
+      { config: { type: 'object', properties: { a: { type: 'integer', 'x-secret': true } } } },
+      'must be string',
+    ],
+    [
+      'a secret within another setting',
+      {
+        config: {
+          type: 'object',
+          properties: { a: { type: 'array', items: { type: 'string', 'x-secret': true } } },
+        },
+      },
+      'first level',
+    ],
     ['a slice that is too long', { limits: { sliceMs: 701 } }, 'sliceMs'],
     ['another API version', { apiVersion: '2' }, 'apiVersion'],
     [

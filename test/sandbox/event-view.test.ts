@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import { viewEvent } from '../../src/sandbox/parent/event-view.ts';
-import type { Permissions } from '../../src/sandbox/run.ts';
+import { noPermissions } from '../../src/sandbox/run.ts';
 import { TestApp } from '../support/app.ts';
 import { Widget } from '../support/widget.ts';
 import { allPermissions } from './helpers.ts';
 
-const nothing: Permissions = { conversation: [], contact: [], notes_read: false, receive_own: false };
 // No part of the service, its demo data or these tests holds them anywhere else.
 const contact = {
   name: 'Zenobia Quixwell',
@@ -59,7 +58,7 @@ describe('sandbox: what a bot sees of the contact', () => {
 
   for (const name of events) {
     it(`is nothing in ${name} for a bot that was granted nothing`, () => {
-      const view = JSON.stringify(viewEvent(bodies.get(name), nothing));
+      const view = JSON.stringify(viewEvent(bodies.get(name), noPermissions));
       for (const [field, value] of Object.entries(values)) expect(view, field).not.to.contain(value);
       expect(view).to.contain('"type":"contact"');
     });
@@ -68,7 +67,7 @@ describe('sandbox: what a bot sees of the contact', () => {
       const told = JSON.stringify(bodies.get(name));
       expect(told).to.contain(contact.name);
       for (const field of allPermissions.contact) {
-        const view = JSON.stringify(viewEvent(bodies.get(name), { ...nothing, contact: [field] }));
+        const view = JSON.stringify(viewEvent(bodies.get(name), { ...noPermissions, contact: [field] }));
         const shown = Object.keys(values).filter((other) => view.includes(values[other] ?? ''));
         expect(shown).to.deep.equal(told.includes(values[field] ?? '') ? [field] : []);
       }

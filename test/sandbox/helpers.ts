@@ -3,11 +3,12 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { sampleEvents } from '../../src/cli/sample-events.ts';
-import { defaultLimits } from '../../src/sandbox/run.ts';
+import { defaultLimits, noPermissions } from '../../src/sandbox/run.ts';
 import type { Bundle, Permissions, RunRequest } from '../../src/sandbox/run.ts';
 
 /** Everything a manifest can ask for. */
 export const allPermissions: Permissions = {
+  ...noPermissions,
   conversation: ['reply', 'note', 'handoff', 'label'],
   contact: ['name', 'email', 'phone_number', 'identifier', 'custom_attributes'],
   notes_read: true,

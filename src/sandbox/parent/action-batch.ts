@@ -1,7 +1,7 @@
 import { findUnsafeValue } from '../../lib/unsafe-value.ts';
 import { findProblems } from '../../schemas.ts';
 import { runBounds } from '../run.ts';
-import type { Action, ActionType, Permissions, RunOutcome } from '../run.ts';
+import type { Action, Permissions, RunOutcome } from '../run.ts';
 
 /** The actions of a run, validated; or the outcome and error with which the whole batch is dropped. */
 export type BatchVerdict = { actions: Action[] } | { outcome: RunOutcome; error: string };
@@ -11,7 +11,7 @@ const actionSchemas = {
   note: 'runtime/action.note',
   handoff: 'runtime/action.handoff',
   label: 'runtime/action.label',
-} as const satisfies Record<ActionType, string>;
+} as const satisfies Record<Action['type'], string>;
 
 /**
  * Validates the actions that a run returned: each must match its schema (schemas/runtime/actions.json), contain only
@@ -50,7 +50,7 @@ function findFault(action: unknown): string | null {
   return problem ? `${type}: ${problem.message}` : null;
 }
 
-function isActionType(type: unknown): type is ActionType {
+function isActionType(type: unknown): type is Action['type'] {
   return typeof type === 'string' && Object.hasOwn(actionSchemas, type);
 }
 
