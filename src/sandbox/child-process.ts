@@ -17,6 +17,7 @@ const codeFiles = [
   'child/serve-runs.ts',
   'child/give-up-rights.ts',
   'child/isolate.ts',
+  'child/spare-isolate.ts',
   'isolate/bootstrap.ts',
   'isolate/harden.ts',
   'isolate/view.ts',

@@ -66,6 +66,14 @@ export const runs: readonly Mutant[] = [
     harm: 'A bot that calls the service in between computes ten times as long as it may.',
   },
   {
+    file: 'src/sandbox/child/spare-isolate.ts',
+    text: `    this.#spare = null;
+`,
+    replacement: '',
+    test: 'test/sandbox/sandbox.test.ts',
+    harm: 'A run finds the isolate of another, with what that bot left there or none at all.',
+  },
+  {
     file: 'src/sandbox/parent/watched-process.ts',
     text: 'if (this.#knownBundles.size >= keptBundles) this.#knownBundles.clear();',
     replacement: 'if (this.#knownBundles.size > keptBundles) this.#knownBundles.clear();',

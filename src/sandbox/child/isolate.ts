@@ -14,6 +14,8 @@ const isolateCode = new Map(
 );
 // `collect` is our own code, but a bot may have found a way to make it slow.
 const collectTimeoutMs = 100;
+// The bootstrap runs before anything of a bot does, and takes far less than a millisecond.
+const loadTimeoutMs = 500;
 
 /** The end of a slice: the JSON text of a Step (wire.ts), or the outcome when the isolate was stopped from outside. */
 export type SliceEnd = { step: string } | StoppedSlice;
@@ -31,20 +33,47 @@ export interface IsolateRun {
 
 type SliceFunction = ivm.Reference<(...texts: string[]) => void>;
 
+/** The functions of isolate/bootstrap.ts. */
+interface Entries {
+  start: SliceFunction;
+  resume: SliceFunction;
+  collect: ivm.Reference<() => string>;
+}
+
+/** An isolate in which our own code is loaded and nothing of a bot: for one run. */
+export interface PreparedIsolate {
+  readonly heapMb: number;
+  /** Begins the run; to be called once. */
+  begin(limits: RunLimits): IsolateRun;
+  dispose(): void;
+}
+
 /**
- * Prepares an isolate. `onCatastrophe` is called with V8's reason when V8 itself failed: the isolate's thread never
- * ends then, and the process has to be killed.
+ * Prepares an isolate for a run with `heapMb` MiB of heap. `onCatastrophe` is called with V8's reason when V8 itself failed:
+ * the isolate's thread never ends then, and the process has to be killed.
  */
-export function openIsolate(limits: RunLimits, onCatastrophe: (reason: string) => void): IsolateRun {
-  const isolate = new ivm.Isolate({ memoryLimit: limits.heapMb, onCatastrophicError: onCatastrophe });
+export function prepareIsolate(heapMb: number, onCatastrophe: (reason: string) => void): PreparedIsolate {
+  const isolate = new ivm.Isolate({ memoryLimit: heapMb, onCatastrophicError: onCatastrophe });
   const context = isolate.createContextSync();
   const module = compileOwn(isolate, bootstrapName);
   module.instantiateSync(context, (name) => compileOwn(isolate, name));
-  module.evaluateSync({ timeout: limits.sliceMs });
-  const start = module.namespace.getSync('start', { reference: true }) as SliceFunction;
-  const resume = module.namespace.getSync('resume', { reference: true }) as SliceFunction;
-  const collect = module.namespace.getSync('collect', { reference: true }) as ivm.Reference<() => string>;
+  module.evaluateSync({ timeout: loadTimeoutMs });
+  const entries: Entries = {
+    start: module.namespace.getSync('start', { reference: true }) as SliceFunction,
+    resume: module.namespace.getSync('resume', { reference: true }) as SliceFunction,
+    collect: module.namespace.getSync('collect', { reference: true }) as ivm.Reference<() => string>,
+  };
+  const dispose = () => {
+    if (!isolate.isDisposed) isolate.dispose();
+  };
+  return { heapMb, dispose, begin: (limits) => ({ ...slicesOf(isolate, entries, limits), dispose }) };
+}
 
+function slicesOf(
+  isolate: ivm.Isolate,
+  { start, resume, collect }: Entries,
+  limits: RunLimits,
+): Pick<IsolateRun, 'start' | 'resume'> {
   async function runSlice(entry: SliceFunction, ...texts: string[]): Promise<SliceEnd> {
     const beganAt = msIn(isolate);
     const allowedMs = Math.min(limits.sliceMs, Math.ceil(computingMsOf(limits) - beganAt));
@@ -62,9 +91,6 @@ export function openIsolate(limits: RunLimits, onCatastrophe: (reason: string) =
   return {
     start: (code, input) => runSlice(start, code, input),
     resume: (answers) => runSlice(resume, answers),
-    dispose: () => {
-      if (!isolate.isDisposed) isolate.dispose();
-    },
   };
 }
 

@@ -1,13 +1,19 @@
 // The program of a sandbox process: takes runs from stdin, one at a time, and writes their steps to stdout. The parent
-// may kill the process at any moment, so it keeps no state but a cache of bundles.
+// may kill the process at any moment, so it keeps no state but a cache of bundles and an isolate for the next run.
 import { giveUpRights } from './give-up-rights.ts';
-import { openIsolate } from './isolate.ts';
 import type { IsolateRun, SliceEnd } from './isolate.ts';
+import { SpareIsolate } from './spare-isolate.ts';
 import { LineReader, keptBundles, maxParentLineBytes } from '../wire.ts';
 import type { ParentMessage } from '../wire.ts';
+import { defaultLimits } from '../run.ts';
 
 const bundles = new Map<string, string>();
-const current: { run: number; isolate: IsolateRun | null } = { run: 0, isolate: null };
+const current: { run: number; isolate: IsolateRun | null; heapMb: number } = {
+  run: 0,
+  isolate: null,
+  heapMb: defaultLimits.heapMb,
+};
+const isolates = new SpareIsolate((reason) => sayFailed(current.run, 'memory', `V8 gave up: ${reason}`));
 
 /**
  * Writes a JSON object whose inside is `fields`. Text of the isolate is passed on unparsed: the parent validates it.
@@ -23,6 +29,13 @@ function sayFailed(run: number, outcome: string, error: string): void {
 function closeIsolate(): void {
   current.isolate?.dispose();
   current.isolate = null;
+  // Later, so that the parent gets the result first.
+  setImmediate(prepareNext);
+}
+
+// The next run probably has the same limit, as most manifests set none.
+function prepareNext(): void {
+  if (!current.isolate) isolates.prepare(current.heapMb);
 }
 
 function report(run: number, end: SliceEnd): void {
@@ -44,7 +57,8 @@ async function startRun(message: Extract<ParentMessage, { type: 'run' }>): Promi
     return;
   }
   current.run = run;
-  current.isolate = openIsolate(limits, (reason) => sayFailed(run, 'memory', `V8 gave up: ${reason}`));
+  current.heapMb = limits.heapMb;
+  current.isolate = isolates.take(limits.heapMb).begin(limits);
   report(run, await current.isolate.start(code, input));
 }
 
@@ -83,4 +97,5 @@ process.stdin.on('end', die);
 process.stdin.on('error', die);
 process.stdout.on('error', die);
 giveUpRights(Number(process.argv[2]));
+prepareNext();
 say('"type":"ready"');
