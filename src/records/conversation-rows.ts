@@ -1,5 +1,6 @@
 import { prepared } from '../postgres/prepared.ts';
 import { moment, momentOrNull, sql, type Executor } from '../postgres/sql.ts';
+import { botToRunColumns, toBotToRun, type BotToRun, type BotToRunRow } from './bot-to-run.ts';
 import type { BotSilence, Conversation, ConversationStatus, HumanSilence, Named, Priority } from './conversation.ts';
 import { servingBotColumns, toServingBot, type ServingBotRow } from './serving-bot.ts';
 
@@ -71,6 +72,8 @@ interface Row extends ServingBotRow {
 
 const read = `SELECT ${columns} FROM conversations c ${joins}`;
 const findOne = prepared(`${read} WHERE c.account_id = $1 AND c.id = $2`);
+const findWithBotStatement = prepared(`SELECT ${columns}, ${botToRunColumns} FROM conversations c ${joins}
+  JOIN agent_bots r ON r.id = $3 AND (r.account_id = $1 OR r.account_id IS NULL) WHERE c.account_id = $1 AND c.id = $2`);
 
 /** A conversation of the account, or null. To change one, lock it by Transaction.conversation. */
 export async function findConversation(
@@ -80,6 +83,17 @@ export async function findConversation(
 ): Promise<Conversation | null> {
   const [row] = await sql<Row>(executor, findOne, [accountId, id]);
   return row ? toConversation(row) : null;
+}
+
+/** A conversation and the bot that is to run in it, which may serve it no more; null when either is gone. */
+export async function findWithBot(
+  executor: Executor,
+  accountId: number,
+  { conversationId, botId }: { conversationId: number; botId: number },
+): Promise<{ conversation: Conversation; bot: BotToRun } | null> {
+  const rows = await sql<Row & BotToRunRow>(executor, findWithBotStatement, [accountId, conversationId, botId]);
+  const [row] = rows;
+  return row ? { conversation: toConversation(row), bot: toBotToRun(row) } : null;
 }
 
 function toConversation(row: Row): Conversation {

@@ -1,13 +1,13 @@
 import type { Database } from '../postgres/database.ts';
 import { isForSpeakers, silenceOfBot, quarantineNote } from '../domain/conversations/arbiter.ts';
 import { suspendBot } from '../domain/bots/suspension.ts';
-import { countFailedRun, countGoodRun, type Quarantine } from '../domain/bots/quarantine.ts';
-import { keepRun } from '../domain/bots/run-records.ts';
+import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
+import { keepGoodRun, keepRun } from '../domain/bots/run-records.ts';
 import { afterRun, isBlamed, transientDelayMs } from '../deliveries/core/after-run.ts';
 import type { Verdict } from '../deliveries/core/verdict.ts';
 import { StaleDelivery } from '../deliveries/queue/finish.ts';
-import { AgentBot } from '../records/agent-bot.ts';
-import { findConversation } from '../records/conversation-rows.ts';
+import type { BotToRun } from '../records/bot-to-run.ts';
+import { findWithBot } from '../records/conversation-rows.ts';
 import type { Conversation } from '../records/conversation.ts';
 import { ApiError } from '../errors.ts';
 import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
@@ -44,12 +44,13 @@ export class BotRunner {
 
   /** Handles one event, and settles its delivery together with the run's effects. Throws what `settle` throws. */
   async handle(input: BotEvent, settle: Settle): Promise<void> {
-    const em = this.#options.database.em();
-    const bot = await em.findOne(AgentBot, { id: input.botId });
-    const conversation = await findConversation(em, input.account.id, input.event.conversationId);
-    if (!bot || !conversation) return this.#cancel(input, settle, 'gone');
+    const { account, botId, event } = input;
+    const place = { conversationId: event.conversationId, botId };
+    const found = await findWithBot(this.#options.database.em(), account.id, place);
+    if (!found) return this.#cancel(input, settle, 'gone');
+    const { bot, conversation } = found;
     const silence = silenceOfBot(conversation, bot.id);
-    const unheard = silence === 'not_serving' || (silence !== null && isForSpeakers(input.event.name));
+    const unheard = silence === 'not_serving' || (silence !== null && isForSpeakers(event.name));
     if (unheard) return this.#cancel(input, settle, silence);
     if (conversation.bot?.unfit === 'bot_quarantined') return this.#passOver(input, bot, settle);
     const run = await runBot(this.#options, input, bot);
@@ -76,8 +77,7 @@ export class BotRunner {
       const { conversationId } = input.event;
       const superseded = isSuperseded(await lock(tx, conversationId), run);
       if (!superseded) await applyActions(tx, conversationId, result.actions);
-      await keepRun(tx, recordOf(run, superseded ? 'superseded' : result.outcome));
-      await countGoodRun(tx, bot.id);
+      await keepGoodRun(tx, recordOf(run, superseded ? 'superseded' : result.outcome));
       return { state: 'delivered', delayMs: 0, errorCode: superseded ? 'superseded' : null };
     });
   }
@@ -109,7 +109,7 @@ export class BotRunner {
   }
 
   // The delivery is older than the bot's quarantine: people get the conversation at once.
-  #passOver(input: BotEvent, bot: AgentBot, settle: Settle): Promise<void> {
+  #passOver(input: BotEvent, bot: BotToRun, settle: Settle): Promise<void> {
     return this.#transact(input, system, async (tx) => {
       const note = quarantineNote(bot.name);
       await suspendBot(tx, input.event.conversationId, { botId: bot.id, silence: 'bot_failed', note });
@@ -146,7 +146,7 @@ async function lock(tx: Transaction, conversationId: number): Promise<Conversati
   return conversation;
 }
 
-function actorOf(bot: AgentBot, depth: number): Actor {
+function actorOf(bot: BotToRun, depth: number): Actor {
   const { id, name, avatarUrl } = bot;
-  return { kind: 'agent_bot', id, name, role: null, email: null, avatarUrl: avatarUrl ?? null, depth };
+  return { kind: 'agent_bot', id, name, role: null, email: null, avatarUrl, depth };
 }

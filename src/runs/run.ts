@@ -1,5 +1,5 @@
 import type { BotRun } from '../domain/bots/run-records.ts';
-import type { AgentBot } from '../records/agent-bot.ts';
+import type { BotToRun } from '../records/bot-to-run.ts';
 import type { Clock, Random } from '../lib/ports.ts';
 import { validateConfig } from '../packages/manifest.ts';
 import type { PluginPackage, Registry } from '../packages/registry.ts';
@@ -20,7 +20,7 @@ export interface BotEvent {
 /** A completed run: input and result. It has had no effect yet. */
 export interface Run {
   input: BotEvent;
-  bot: AgentBot;
+  bot: BotToRun;
   pack: PluginPackage | null;
   config: Record<string, unknown>;
   seed: number;
@@ -39,7 +39,7 @@ export interface RunPorts {
 export async function runBot(
   { registry, sandbox, clock, random }: RunPorts,
   input: BotEvent,
-  bot: AgentBot,
+  bot: BotToRun,
 ): Promise<Run> {
   const pack = registry.get(bot.pluginId ?? '') ?? null;
   const seed = random.bytes(4).readUInt32BE();

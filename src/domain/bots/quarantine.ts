@@ -49,20 +49,15 @@ export async function countFailedRun(tx: Transaction, botId: number, reason: str
   return begun ? { until: momentOrNull(begun.quarantined_until) } : null;
 }
 
-const forgetStatement = prepared(
-  `UPDATE agent_bots SET failed_runs = 0, failed_account_id = NULL, quarantines = 0, quarantined_at = NULL,
-     quarantined_until = NULL, quarantine_reason = NULL
-   WHERE id = $1 AND failed_runs > 0`,
-);
-
-/** Counts a successful run: resets the count of failures and ends a quarantine. */
-export async function countGoodRun(tx: Transaction, botId: number): Promise<void> {
-  await sql(tx.em, forgetStatement, [botId]);
+/** SQL that resets the count of a bot's failures and ends its quarantine; `botId` is its parameter. */
+export function forgetFailures(botId: string): string {
+  return `UPDATE agent_bots SET failed_runs = 0, failed_account_id = NULL, quarantines = 0, quarantined_at = NULL,
+    quarantined_until = NULL, quarantine_reason = NULL WHERE id = ${botId} AND failed_runs > 0`;
 }
 
 /** Ends the quarantine of a bot of the account; without an account of a system bot. Errors: 404, 403 for a system bot. */
 export async function releaseBot(tx: OuterTransaction, id: number): Promise<AgentBot> {
   const bot = await lockOwnBot(tx.em, tx.accountId, id);
-  await sql(tx.em, forgetStatement, [id]);
+  await sql(tx.em, forgetFailures('$1'), [id]);
   return tx.em.refreshOrFail(bot);
 }

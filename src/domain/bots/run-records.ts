@@ -1,5 +1,7 @@
 import type { Transaction } from '../../events/transaction.ts';
+import { prepared } from '../../postgres/prepared.ts';
 import { sql } from '../../postgres/sql.ts';
+import { forgetFailures } from './quarantine.ts';
 import { storableJson, storableText, storableTextOrNull } from '../../lib/storable.ts';
 
 /** Input, decisions and output of a run: enough to replay it. */
@@ -26,34 +28,43 @@ const maxErrorChars = 4096;
 // Names and versions from a plugin's manifest.
 const maxNameChars = 255;
 
+const insertion = `INSERT INTO bot_runs (account_id, agent_bot_id, conversation_id, event_id, attempt, plugin_id,
+  plugin_version, bundle_hash, config, seed, clock, outcome, actions, logs, error, wall_ms, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`;
+const keepStatement = prepared(insertion);
+const keepGoodStatement = prepared(`WITH forgotten AS (${forgetFailures('$2')}) ${insertion}`);
+
 /**
  * Stores the record of a run in the transaction of its effects. Text and JSON from the plugin are made storable first: a
  * failed insert would undo the run, and the run would start again.
  */
-export async function keepRun(tx: Transaction, run: BotRun): Promise<void> {
-  await sql(
-    tx.em,
-    `INSERT INTO bot_runs (account_id, agent_bot_id, conversation_id, event_id, attempt, plugin_id, plugin_version,
-       bundle_hash, config, seed, clock, outcome, actions, logs, error, wall_ms, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-    [
-      tx.account.id,
-      run.botId,
-      run.conversationId,
-      run.eventId,
-      run.attempt,
-      storableText(run.pluginId, maxNameChars),
-      storableText(run.pluginVersion, maxNameChars),
-      run.bundleHash,
-      storableJson(run.config),
-      run.seed,
-      run.clock,
-      run.outcome,
-      storableJson(run.actions),
-      storableJson(run.logs),
-      storableTextOrNull(run.error, maxErrorChars),
-      Math.round(run.wallMs),
-      tx.now,
-    ],
-  );
+export function keepRun(tx: Transaction, run: BotRun): Promise<void> {
+  return keep(tx, run, keepStatement);
+}
+
+/** Stores the record of a successful run, which ends the bot's quarantine and makes its failures count from zero again. */
+export function keepGoodRun(tx: Transaction, run: BotRun): Promise<void> {
+  return keep(tx, run, keepGoodStatement);
+}
+
+async function keep(tx: Transaction, run: BotRun, statement: string): Promise<void> {
+  await sql(tx.em, statement, [
+    tx.account.id,
+    run.botId,
+    run.conversationId,
+    run.eventId,
+    run.attempt,
+    storableText(run.pluginId, maxNameChars),
+    storableText(run.pluginVersion, maxNameChars),
+    run.bundleHash,
+    storableJson(run.config),
+    run.seed,
+    run.clock,
+    run.outcome,
+    storableJson(run.actions),
+    storableJson(run.logs),
+    storableTextOrNull(run.error, maxErrorChars),
+    Math.round(run.wallMs),
+    tx.now,
+  ]);
 }

@@ -1,6 +1,7 @@
 import type { Conversation } from '../../records/conversation.ts';
 import { invalid } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
+import { prepared } from '../../postgres/prepared.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockConversation } from './access.ts';
 
@@ -20,26 +21,19 @@ export async function changeLabels(
   const previous = conversation.labels;
   const current = [...new Set([...previous, ...add])].filter((title) => !remove.includes(title)).sort();
   if (sameSet(current, previous)) return conversation;
-  await ensureLabels(tx, add);
-  return relabel(tx, conversation, current);
+  return relabel(tx, conversation, { current, made: add });
 }
 
-async function ensureLabels(tx: Transaction, titles: readonly string[]): Promise<void> {
-  await sql(
-    tx.em,
-    `INSERT INTO labels (account_id, title, created_at, updated_at)
-     SELECT $1, title, $3, $3 FROM unnest($2::text[]) AS title
-     WHERE (SELECT count(*) FROM labels WHERE account_id = $1) + cardinality($2::text[]) <= ${maxLabelsPerAccount}
-     ORDER BY title ON CONFLICT (account_id, title) DO NOTHING`,
-    [tx.account.id, titles, tx.now],
-  );
-}
-
-async function relabel(tx: Transaction, conversation: Conversation, current: string[]): Promise<Conversation> {
+/** Sets the titles `current`; those in `made` become labels of the account where they are none yet. */
+async function relabel(
+  tx: Transaction,
+  conversation: Conversation,
+  { current, made }: { current: string[]; made: readonly string[] },
+): Promise<Conversation> {
   const previous = conversation.labels;
   // Only removed labels are deleted: one that stays may be renamed by another transaction right now.
   await removeLabels(tx, conversation, without(previous, current));
-  await addLabels(tx, conversation, without(current, previous));
+  await addLabels(tx, conversation, { titles: without(current, previous), made });
   Object.assign(conversation, { labels: current, updatedAt: tx.now });
   tx.record('conversation_updated', { conversation, changed: { labels: { previous, current } } });
   return conversation;
@@ -55,17 +49,35 @@ async function removeLabels(tx: Transaction, conversation: Conversation, titles:
   );
 }
 
-async function addLabels(tx: Transaction, conversation: Conversation, titles: readonly string[]): Promise<void> {
-  if (titles.length === 0) return;
-  const known = await sql<{ title: string }>(
-    tx.em,
-    `WITH wanted AS (SELECT id, title FROM labels WHERE account_id = $1 AND title = ANY ($3) ORDER BY id FOR KEY SHARE),
-     added AS (INSERT INTO conversation_labels (account_id, conversation_id, label_id)
-       SELECT $1, $2, id FROM wanted ON CONFLICT DO NOTHING)
-     SELECT title FROM wanted`,
-    [tx.account.id, conversation.id, titles],
-  );
-  const unknown = titles.find((title) => !known.some((label) => label.title === title));
+// Labels that exist are locked in the order of their ids: a label must not be renamed or deleted before the commit.
+const addStatement = prepared(`
+  WITH made AS (
+    INSERT INTO labels (account_id, title, created_at, updated_at)
+    SELECT $1, title, $5, $5 FROM unnest($4::text[]) AS title
+    WHERE (SELECT count(*) FROM labels WHERE account_id = $1) + cardinality($4::text[]) <= ${maxLabelsPerAccount}
+    ORDER BY title ON CONFLICT (account_id, title) DO NOTHING RETURNING id, title
+  ), found AS MATERIALIZED (
+    SELECT id, title FROM labels WHERE account_id = $1 AND title = ANY ($3) ORDER BY id FOR KEY SHARE
+  ), known AS (
+    SELECT id, title FROM made UNION ALL SELECT id, title FROM found
+  ), added AS (
+    INSERT INTO conversation_labels (account_id, conversation_id, label_id)
+    SELECT $1, $2, id FROM known WHERE title = ANY ($3) ON CONFLICT DO NOTHING
+  )
+  SELECT title FROM known`);
+
+async function addLabels(
+  tx: Transaction,
+  conversation: Conversation,
+  { titles, made }: { titles: readonly string[]; made: readonly string[] },
+): Promise<void> {
+  if (titles.length === 0 && made.length === 0) return;
+  const add = () => sql<{ title: string }>(tx.em, addStatement, [tx.account.id, conversation.id, titles, made, tx.now]);
+  const missing = (known: readonly { title: string }[]) =>
+    titles.find((title) => !known.some((label) => label.title === title));
+  let unknown = missing(await add());
+  // A label that another transaction made meanwhile is seen by the next statement only.
+  if (unknown !== undefined && made.includes(unknown)) unknown = missing(await add());
   if (unknown !== undefined) throw invalid('/labels', 'exists', `There is no label \`${unknown}\``);
 }
 
@@ -84,7 +96,7 @@ export async function setLabels(
 ): Promise<Conversation> {
   const conversation = await lockConversation(tx, conversationId);
   const current = [...new Set(titles)].sort();
-  return sameSet(current, conversation.labels) ? conversation : relabel(tx, conversation, current);
+  return sameSet(current, conversation.labels) ? conversation : relabel(tx, conversation, { current, made: [] });
 }
 
 function without(titles: readonly string[], others: readonly string[]): string[] {
