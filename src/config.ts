@@ -45,6 +45,10 @@ export interface Config {
   readonly sandboxRunners: number;
   readonly sandboxQueue: number;
   readonly sandboxMaxRssMb: number;
+  /** Absolute paths; the defaults are relative to the project's folder. */
+  readonly pluginDirs: readonly string[];
+  readonly pluginPollMs: number;
+  readonly pluginCacheBytes: number;
   readonly shutdownTimeoutMs: number;
   readonly retentionDays: number;
   /** Null = mail is not sent. Contains a password. */
@@ -149,6 +153,7 @@ function withDefaults(given: Values): Values {
   values['DEMO'] ??= given['DATABASE_URL'] === undefined;
   // A given path is relative to the working directory, the default to the project's folder.
   values['DATA_DIR'] = resolve(given['DATA_DIR'] ? '' : projectFolder, String(values['DATA_DIR']));
+  if (given['PLUGIN_DIRS']) values['PLUGIN_DIRS'] = (values['PLUGIN_DIRS'] as string[]).map((path) => resolve(path));
   Object.freeze(values['OUTBOUND_ALLOW_CIDRS']);
   return values;
 }

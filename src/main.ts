@@ -18,7 +18,7 @@ export async function start(): Promise<void> {
   const log = createLog(config.logLevel);
   const { dataDir, databaseStartTimeoutMs: timeoutMs } = config;
   // Reads the packages and starts the database concurrently.
-  const reading = readRegistry(projectRoot);
+  const reading = readRegistry(projectRoot, { dirs: config.pluginDirs });
   const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir, timeoutMs, log }) : null;
   const registry = await reading;
   const app = await App.create({ config, databaseUrl: config.databaseUrl ?? embedded?.url ?? '', log, registry });
@@ -30,7 +30,7 @@ export async function start(): Promise<void> {
   });
   // A signal during the start has already begun the shutdown.
   if (isStopping()) return;
-  logStart(log, config, app);
+  await logStart(log, config, app);
   if (config.role !== 'engine') {
     const left = leavePass({ config, url }, { database: app.database, random: systemRandom });
     await left.catch((error: unknown) => log.warn({ err: error }, 'no pass left for commands'));
@@ -67,9 +67,8 @@ function endInOrder(
   return () => stopping;
 }
 
-function logStart(log: Logger, config: Config, app: App): void {
+async function logStart(log: Logger, config: Config, app: App): Promise<void> {
   const database = config.databaseUrl === null ? 'embedded' : databasePlace(config.databaseUrl);
-  const plugins = app.registry.list().map(({ id, manifest }) => `${id}@${manifest.version}`);
-  for (const { directory, problems } of app.registry.broken) log.warn({ directory, problems }, 'plugin left out');
+  const plugins = await app.plugins.list();
   log.info({ version: packageJson.version, role: config.role, database, plugins }, 'started');
 }

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Engine } from '../deliveries/engine.ts';
-import type { Registry } from '../packages/registry.ts';
+import type { BrokenPackage } from '../packages/registry.ts';
+import type { InstalledPlugins } from '../runs/installed-plugins.ts';
 import type { Database } from '../postgres/database.ts';
 import { compose, type Parts } from './compose.ts';
 import { listenOn } from './listen.ts';
@@ -17,7 +18,7 @@ export class App {
     this.#parts = parts;
   }
 
-  /** Reads the installed plugins and composes the parts. Nothing runs yet. */
+  /** Reads the packages in folders and composes the parts. Nothing runs yet. */
   static async create(options: AppOptions): Promise<App> {
     return new App(compose(await createMechanisms(options)));
   }
@@ -27,8 +28,13 @@ export class App {
     return this.#parts.databases.requests;
   }
 
-  get registry(): Registry {
-    return this.#parts.registry;
+  get plugins(): InstalledPlugins {
+    return this.#parts.plugins;
+  }
+
+  /** The packages in folders that the start left out. */
+  get leftOut(): readonly BrokenPackage[] {
+    return this.#parts.phase.leftOut;
   }
 
   get engine(): Engine {

@@ -33,10 +33,10 @@ export function compose(mechanisms: Mechanisms): Parts {
 }
 
 function createEngine(mechanisms: Mechanisms): Engine {
-  const { config, databases, registry, sandbox, clock, random, log, secretBox, outbound, warn } = mechanisms;
+  const { config, databases, plugins, sandbox, clock, random, log, secretBox, outbound, warn } = mechanisms;
   const database = databases.engine;
   const { holdAttempts } = config;
-  const botRunner = new BotRunner({ database, registry, sandbox, clock, random, log });
+  const botRunner = new BotRunner({ database, plugins, sandbox, clock, random, log });
   const ways = { database, random, clock, secretBox, outbound, holdAttempts, log, failed: warn };
   const [toServer, toRun] = [toBotServer(ways), toPlugin({ ...ways, botRunner })];
   return new Engine({

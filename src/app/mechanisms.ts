@@ -8,10 +8,11 @@ import { systemRandom, type Clock, type Random } from '../lib/ports.ts';
 import { createSecretBox, type SecretBox } from '../lib/secret-box.ts';
 import { SharedClock } from '../lib/shared-clock.ts';
 import { createOutboundHttp, type OutboundHttp } from '../outbound/http.ts';
-import { readRegistry, type Registry } from '../packages/registry.ts';
+import { readRegistry, type BrokenPackage, type Registry } from '../packages/registry.ts';
 import { isOutage } from '../postgres/errors.ts';
 import { createSandbox } from '../sandbox/parent/pool.ts';
 import type { Sandbox } from '../sandbox/run.ts';
+import { InstalledPlugins } from '../runs/installed-plugins.ts';
 import { openDatabases, type Databases } from './connections.ts';
 
 export interface AppOptions {
@@ -25,7 +26,7 @@ export interface AppOptions {
   random?: Random;
   /** Folder that holds plugins/ and bots/. */
   pluginRoot?: string;
-  /** The installed packages, if the caller has read them already. */
+  /** The packages in folders, if the caller has read them already. */
   registry?: Registry;
   /** Whether replies are checked against their schemas; for tests. */
   checkReplies?: boolean;
@@ -37,6 +38,8 @@ interface Phase {
   started: boolean;
   /** False once the shutdown has begun. */
   accepting: boolean;
+  /** The packages in folders that the start left out. */
+  leftOut: readonly BrokenPackage[];
 }
 
 /** The mechanisms that the parts are built from; none of them knows the domain. */
@@ -53,7 +56,10 @@ export interface Mechanisms {
   readonly sharedClock: SharedClock;
   readonly random: Random;
   readonly databases: Databases;
+  /** The packages in folders, as the start found them. */
   readonly registry: Registry;
+  /** The installed plugins. */
+  readonly plugins: InstalledPlugins;
   readonly outbound: OutboundHttp;
   readonly secretBox: SecretBox;
   readonly mailer: Mailer;
@@ -71,19 +77,28 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
   const { config, databaseUrl: url, random = systemRandom, log = createLog(options.config.logLevel) } = options;
   const sharedClock = new SharedClock(options.machineClock);
   const clock = options.clock ?? sharedClock;
-  const registry = options.registry ?? (await readRegistry(options.pluginRoot ?? projectRoot));
+  const registry =
+    options.registry ?? (await readRegistry(options.pluginRoot ?? projectRoot, { dirs: config.pluginDirs }));
+  const databases = openDatabases({ config, url, clock, log });
+  const warn = (error: unknown): void => warnOf(error, log);
   return {
     options,
     config,
-    phase: { started: false, accepting: true },
+    phase: { started: false, accepting: true, leftOut: [] },
     servesEngine: config.role !== 'web',
     log,
-    warn: (error) => warnOf(error, log),
+    warn,
     clock,
     sharedClock,
     random,
-    databases: openDatabases({ config, url, clock, log }),
+    databases,
     registry,
+    plugins: new InstalledPlugins({
+      database: databases.engine,
+      pollMs: config.pluginPollMs,
+      maxChars: config.pluginCacheBytes,
+      failed: warn,
+    }),
     outbound: createOutboundHttp({
       allowCidrs: config.outboundAllowCidrs,
       openEndpoints: config.demo ? [demoEndpoint] : [],

@@ -1,18 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../postgres/database.ts';
 import { addAgent, createAccount, createUser, grantToken, hasAccounts } from '../domain/people/users.ts';
-import { createPluginBot, updateHearing } from '../domain/bots/bots.ts';
+import { createPluginBot } from '../domain/bots/bots.ts';
 import { createInbox } from '../domain/inboxes/inboxes.ts';
-import { claimPlugins } from '../domain/plugins/claims.ts';
+import { findRunnable } from '../domain/plugins/rows.ts';
 import { transactOutside } from '../events/transaction.ts';
 import type { Random } from '../lib/ports.ts';
 import { newToken } from '../lib/tokens.ts';
 import { hearingOf } from '../packages/hearing.ts';
-import type { Registry } from '../packages/registry.ts';
 
 export interface SeedOptions {
   database: Database;
-  registry: Registry;
   random: Random;
   /** The first administrator's token; generated when null. */
   adminToken: string | null;
@@ -33,11 +31,9 @@ const lockStatement = 'SELECT pg_advisory_xact_lock(7237002)';
  * and with `demo` an inbox with a bot. Returns null when there are accounts already.
  */
 export async function seed(options: SeedOptions): Promise<Seeded | null> {
-  const { database, registry, random, adminToken, demo } = options;
+  const { database, random, adminToken, demo } = options;
   return transactOutside(database, async ({ em, now }) => {
     await em.execute(lockStatement);
-    registry.assignIds(await claimPlugins(em, registry.claims));
-    for (const pack of registry.list()) await updateHearing(em, pack.id, hearingOf(pack.manifest));
     if (await hasAccounts(em)) return null;
     const account = await createAccount(em, demo ? 'Demo account' : 'First account', now);
     const user = await createUser(
@@ -55,19 +51,19 @@ export async function seed(options: SeedOptions): Promise<Seeded | null> {
 
 /** Creates the demo inbox with its bot. */
 async function seedDemo(em: EntityManager, accountId: number, options: SeedOptions): Promise<void> {
-  const { registry, random, database } = options;
+  const { random, database } = options;
   const now = database.clock.now();
-  const pack = registry.get(sampleBot);
-  const bot = pack
+  const { active } = (await findRunnable(em, sampleBot)) ?? {};
+  const bot = active
     ? await createPluginBot(
         em,
         {
           accountId,
-          name: pack.manifest.name,
-          description: pack.manifest.description ?? null,
-          pluginId: pack.id,
+          name: active.manifest.name,
+          description: active.manifest.description,
+          pluginId: sampleBot,
           config: {},
-          hearing: hearingOf(pack.manifest),
+          hearing: hearingOf(active.manifest),
         },
         now,
       )

@@ -13,7 +13,7 @@ const contactWritesPerMinute = 60;
 
 /** Creates the HTTP server with the operations that this process answers. It does not listen yet. */
 export function createServer(mechanisms: Mechanisms): HttpServer {
-  const { options, config, phase, databases, outbound, secretBox, random, mailer, registry, log } = mechanisms;
+  const { options, config, phase, databases, outbound, secretBox, random, mailer, log } = mechanisms;
   const http = createHttpServer(
     config.role === 'engine' ? routes.filter(({ contract }) => contract.role === 'anyone') : routes,
     {
@@ -26,7 +26,6 @@ export function createServer(mechanisms: Mechanisms): HttpServer {
         random,
         mail: (tx, mail) => tx.afterCommit(() => mailer.send(mail)),
         publicUrl: () => config.publicUrl ?? serviceUrl(http.server.address() as AddressInfo),
-        registry,
         started: () => phase.started,
         accepting: () => phase.accepting,
       },

@@ -5,6 +5,7 @@ import { hashToken } from '../lib/tokens.ts';
 import { whenDatabaseAnswers } from '../postgres/await-database.ts';
 import { migrate } from '../postgres/migrate.ts';
 import type { Parts } from './compose.ts';
+import { installFolderPlugins } from './install-folders.ts';
 import { seed, type Seeded } from './seed.ts';
 import { warnOfStrandedBots } from './stranded-bots.ts';
 
@@ -13,16 +14,18 @@ import { warnOfStrandedBots } from './stranded-bots.ts';
  * start has completed. Throws OperatorError for what the operator can fix.
  */
 export async function start(parts: Parts): Promise<Seeded | null> {
-  const { options, databases, registry, log, sharedClock, warn, phase } = parts;
+  const { options, databases, log, sharedClock, warn, phase } = parts;
   const database = databases.requests;
   const seeded = await whenDatabaseIsThere(parts, async () => {
     await migrate(options.databaseUrl);
     await sharedClock.follow(() => database.time(), warn);
     await checkSecretKey(parts);
+    await installPlugins(parts);
     return seedOnce(parts);
   });
-  await whenDatabaseIsThere(parts, () => warnOfStrandedBots(database, registry, log));
+  await whenDatabaseIsThere(parts, () => warnOfStrandedBots(database, log));
   if (parts.servesEngine) {
+    parts.plugins.start();
     parts.engine.start();
     parts.feed.start();
     await whenDatabaseIsThere(parts, () => parts.alarms.start());
@@ -43,9 +46,14 @@ function whenDatabaseIsThere<Result>(
   );
 }
 
-function seedOnce({ databases, registry, random, config }: Parts): Promise<Seeded | null> {
+async function installPlugins({ databases, registry, log, phase }: Parts): Promise<void> {
+  phase.leftOut = await installFolderPlugins(databases.requests, registry);
+  for (const { directory, problems } of phase.leftOut) log.warn({ directory, problems }, 'plugin left out');
+}
+
+function seedOnce({ databases, random, config }: Parts): Promise<Seeded | null> {
   const { bootstrapAdminToken: adminToken, demo } = config;
-  return seed({ database: databases.requests, registry, random, adminToken, demo });
+  return seed({ database: databases.requests, random, adminToken, demo });
 }
 
 // With a different key every delivery would fail silently.

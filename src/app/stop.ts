@@ -6,7 +6,12 @@ export async function stop(parts: Parts): Promise<void> {
   const { phase, sharedClock, http, config, engine, feed, databases } = parts;
   phase.accepting = false;
   sharedClock.stop();
-  await Promise.all([closeServer(http.server, config.shutdownTimeoutMs / 2), engine.stop(), feed.stop()]);
+  await Promise.all([
+    closeServer(http.server, config.shutdownTimeoutMs / 2),
+    engine.stop(),
+    feed.stop(),
+    parts.plugins.stop(),
+  ]);
   await parts.alarms.stop();
   await parts.sandbox.close();
   await parts.outbound.close();

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { systemRandom } from '../lib/ports.ts';
 import { migrate } from '../postgres/migrate.ts';
 import { readRegistry } from '../packages/registry.ts';
+import { installFolderPlugins } from '../app/install-folders.ts';
 import { seed } from '../app/seed.ts';
 import { openDatabase, withDatabase } from './with-database.ts';
 
@@ -13,8 +14,8 @@ export async function seedDatabase(): Promise<void> {
     await migrate(context.databaseUrl);
     await openDatabase(context, async (database) => {
       const { bootstrapAdminToken: adminToken, demo } = context.config;
-      const registry = await readRegistry(projectRoot);
-      const seeded = await seed({ database, registry, random: systemRandom, adminToken, demo });
+      await installFolderPlugins(database, await readRegistry(projectRoot, { dirs: context.config.pluginDirs }));
+      const seeded = await seed({ database, random: systemRandom, adminToken, demo });
       if (!seeded) console.log('There are accounts already: nothing was changed.');
       else console.log(`Seeded. Access token of the administrator: ${seeded.generatedToken ?? 'as configured'}`);
     });

@@ -1,41 +1,64 @@
 import { lstat, readdir } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
-/** The parent folder of a package: `plugins` holds shipped packages, `bots` rule bots. */
-export type Source = 'plugins' | 'bots';
+/** A folder of packages, one of PLUGIN_DIRS. */
+export interface PluginDir {
+  /** As people read it: relative to the root where it is inside, otherwise absolute. */
+  name: string;
+  path: string;
+}
 
 /** A folder with a plugin.json; `name` is the folder's name, and the id that its package must have. */
 export interface PackageFolder {
-  source: Source;
+  /** The name of the PluginDir. */
+  source: string;
   name: string;
-  /** Relative to the root, for example `bots/faq`. */
+  /** The folder as people read it, for example `bots/faq`. */
   directory: string;
+  path: string;
 }
 
-/** The parent folders of packages; of two packages with the same id, the one in the first folder wins by default. */
-export const sources = ['plugins', 'bots'] as const;
+/** The folders of packages unless the configuration names others; of two packages with one id, the first wins by default. */
+const defaultPluginDirs = ['plugins', 'bots'] as const;
 
 /** The number of packages that are read from one parent folder. */
 export const maxPackages = 500;
 
-/** The folders with a plugin.json in one parent folder, ordered by name. */
-export async function findPackageFolders(root: string, source: Source): Promise<PackageFolder[]> {
-  const names = await readdir(join(root, source)).catch(() => []);
+/** The folders of packages, by their paths: absolute, or relative to `root`. */
+export function pluginDirsOf(root: string, paths: readonly string[] = defaultPluginDirs): PluginDir[] {
+  const dirs = [...new Set(paths.map((path) => resolve(root, path)))];
+  return dirs.map((path) => ({ path, name: nameOf(resolve(root), path) }));
+}
+
+/** The folders with a plugin.json in one folder of packages, ordered by name. */
+export async function findPackageFolders({ name: source, path: parent }: PluginDir): Promise<PackageFolder[]> {
+  const names = await readdir(parent).catch(() => []);
   const folders: PackageFolder[] = [];
   for (const name of names.toSorted((a, b) => (a < b ? -1 : 1))) {
-    if (await isPackage(join(root, source, name))) folders.push({ source, name, directory: `${source}/${name}` });
+    const path = join(parent, name);
+    if (await isPackage(path)) folders.push({ source, name, directory: `${source}/${name}`, path });
   }
   return folders;
 }
 
-/** The other folders of the same installation with the name `id`; `path` is the package's own folder. */
-export async function findNamesakes(path: string, id: string): Promise<string[]> {
+/** The other folders in `dirs` with the name `id`, as people read them; none if the package's own folder is not in `dirs`. */
+export async function findNamesakes(path: string, id: string, dirs = dirsBeside(path)): Promise<string[]> {
   const full = resolve(path);
-  const [source, root] = [basename(dirname(full)), dirname(dirname(full))];
-  if (!sources.some((known) => known === source)) return [];
-  const others = sources.map((other) => `${other}/${id}`).filter((other) => join(root, other) !== full);
-  const found = await Promise.all(others.map((other) => isPackage(join(root, other))));
-  return others.filter((_, index) => found[index]);
+  if (!dirs.some((dir) => dir.path === dirname(full))) return [];
+  const others = dirs.filter((dir) => join(dir.path, id) !== full);
+  const found = await Promise.all(others.map((dir) => isPackage(join(dir.path, id))));
+  return others.filter((_, index) => found[index]).map(({ name }) => `${name}/${id}`);
+}
+
+/** The folders of packages of the installation in which the package's folder is, if they have their usual names. */
+function dirsBeside(path: string): PluginDir[] {
+  return pluginDirsOf(dirname(dirname(resolve(path))));
+}
+
+function nameOf(root: string, path: string): string {
+  const way = relative(root, path);
+  const isInside = way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  return isInside ? way : path;
 }
 
 async function isPackage(path: string): Promise<boolean> {

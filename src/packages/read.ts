@@ -5,13 +5,16 @@ import { parseManifestText } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 import { findNamesakes } from './folders.ts';
 import { readInProcess, readingBounds } from './read-in-process.ts';
-import type { ReadingBounds } from './read-in-process.ts';
+import type { PackageReading, ReadingBounds } from './read-in-process.ts';
 import { PluginError } from './plugin-error.ts';
 import type { Bundle } from '../sandbox/run.ts';
 
 /** A valid package. */
 export interface ReadPackage {
   manifest: Manifest;
+  /** The text of plugin.json. */
+  manifestText: string;
+  /** The code. Its hash covers the manifest too, so that it names what the plugin may do and what it does. */
   bundle: Bundle;
 }
 
@@ -20,14 +23,28 @@ export interface ReadPackage {
  * PluginError that names every problem.
  */
 export async function readPackage(path: string, bounds: ReadingBounds = readingBounds): Promise<ReadPackage> {
-  const { manifest: text, code, problems } = await readInProcess(path, bounds);
+  return acceptReading(await readInProcess(path, bounds), ({ id }) => findIdProblems(path, id));
+}
+
+/**
+ * Validates what was read of a package; `findMore` names further problems of its manifest. Throws a PluginError that names
+ * every problem.
+ */
+async function acceptReading(
+  { manifest: text, code, problems }: PackageReading,
+  findMore: (manifest: Manifest) => Promise<readonly string[]>,
+): Promise<ReadPackage> {
   if (text === null) throw new PluginError(problems);
   const manifest = readManifest(text);
   if (!('id' in manifest)) throw new PluginError([...manifest, ...problems]);
-  const found = [...(await findIdProblems(path, manifest.id)), ...problems];
+  const found = [...(await findMore(manifest)), ...problems];
   if (found.length > 0) throw new PluginError(found);
   if (code === null) throw new PluginError(['The package has no code']);
-  return { manifest, bundle: { code, hash: createHash('sha256').update(code).digest('hex') } };
+  return { manifest, manifestText: text, bundle: { code, hash: hashOf(text, code) } };
+}
+
+function hashOf(manifest: string, code: string): string {
+  return createHash('sha256').update(`${manifest}\0${code}`).digest('hex');
 }
 
 /** The sentence that says that two folders claim the same id. */

@@ -2,7 +2,7 @@ import type { BotRun } from '../domain/bots/run-records.ts';
 import type { BotToRun } from '../records/bot-to-run.ts';
 import type { Clock, Random } from '../lib/ports.ts';
 import { validateConfig } from '../packages/manifest.ts';
-import type { PluginPackage, Registry } from '../packages/registry.ts';
+import type { InstalledPlugin, InstalledPlugins } from './installed-plugins.ts';
 import type { RunResult, Sandbox } from '../sandbox/run.ts';
 
 /** An event for a plugin bot. */
@@ -21,7 +21,7 @@ export interface BotEvent {
 export interface Run {
   input: BotEvent;
   bot: BotToRun;
-  pack: PluginPackage | null;
+  pack: InstalledPlugin | null;
   config: Record<string, unknown>;
   seed: number;
   clock: Date;
@@ -29,7 +29,7 @@ export interface Run {
 }
 
 export interface RunPorts {
-  registry: Registry;
+  plugins: Pick<InstalledPlugins, 'find'>;
   sandbox: Sandbox;
   clock: Clock;
   random: Random;
@@ -37,11 +37,11 @@ export interface RunPorts {
 
 /** Runs a bot on an event in the sandbox; changes nothing. */
 export async function runBot(
-  { registry, sandbox, clock, random }: RunPorts,
+  { plugins, sandbox, clock, random }: RunPorts,
   input: BotEvent,
   bot: BotToRun,
 ): Promise<Run> {
-  const pack = registry.get(bot.pluginId ?? '') ?? null;
+  const pack = await plugins.find(bot.pluginId ?? '');
   const seed = random.bytes(4).readUInt32BE();
   const now = clock.now();
   const base = { input, bot, pack, seed, clock: now };

@@ -15,8 +15,8 @@ type FetchMethod = NonNullable<NonNullable<GrantedFile['network']>['methods']>[n
 export type BotEventName = Shape<'runtime/plugin'>['events'][number];
 
 /**
- * A bot's code as one classic script whose value is an object with the bot as `default`. `hash` is the hex SHA-256 of
- * `code`.
+ * A bot's code as one classic script whose value is an object with the bot as `default`. `hash` names the code: bundles with
+ * one hash have the same code.
  */
 export interface Bundle {
   hash: string;

@@ -32,7 +32,7 @@ describe('two packages with one id, from start to start', () => {
       const answer = await app.eventually(async () =>
         (await messagesOf(app, conversation)).find(({ sender_kind }) => sender_kind !== 'contact'),
       );
-      const broken = app.app.registry.broken.map(({ directory, problems }) => [directory, problems.join('\n')]);
+      const broken = app.app.leftOut.map(({ directory, problems }) => [directory, problems.join('\n')]);
       return { told: answer.content, broken: Object.fromEntries(broken) as Record<string, string> };
     } finally {
       await app.app.stop();

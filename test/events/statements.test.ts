@@ -247,9 +247,11 @@ async function prepareRun(app: TestApp): Promise<Operation> {
     `SELECT id, bot_id, bot_payload FROM events WHERE conversation_id = $1 AND name = 'message_created'`,
     [id],
   );
+  // The code of a plugin is read from the database once.
+  await app.app.plugins.find('thinker');
   const bots = new BotRunner({
     database: app.app.database,
-    registry: app.app.registry,
+    plugins: app.app.plugins,
     clock: systemClock,
     random: systemRandom,
     log: { warn: () => undefined },

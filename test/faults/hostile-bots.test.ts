@@ -54,7 +54,7 @@ describe('hostile bots behind the API', function () {
     const handlers = Object.entries(attacks).map(([id, [body]]) => [id, body]);
     root = pluginRootOf({ ...Object.fromEntries(handlers), good: `ctx.reply('Heard: ' + ctx.message.content)` });
     app = await TestApp.start({ pluginRoot: root.path });
-    expect(app.app.registry.broken).to.deep.equal([]);
+    expect(app.app.leftOut).to.deep.equal([]);
     inboxes = await serveInboxes(app, [...Object.keys(attacks), 'good']);
     watched = watchAnswers();
   });

@@ -131,18 +131,16 @@ export const bots: readonly Mutant[] = [
     harm: 'A bot that was mended long ago rests for hours at its next trouble.',
   },
   {
-    file: 'src/domain/plugins/claims.ts',
-    text: 'AND excluded.id = ANY ($3::text[])',
-    replacement: 'AND $3::text[] IS NOT NULL',
+    file: 'src/domain/plugins/folders.ts',
+    text: 'known ? claimants.find(({ directory }) => directory === known.directory) : firstOf(claimants)',
+    replacement: 'firstOf(claimants)',
     test: 'test/boot/plugin-claims.test.ts',
     harm: 'A copied folder replaces the code of a running bot.',
   },
   {
-    file: 'src/domain/plugins/presence.ts',
-    text: `SET installed = plugin_id = ANY ($1)
-     WHERE kind = 'plugin' AND installed <> (plugin_id = ANY ($1))`,
-    replacement: `SET installed = false
-     WHERE kind = 'plugin' AND NOT plugin_id = ANY ($1)`,
+    file: 'src/domain/plugins/versions.ts',
+    text: 'SET installed = ${runs}',
+    replacement: 'SET installed = b.installed AND ${runs}',
     test: 'test/runs/missing-plugin.test.ts',
     harm: 'A bot whose plugin was missing once is never called again.',
   },

@@ -24,7 +24,9 @@ const shared: Readonly<Record<string, string>> = {
   idempotency_keys: 'belongs to who sent the request, before an account is known',
   migrations: 'the database as a whole',
   installation: 'the database as a whole',
-  plugin_claims: 'packages are installed for all accounts',
+  plugins: 'plugins are installed for all accounts',
+  plugin_bundles: 'plugins are installed for all accounts',
+  plugin_registry: 'plugins are installed for all accounts',
   agenda_jobs: 'alarms ring for all accounts',
 };
 /** Columns account_id that may be empty, and why. */

@@ -159,7 +159,7 @@ describe('a bot whose plugin is not installed', function () {
     );
     const lines: Line[] = [];
     const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line) as Line) });
-    await warnOfStrandedBots(app.app.database, app.app.registry, log);
+    await warnOfStrandedBots(app.app.database, log);
     expect(lines.filter(({ plugin }) => plugin === 'never-there')).to.have.lengthOf(100);
     expect(lines.slice(100).map(({ level, bots }) => [level, bots])).to.deep.equal([[40, 30]]);
   });

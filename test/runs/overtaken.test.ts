@@ -94,7 +94,7 @@ describe('a run that was overtaken', () => {
     let before = '';
     const bots = new BotRunner({
       database: app.app.database,
-      registry: app.app.registry,
+      plugins: app.app.plugins,
       clock: systemClock,
       random: systemRandom,
       log: { warn: () => undefined },

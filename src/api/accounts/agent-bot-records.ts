@@ -1,4 +1,6 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { createPluginBot, createWebhookBot, type AgentBotChanges } from '../../domain/bots/bots.ts';
+import { findPlugin } from '../../domain/plugins/rows.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
 import type { AgentBot } from '../../records/agent-bot.ts';
 import { ApiError, invalid } from '../../errors.ts';
@@ -7,8 +9,7 @@ import { given } from '../given.ts';
 import { newWebhookSecret } from '../../lib/secret-box.ts';
 import { unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
 import { hearingOf } from '../../packages/hearing.ts';
-import { validateConfig } from '../../packages/manifest.ts';
-import type { PluginPackage } from '../../packages/registry.ts';
+import { validateConfig, type Manifest } from '../../packages/manifest.ts';
 import type { Shape } from '../../schemas.ts';
 import { presentCircuit } from './circuit.ts';
 
@@ -57,42 +58,41 @@ type Draft = (tx: OuterTransaction) => Promise<AgentBot>;
  * Reads a new bot from the body: a function that creates it, in an account or as system bot, and the signing secret of a
  * webhook bot. The URL has been checked. Errors: 422 for an unknown plugin and for a config that it refuses.
  */
-export function draftBot(
-  services: Services,
+export async function draftBot(
+  { services, em }: { services: Services; em: EntityManager },
   body: Shape<'requests/agent-bot.create'>,
-): { create: Draft; secret?: string } {
+): Promise<{ create: Draft; secret?: string }> {
   const { name, description = null, avatar_url: avatarUrl = null } = body;
   const common = { name, description, avatarUrl };
   if (body.kind === 'plugin') {
-    const pack = findPackage(services, body.plugin_id ?? '', '/plugin_id');
+    const manifest = await findManifest(em, body.plugin_id ?? '', '/plugin_id');
     const plugin = {
-      pluginId: pack.id,
-      config: readConfig(pack, body.config ?? {}),
-      hearing: hearingOf(pack.manifest),
+      pluginId: manifest.id,
+      config: readConfig(manifest, body.config ?? {}),
+      hearing: hearingOf(manifest),
     };
     return {
-      create: ({ em, accountId, now }) => createPluginBot(em, { ...common, accountId, ...plugin }, now),
+      create: (tx) => createPluginBot(tx.em, { ...common, accountId: tx.accountId, ...plugin }, tx.now),
     };
   }
   const { outgoing_url: outgoingUrl = '' } = body;
   const secret = newWebhookSecret(services.random);
   const server = { outgoingUrl, sealedSecret: services.secretBox.seal(secret) };
   return {
-    create: ({ em, accountId, now }) => createWebhookBot(em, { ...common, accountId, ...server }, now),
+    create: (tx) => createWebhookBot(tx.em, { ...common, accountId: tx.accountId, ...server }, tx.now),
     secret,
   };
 }
 
 /** Reads the changes of a bot from the body. Errors: 422 as for draftBot. */
-export function readChanges(
-  services: Services,
+export async function readChanges(
+  em: EntityManager,
   bot: AgentBot,
   body: Shape<'requests/agent-bot.update'>,
-): AgentBotChanges {
+): Promise<AgentBotChanges> {
   const { name, description, avatar_url: avatarUrl, outgoing_url: outgoingUrl } = body;
   const settings = bot.kind === 'plugin' ? body.config : undefined;
-  const pack = settings && findPackage(services, bot.pluginId ?? '', '/config');
-  const config = pack && settings ? readConfig(pack, settings) : body.config;
+  const config = settings ? readConfig(await findManifest(em, bot.pluginId ?? '', '/config'), settings) : body.config;
   return given({ name, description, avatarUrl, outgoingUrl, config });
 }
 
@@ -102,14 +102,16 @@ function presentQuarantine({ quarantinedAt, quarantinedUntil, quarantineReason }
   return { reason: quarantineReason ?? '', since: unixSeconds(quarantinedAt), until };
 }
 
-function findPackage({ registry }: Services, pluginId: string, path: string): PluginPackage {
-  const pack = registry.get(pluginId);
-  if (!pack) throw invalid(path, 'installed', `There is no installed plugin \`${pluginId}\``);
-  return pack;
+async function findManifest(em: EntityManager, pluginId: string, path: string): Promise<Manifest> {
+  const plugin = await findPlugin(em, pluginId);
+  if (!plugin?.active || !plugin.isPresent)
+    throw invalid(path, 'installed', `There is no installed plugin \`${pluginId}\``);
+  if (!plugin.enabled) throw invalid(path, 'enabled', `The plugin \`${pluginId}\` is disabled`);
+  return plugin.active.manifest;
 }
 
-function readConfig(pack: PluginPackage, settings: Record<string, unknown>): Record<string, unknown> {
-  const { config, problems } = validateConfig(pack.manifest, settings);
+function readConfig(manifest: Manifest, settings: Record<string, unknown>): Record<string, unknown> {
+  const { config, problems } = validateConfig(manifest, settings);
   const details = problems.map((problem) => ({ ...problem, path: `/config${problem.path}` }));
   const [first] = details;
   if (first) throw new ApiError(422, 'validation_failed', first.message, { details });

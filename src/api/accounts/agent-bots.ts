@@ -39,8 +39,8 @@ export const agentBotRoutes = [
     },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
-      handle: async ({ services, body, transact }) => {
-        const { create, secret } = draftBot(services, body);
+      handle: async ({ services, em, body, transact }) => {
+        const { create, secret } = await draftBot({ services, em }, body);
         const token = newToken('bot', services.random);
         const bot = await transact(async (tx) => {
           const created = await create(tx);
@@ -56,9 +56,9 @@ export const agentBotRoutes = [
     { body: 'requests/agent-bot.update', reply: 'resources/agent-bot', role: 'administrator' },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
-      handle: async ({ services, em, account, params, body, transact }) => {
+      handle: async ({ em, account, params, body, transact }) => {
         const bot = await readOwnAgentBot(em, account.id, params.id);
-        const changes = readChanges(services, bot, body);
+        const changes = await readChanges(em, bot, body);
         return presentAgentBot(await transact((tx) => updateAgentBot(tx, bot.id, changes)));
       },
     },

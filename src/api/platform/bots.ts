@@ -44,8 +44,8 @@ export const platformBotRoutes = [
     },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
-      handle: async ({ services, body, transact }) => {
-        const { create, secret } = draftBot(services, body);
+      handle: async ({ services, em, body, transact }) => {
+        const { create, secret } = await draftBot({ services, em }, body);
         const token = newToken('bot', services.random);
         const bot = await transact(async (tx) => {
           const created = await create(tx);
@@ -61,9 +61,9 @@ export const platformBotRoutes = [
     { body: 'requests/agent-bot.update', reply: 'resources/agent-bot', role: 'platform' },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
-      handle: async ({ services, em, params, body, transact }) => {
+      handle: async ({ em, params, body, transact }) => {
         const bot = await readAgentBot(em, null, params.id);
-        const changes = readChanges(services, bot, body);
+        const changes = await readChanges(em, bot, body);
         return presentOwnBot(await transact((tx) => updateAgentBot(tx, bot.id, changes)));
       },
     },

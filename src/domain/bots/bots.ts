@@ -14,7 +14,7 @@ import { listPage, lockOne, readOne, update, type Page } from '../small-rows.ts'
 const webhookBotEvents = Object.entries(catalog).flatMap(([name, entry]) => ('bot' in entry ? [name] : []));
 
 /** Which events a plugin's bots receive, according to its manifest. */
-export interface Hearing {
+interface Hearing {
   events: readonly string[];
   hearsOwn: boolean;
   hearsNotes: boolean;
@@ -69,13 +69,6 @@ export async function createWebhookBot(em: EntityManager, input: NewWebhookBot, 
   });
   await em.flush();
   return bot;
-}
-
-/** Copies the present manifest's events to all bots of the plugin. */
-export async function updateHearing(em: EntityManager, pluginId: string, hearing: Hearing): Promise<void> {
-  const bots = await em.find(AgentBot, { pluginId });
-  for (const bot of bots) Object.assign(bot, { ...hearing, events: [...hearing.events] });
-  await em.flush();
 }
 
 /** One page of the bots that the account can use, its own and the system's; without an account the system's alone. */

@@ -1,6 +1,6 @@
 import { sql, type Executor } from '../../postgres/sql.ts';
 
-/** A bot whose plugin is not installed. */
+/** A bot whose plugin cannot run. */
 export interface StrandedBot {
   /** Null for a system bot. */
   account: number | null;
@@ -8,21 +8,11 @@ export interface StrandedBot {
   plugin: string;
 }
 
-/**
- * Stores for each plugin bot whether its plugin is installed; a bot without it does not answer. Returns the bots without
- * their plugin, at most `limit`, and their total number.
- */
-export async function notePlugins(
+/** The bots whose plugin is missing or disabled, at most `limit`, and their total number. */
+export async function findStranded(
   executor: Executor,
-  pluginIds: readonly string[],
   limit: number,
 ): Promise<{ stranded: StrandedBot[]; count: number }> {
-  await sql(
-    executor,
-    `UPDATE agent_bots SET installed = plugin_id = ANY ($1)
-     WHERE kind = 'plugin' AND installed <> (plugin_id = ANY ($1))`,
-    [pluginIds],
-  );
   const rows = await sql<StrandedBot & { count: number }>(
     executor,
     `SELECT account_id AS account, id AS bot, plugin_id AS plugin, count(*) OVER () AS count

@@ -7,7 +7,6 @@ import type { Mail } from '../../lib/mail.ts';
 import type { OutboundHttp } from '../../outbound/http.ts';
 import type { Random } from '../../lib/ports.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
-import type { Registry } from '../../packages/registry.ts';
 import type { DoorName } from './roles.ts';
 
 /** Services for handlers. None of them waits for another system, so a handler may be one transaction as a whole. */
@@ -18,8 +17,6 @@ export interface Services {
   mail: (tx: Transaction, mail: Mail) => void;
   /** The URL at which people reach the service, without a trailing slash. */
   publicUrl: () => string;
-  /** The installed plugins. */
-  registry: Registry;
   /** True once the start sequence has completed. */
   started: () => boolean;
   /** True until the shutdown begins. */

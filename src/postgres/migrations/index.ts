@@ -15,6 +15,7 @@ import { LabelRenames } from './20261122-label-renames.ts';
 import { Backlogs } from './20261122-backlogs.ts';
 import { ConversationCounts } from './20261122-conversation-counts.ts';
 import { LeanIndexes } from './20261122-lean-indexes.ts';
+import { Plugins } from './20261122-plugins.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -34,6 +35,7 @@ export const migrations = [
   { name: '20261122-backlogs', class: Backlogs },
   { name: '20261122-conversation-counts', class: ConversationCounts },
   { name: '20261122-lean-indexes', class: LeanIndexes },
+  { name: '20261122-plugins', class: Plugins },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

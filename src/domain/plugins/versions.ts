@@ -1,0 +1,93 @@
+import type { OuterTransaction } from '../../events/transaction.ts';
+import { findWidening } from '../../packages/grants.ts';
+import { hearingOf } from '../../packages/hearing.ts';
+import type { Manifest } from '../../packages/manifest.ts';
+import type { ReadPackage } from '../../packages/read.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
+import { isRunnable, type Plugin, type PluginVersion } from './rows.ts';
+
+/** A package to be stored; `filesHash` names all files of its archive, `signedBy` the trusted key that signed them. */
+export interface NewVersion extends ReadPackage {
+  filesHash: string | null;
+  signedBy: string | null;
+}
+
+/** Versions of a plugin that are kept, the one that runs and the one that waits included. */
+const keptVersions = 20;
+
+/** Stores a package's manifest and code by their hash. */
+export async function storeVersion({ em, now }: OuterTransaction, pack: NewVersion): Promise<void> {
+  const { manifest, manifestText, bundle, filesHash, signedBy } = pack;
+  await sql(
+    em,
+    `INSERT INTO plugin_bundles (hash, plugin_id, version, manifest, code, files_hash, signed_by, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+     ON CONFLICT (hash) DO UPDATE SET released_at = NULL, created_at = excluded.created_at,
+       files_hash = excluded.files_hash, signed_by = excluded.signed_by
+     WHERE plugin_bundles.released_at IS NOT NULL`,
+    [bundle.hash, manifest.id, manifest.version, manifestText, bundle.code, filesHash, signedBy, now],
+  );
+}
+
+/**
+ * Has the plugin run a stored version, or wait for approval of it where it may do more than the one that runs. `trusted`:
+ * it needs no approval.
+ */
+export async function useVersion(
+  tx: OuterTransaction,
+  plugin: Pick<Plugin, 'id' | 'active'>,
+  { hash, manifest }: Pick<PluginVersion, 'hash' | 'manifest'>,
+  { trusted = false }: { trusted?: boolean } = {},
+): Promise<void> {
+  const widens = plugin.active ? findWidening(plugin.active.manifest.permissions, manifest.permissions) : [];
+  if (widens.length > 0 && !trusted) {
+    await sql(tx.em, 'UPDATE plugins SET pending_hash = $2, updated_at = $3 WHERE id = $1', [plugin.id, hash, tx.now]);
+  } else await activate(tx, plugin.id, { hash, manifest });
+  await releaseOldVersions(tx, plugin.id);
+}
+
+/** Has the plugin run a stored version; nothing waits for approval any more. */
+async function activate(
+  { em, now }: OuterTransaction,
+  id: string,
+  { hash, manifest }: { hash: string; manifest: Manifest },
+): Promise<void> {
+  await sql(em, 'UPDATE plugins SET active_hash = $2, pending_hash = NULL, updated_at = $3 WHERE id = $1', [
+    id,
+    hash,
+    now,
+  ]);
+  const { events, hearsOwn, hearsNotes } = hearingOf(manifest);
+  await sql(em, 'UPDATE agent_bots SET events = $2, hears_own = $3, hears_notes = $4 WHERE plugin_id = $1', [
+    id,
+    events,
+    hearsOwn,
+    hearsNotes,
+  ]);
+  await markBots(em, id);
+}
+
+/** Stores for the bots of a plugin, or of all plugins, whether their plugin can run; a bot without it does not answer. */
+export async function markBots(executor: Executor, id: string | null = null): Promise<void> {
+  const runs = `EXISTS (SELECT FROM plugins p WHERE p.id = b.plugin_id AND ${isRunnable})`;
+  await sql(
+    executor,
+    `UPDATE agent_bots b SET installed = ${runs}
+     WHERE b.kind = 'plugin' AND (b.plugin_id = $1 OR $1 IS NULL) AND b.installed <> ${runs}`,
+    [id],
+  );
+}
+
+// Replay needs the code of released versions: it is deleted when no run refers to it any more.
+async function releaseOldVersions({ em, now }: OuterTransaction, id: string): Promise<void> {
+  await sql(
+    em,
+    `UPDATE plugin_bundles SET released_at = $2 WHERE hash IN (
+       SELECT b.hash FROM plugin_bundles b JOIN plugins p ON p.id = b.plugin_id
+       WHERE p.id = $1 AND b.released_at IS NULL
+         AND b.hash IS DISTINCT FROM p.active_hash AND b.hash IS DISTINCT FROM p.pending_hash
+       ORDER BY p.source = 'folder', b.created_at DESC, b.hash
+       OFFSET (SELECT CASE source WHEN 'folder' THEN 0 ELSE $3::int END FROM plugins WHERE id = $1))`,
+    [id, now, keptVersions - 2],
+  );
+}

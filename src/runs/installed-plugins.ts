@@ -1,0 +1,107 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { findBundle, readRevision, readRunnable } from '../domain/plugins/registry.ts';
+import { parseManifestText, type Manifest } from '../packages/manifest.ts';
+import type { Database } from '../postgres/database.ts';
+import type { Bundle } from '../sandbox/run.ts';
+
+/** A plugin that bots can run. */
+export interface InstalledPlugin {
+  id: string;
+  manifest: Manifest;
+  bundle: Bundle;
+}
+
+interface InstalledPluginsOptions {
+  database: Database;
+  /** How often a process looks whether plugins have changed. */
+  pollMs: number;
+  /** Characters of code and manifests that are kept in memory, of the plugins that ran last. */
+  maxChars: number;
+  failed: (error: unknown) => void;
+}
+
+/**
+ * The plugins of the service as this process knows them: which code each runs, read again when plugins have changed, and
+ * the code of those that ran lately. The others are read from the database when they run.
+ */
+export class InstalledPlugins {
+  readonly #options: InstalledPluginsOptions;
+  readonly #stopping = new AbortController();
+  #revision = -1;
+  #runnable: ReadonlyMap<string, string> = new Map();
+  // In the order of their last use.
+  readonly #loaded = new Map<string, { plugin: InstalledPlugin; chars: number }>();
+  #chars = 0;
+  #polling: Promise<void> = Promise.resolve();
+
+  constructor(options: InstalledPluginsOptions) {
+    this.#options = options;
+  }
+
+  /** Follows changes until `stop`. */
+  start(): void {
+    this.#polling = this.#poll();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#polling;
+  }
+
+  /** The version of the plugin that runs; null if the plugin is not installed, not approved or disabled. */
+  async find(id: string): Promise<InstalledPlugin | null> {
+    if (!this.#runnable.has(id)) await this.refresh();
+    const hash = this.#runnable.get(id);
+    return hash === undefined ? null : this.load(hash);
+  }
+
+  /** The plugin whose manifest and code have this hash, whether it runs or not; null when they are not stored. */
+  async load(hash: string): Promise<InstalledPlugin | null> {
+    const known = this.#loaded.get(hash);
+    if (known) {
+      this.#loaded.delete(hash);
+      this.#loaded.set(hash, known);
+      return known.plugin;
+    }
+    const found = await findBundle(this.#options.database.em(), hash);
+    if (!found) return null;
+    const manifest = parseManifestText(found.manifest);
+    const plugin = { id: manifest.id, manifest, bundle: { hash, code: found.code } };
+    this.#keep(hash, plugin, found.code.length + found.manifest.length);
+    return plugin;
+  }
+
+  /** The ids of the plugins that can run, ordered. */
+  async list(): Promise<string[]> {
+    await this.refresh();
+    return [...this.#runnable.keys()].sort();
+  }
+
+  /** Reads again what runs, if plugins have changed. */
+  async refresh(): Promise<void> {
+    const em = this.#options.database.em();
+    const revision = await readRevision(em);
+    if (revision === this.#revision) return;
+    this.#runnable = await readRunnable(em);
+    this.#revision = revision;
+  }
+
+  #keep(hash: string, plugin: InstalledPlugin, chars: number): void {
+    if (this.#loaded.has(hash)) return;
+    this.#loaded.set(hash, { plugin, chars });
+    this.#chars += chars;
+    for (const [oldest, entry] of this.#loaded) {
+      if (this.#chars <= this.#options.maxChars || oldest === hash) return;
+      this.#loaded.delete(oldest);
+      this.#chars -= entry.chars;
+    }
+  }
+
+  async #poll(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await this.refresh().catch(this.#options.failed);
+      await wait(this.#options.pollMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
