@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { checkSla } from '../../src/domain/conversations/breaches.ts';
 import { wakeDueSnoozes } from '../../src/domain/conversations/snoozes.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
 import { BotRunner } from '../../src/runs/bot-runner.ts';
@@ -20,7 +21,7 @@ const names: readonly [RegExp, string][] = [
   [/INTO conversations/, 'insert conversation'],
   [/INTO bot_runs/, 'insert into bot_runs'],
   [/ANY \(ARRAY.* FOR UPDATE OF c/, 'lock conversations'],
-  [/FOR UPDATE OF c SKIP LOCKED/, 'find conversations'],
+  [/AS due_at FROM conversations/, 'find conversations'],
   [/FOR UPDATE OF c/, 'lock conversation'],
   [/^UPDATE conversations c SET/, 'write conversations'],
   [/^UPDATE conversations/, 'write conversation'],
@@ -169,6 +170,29 @@ const costs: Readonly<
       return () => wakeDueSnoozes(app.app.database);
     },
     statements: ['find conversations', 'begin', 'lock conversations', 'write conversations', 'write events', 'commit'],
+  },
+  'three broken promises, and none of another kind': {
+    prepare: async (app) => {
+      const inbox = await addInbox(app);
+      const { body: policy } = await app.post('sla_policies', { name: 'Fast', resolution_seconds: 60 });
+      for (let count = 0; count < 3; count++) {
+        const id = await addConversation(app, inbox);
+        await app.patch(`conversations/${id}`, { sla_policy_id: policy.id });
+        await app.query(`UPDATE conversations SET resolution_due_at = now() - interval '1 second' WHERE id = $1`, [id]);
+      }
+      return () => checkSla(app.app.database);
+    },
+    statements: [
+      'find conversations',
+      'find conversations',
+      'begin',
+      'lock conversations',
+      'read sla_policies',
+      'insert into labels',
+      'write conversations',
+      'write events',
+      'commit',
+    ],
   },
   'a page of the list that an agent reads': {
     prepare: async (app) => {

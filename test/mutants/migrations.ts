@@ -36,10 +36,9 @@ export const migrations: readonly Mutant[] = [
     harm: 'After the upgrade, no new event gets into the feed.',
   },
   {
-    file: 'src/postgres/migrations/20261122-conversation-counts.ts',
-    text: 'IS DISTINCT FROM (NEW.account_id, NEW.assignee_id, NEW.status, NEW.inbox_id, NEW.team_id, NEW.agent_bot_id))',
-    replacement:
-      'IS DISTINCT FROM (NEW.account_id, NEW.assignee_id, NEW.status, NEW.inbox_id, OLD.team_id, NEW.agent_bot_id))',
+    file: 'src/postgres/migrations/20261122-batches.ts',
+    text: "const kind = 'account_id, assignee_id, status, inbox_id, team_id, agent_bot_id';",
+    replacement: "const kind = 'account_id, assignee_id, status, inbox_id, agent_bot_id, team_id';",
     test: 'test/domain/upkeep/conversation-counts.test.ts',
     harm: 'The counts of a team are wrong as soon as a conversation is given to it.',
   },

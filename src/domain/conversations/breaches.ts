@@ -2,13 +2,13 @@ import { LockMode } from '@mikro-orm/postgresql';
 import type { Database } from '../../postgres/database.ts';
 import type { Conversation } from '../../records/conversation.ts';
 import { SlaPolicy } from '../../records/sla-policy.ts';
-import { ApiError, notFound } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import type { SlaBreach } from '../../events/catalog.ts';
 import { system, transact, type Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { holdFree } from './hold.ts';
-import { changeLabels } from './labels.ts';
-import { sweep } from '../upkeep/sweep.ts';
+import { labelMany } from './labels.ts';
+import { inTurns, sweep } from '../upkeep/sweep.ts';
 
 /** The label of conversations with a broken promise. */
 const breachLabel = 'sla-breached';
@@ -71,25 +71,21 @@ function takeBreach(conversation: Conversation, policy: SlaPolicy, now: Date): S
   return { which: 'resolution', dueAt: resolutionDueAt, policy: named };
 }
 
-// The breach is said even if the account has no room for one more label.
-async function labelBreach(tx: Transaction, id: number): Promise<void> {
-  try {
-    await changeLabels(tx, id, { add: [breachLabel], remove: [] });
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-  }
-}
-
 /**
- * Says sla_breached for each overdue promise of a locked conversation and labels the conversation, which says
- * conversation_updated for a new label. Returns the number of breaches.
+ * Says sla_breached for each overdue promise of a locked conversation, and calls `label` for the first. Returns the number of
+ * breaches.
  */
-async function breachSla(tx: Transaction, conversation: Conversation, policy: SlaPolicy): Promise<number> {
+function breachSla(
+  tx: Transaction,
+  conversation: Conversation,
+  policy: SlaPolicy,
+  label: (conversation: Conversation) => void,
+): number {
   for (let breaches = 0; ; breaches++) {
     const breach = takeBreach(conversation, policy, tx.now);
     if (!breach) return breaches;
     tx.record('sla_breached', { conversation, breach });
-    await labelBreach(tx, conversation.id);
+    label(conversation);
   }
 }
 
@@ -109,18 +105,16 @@ interface Overdue {
   due_at: string;
 }
 
-const pageSize = 200;
-// Smaller than a page, because each conversation of the batch is labelled by statements of its own.
-const batch = 50;
+const pageSize = 1000;
+const batch = 200;
 
-// Read in index order, whatever the planner estimates. Skip locked conversations: another process is working on them.
 function findOverdue(database: Database, column: DueColumn, after: Overdue | null): Promise<Overdue[]> {
   return sql<Overdue>(
     database.em(),
     `SELECT c.id, c.account_id, a.name AS account_name, c.${column} AS due_at
      FROM conversations c JOIN accounts a ON a.id = c.account_id
      WHERE c.${column} <= $1 AND (c.${column}, c.id) > ($2::timestamptz, $3::bigint)
-     ORDER BY c.${column}, c.id LIMIT ${pageSize} FOR UPDATE OF c SKIP LOCKED`,
+     ORDER BY c.${column}, c.id LIMIT ${pageSize}`,
     [database.clock.now(), after?.due_at ?? '-infinity', after?.id ?? 0],
   );
 }
@@ -132,13 +126,21 @@ async function breachSome(database: Database, overdue: readonly Overdue[]): Prom
   return transact(database, { account, actor: system }, async (tx) => {
     const conversations = await holdFree(tx, overdue);
     const policies = await findPolicies(tx, conversations);
+    const policyOf = ({ slaPolicyId }: Conversation) => (slaPolicyId === null ? undefined : policies.get(slaPolicyId));
+    const broken = conversations.filter((conversation) => isBroken(conversation, tx.now) && policyOf(conversation));
+    // The breach is said even if the account has no room for one more label.
+    const label = await labelMany(tx, broken, breachLabel);
     let breaches = 0;
-    for (const conversation of conversations) {
-      const policy = conversation.slaPolicyId === null ? undefined : policies.get(conversation.slaPolicyId);
-      if (policy) breaches += await breachSla(tx, conversation, policy);
+    for await (const conversation of inTurns(broken)) {
+      const policy = policyOf(conversation);
+      if (policy) breaches += breachSla(tx, conversation, policy, label);
     }
     return breaches;
   });
+}
+
+function isBroken({ firstResponseDueAt, resolutionDueAt }: Conversation, now: Date): boolean {
+  return isDue(firstResponseDueAt, now) || isDue(resolutionDueAt, now);
 }
 
 function checkColumn(database: Database, column: DueColumn): Promise<number> {

@@ -20,5 +20,5 @@ export async function holdConversations(tx: Transaction, ids: string, parameters
  */
 export function holdFree(tx: Transaction, found: readonly { id: number }[]): Promise<Conversation[]> {
   const ids = found.map(({ id }) => id);
-  return tx.conversations({ ids: 'SELECT unnest($2::bigint[])', parameters: [ids], skipLocked: true });
+  return tx.conversations({ ids: 'SELECT unnest($2::bigint[])', parameters: [ids], skipLocked: true, hot: true });
 }

@@ -33,7 +33,13 @@ async function relabel(
   const previous = conversation.labels;
   // Only removed labels are deleted: one that stays may be renamed by another transaction right now.
   await removeLabels(tx, conversation, without(previous, current));
-  await addLabels(tx, conversation, { titles: without(current, previous), made });
+  const unknown = await addLabels(tx, [conversation], { titles: without(current, previous), made });
+  if (unknown !== undefined) throw invalid('/labels', 'exists', `There is no label \`${unknown}\``);
+  return sayLabels(tx, conversation, current);
+}
+
+function sayLabels(tx: Transaction, conversation: Conversation, current: string[]): Conversation {
+  const previous = conversation.labels;
   Object.assign(conversation, { labels: current, updatedAt: tx.now });
   tx.record('conversation_updated', { conversation, changed: { labels: { previous, current } } });
   return conversation;
@@ -62,23 +68,43 @@ const addStatement = prepared(`
     SELECT id, title FROM made UNION ALL SELECT id, title FROM found
   ), added AS (
     INSERT INTO conversation_labels (account_id, conversation_id, label_id)
-    SELECT $1, $2, id FROM known WHERE title = ANY ($3) ON CONFLICT DO NOTHING
+    SELECT $1, conversation_id, id FROM known, unnest($2::bigint[]) AS conversation_id WHERE title = ANY ($3)
+    ON CONFLICT DO NOTHING
   )
   SELECT title FROM known`);
 
+/** Adds labels to conversations, and makes those in `made`; returns the first title that is no label of the account. */
 async function addLabels(
   tx: Transaction,
-  conversation: Conversation,
+  conversations: readonly Conversation[],
   { titles, made }: { titles: readonly string[]; made: readonly string[] },
-): Promise<void> {
-  if (titles.length === 0 && made.length === 0) return;
-  const add = () => sql<{ title: string }>(tx.em, addStatement, [tx.account.id, conversation.id, titles, made, tx.now]);
+): Promise<string | undefined> {
+  if (titles.length === 0 && made.length === 0) return undefined;
+  const ids = conversations.map(({ id }) => id);
+  const add = () => sql<{ title: string }>(tx.em, addStatement, [tx.account.id, ids, titles, made, tx.now]);
   const missing = (known: readonly { title: string }[]) =>
     titles.find((title) => !known.some((label) => label.title === title));
-  let unknown = missing(await add());
+  const unknown = missing(await add());
   // A label that another transaction made meanwhile is seen by the next statement only.
-  if (unknown !== undefined && made.includes(unknown)) unknown = missing(await add());
-  if (unknown !== undefined) throw invalid('/labels', 'exists', `There is no label \`${unknown}\``);
+  return unknown !== undefined && made.includes(unknown) ? missing(await add()) : unknown;
+}
+
+/**
+ * Adds a label, by title, to locked conversations of a batch, with one statement for all of them. The caller calls the
+ * returned function once for each of them: it says conversation_updated unless the conversation had the label. When the
+ * account has too many labels, nothing changes and nothing is said.
+ */
+export async function labelMany(
+  tx: Transaction,
+  conversations: readonly Conversation[],
+  title: string,
+): Promise<(conversation: Conversation) => void> {
+  const lacking = conversations.filter(({ labels }) => !labels.includes(title));
+  const unknown = lacking.length > 0 ? await addLabels(tx, lacking, { titles: [title], made: [title] }) : undefined;
+  return (conversation) => {
+    const { labels } = conversation;
+    if (unknown === undefined && !labels.includes(title)) sayLabels(tx, conversation, [...labels, title].sort());
+  };
 }
 
 function sameSet(one: readonly string[], other: readonly string[]): boolean {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Database } from '../../postgres/database.ts';
 import { isOutage } from '../../postgres/errors.ts';
 
@@ -37,6 +38,17 @@ const setbacksOf = new WeakMap<Database, Map<string, Setback>>();
  */
 export function sweep<Item>(database: Database, plan: SweepPlan<Item>): Promise<number> {
   return new Sweep(database, plan).run();
+}
+
+// A fraction of a millisecond of a verb's work, so that a request waits no longer for a batch than for another request.
+const itemsPerTurn = 20;
+
+/** The items of a batch, with pauses in which the process does what waits meanwhile, answering requests for example. */
+export async function* inTurns<Item>(items: readonly Item[]): AsyncGenerator<Item> {
+  for (const [index, item] of items.entries()) {
+    if (index % itemsPerTurn === 0) await turn();
+    yield item;
+  }
 }
 
 class Sweep<Item> {

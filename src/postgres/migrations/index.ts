@@ -16,6 +16,7 @@ import { Backlogs } from './20261122-backlogs.ts';
 import { ConversationCounts } from './20261122-conversation-counts.ts';
 import { LeanIndexes } from './20261122-lean-indexes.ts';
 import { Plugins } from './20261122-plugins.ts';
+import { Batches } from './20261122-batches.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -36,6 +37,7 @@ export const migrations = [
   { name: '20261122-conversation-counts', class: ConversationCounts },
   { name: '20261122-lean-indexes', class: LeanIndexes },
   { name: '20261122-plugins', class: Plugins },
+  { name: '20261122-batches', class: Batches },
 ];
 
 /** True if all migrations were applied; false for an empty database. */
