@@ -7,8 +7,12 @@ import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const requiredMajor = 24;
-const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
-const bundledNode = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
+// A clone has the source; the package that `npm pack` makes has the same as JavaScript.
+const source = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
+const main = existsSync(source) ? source : fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+const bundledNodes = ['../node_modules/.bin/node', '../../.bin/node'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
 // Without --disable-sigusr1, any process of the same system user could open Node's debugger. isolated-vm does not work
 // with Node's start-up snapshot.
 const flags = ['--disable-sigusr1', '--no-node-snapshot', '--disable-warning=ExperimentalWarning'];
@@ -35,9 +39,12 @@ function argumentsFor(parent) {
 /** The path of a Node that is new enough; null if there is none. */
 function findNode() {
   if (major(process.versions.node) >= requiredMajor) return process.execPath;
-  if (!existsSync(bundledNode)) return null;
-  const { stdout } = spawnSync(bundledNode, ['--version'], { encoding: 'utf8' });
-  return stdout && major(stdout.slice(1)) >= requiredMajor ? bundledNode : null;
+  return bundledNodes.find((path) => existsSync(path) && isNewEnough(path)) ?? null;
+}
+
+function isNewEnough(path) {
+  const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' });
+  return Boolean(stdout) && major(stdout.slice(1)) >= requiredMajor;
 }
 
 function major(version) {

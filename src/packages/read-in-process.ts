@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { printable } from '../lib/printable.ts';
 import { limitedCommand } from '../sandbox/child-limits.ts';
@@ -36,7 +36,9 @@ const cpuSeconds = 30;
 const watchEveryMs = 50;
 
 const folder = realpathSync(import.meta.dirname);
-const codeFiles = ['reader-process.ts', 'reader-message.ts', 'files.ts', 'bundle.ts', '../sandbox/run.ts'];
+// In the package that `npm pack` makes, these files are JavaScript.
+const extension = extname(import.meta.filename);
+const codeFiles = ['reader-process', 'reader-message', 'files', 'bundle', '../sandbox/run'];
 
 type ReadingProcess = ChildProcessByStdio<Writable, Readable, null>;
 
@@ -90,7 +92,10 @@ function awaitAnswer(child: ReadingProcess, bounds: ReadingBounds): Promise<Pack
 
 /** Starts a process that can read only the package's folder and its own code, start no process and open no debugger. */
 function startProcess(directory: string): ReadingProcess {
-  const own = [...codeFiles.map((file) => join(folder, file)), join(folder, '..', '..', 'package.json')];
+  const own = [
+    ...codeFiles.map((file) => join(folder, `${file}${extension}`)),
+    join(folder, '..', '..', 'package.json'),
+  ];
   const readable = [...own, ...packagePaths('esbuild-wasm', folder), descriptors, directory];
   const flags = [
     '--permission',
@@ -104,7 +109,7 @@ function startProcess(directory: string): ReadingProcess {
     `--max-old-space-size=${heapMb}`,
     '--no-warnings',
   ];
-  const command = [process.execPath, ...flags, join(folder, 'reader-process.ts'), directory];
+  const command = [process.execPath, ...flags, join(folder, `reader-process${extension}`), directory];
   const [program, args] = limitedCommand(command, maxRssMb, cpuSeconds);
   return spawn(program, args, { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { systemRandom } from '../lib/ports.ts';
@@ -13,16 +13,19 @@ export type SandboxProcess = ChildProcessByStdio<Writable, Readable, null>;
 // Node's permission model compares real paths.
 const folder = realpathSync(import.meta.dirname);
 const projectRoot = join(folder, '..', '..');
+// In the package that `npm pack` makes, these files are JavaScript.
+const extension = extname(import.meta.filename);
+const serveRuns = join(folder, `child/serve-runs${extension}`);
 const codeFiles = [
-  'child/serve-runs.ts',
-  'child/give-up-rights.ts',
-  'child/isolate.ts',
-  'child/spare-isolate.ts',
-  'isolate/bootstrap.ts',
-  'isolate/harden.ts',
-  'isolate/view.ts',
-  'wire.ts',
-  'run.ts',
+  'child/serve-runs',
+  'child/give-up-rights',
+  'child/isolate',
+  'child/spare-isolate',
+  'isolate/bootstrap',
+  'isolate/harden',
+  'isolate/view',
+  'wire',
+  'run',
 ];
 // node-gyp-build checks whether this file exists to find out which C library there is.
 const alpineMark = '/etc/alpine-release';
@@ -59,7 +62,7 @@ export function sandboxCommand(maxRssMb: number, nodeFlags: readonly string[] = 
     ...nodeFlags,
   ];
   const userId = chooseUserId(systemRandom);
-  return limitedCommand([process.execPath, ...flags, join(folder, 'child/serve-runs.ts'), String(userId)], maxRssMb);
+  return limitedCommand([process.execPath, ...flags, serveRuns, String(userId)], maxRssMb);
 }
 
 /** Starts a child with the command of `sandboxCommand`, in an empty environment. */
@@ -101,6 +104,6 @@ function isLink(path: string): boolean {
 function findReadablePaths(): string[] {
   const addon = packagePaths('isolated-vm', folder);
   const loader = packagePaths('node-gyp-build', addon.at(-1) ?? folder);
-  const own = [...codeFiles.map((file) => join(folder, file)), join(projectRoot, 'package.json')];
+  const own = [...codeFiles.map((file) => join(folder, `${file}${extension}`)), join(projectRoot, 'package.json')];
   return [...new Set([...own, ...addon, ...loader, alpineMark])];
 }

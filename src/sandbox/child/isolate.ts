@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
+import { extname } from 'node:path';
 import ivm from 'isolated-vm';
 import { computingMsOf } from '../run.ts';
 import type { RunLimits, RunOutcome } from '../run.ts';
 
-const bootstrapName = './bootstrap.ts';
+// In the package that `npm pack` makes, these files are JavaScript.
+const extension = extname(import.meta.filename);
+const bootstrapName = `./bootstrap${extension}`;
 const isolateFolder = new URL('../isolate/', import.meta.url);
 const isolateCode = new Map(
-  [bootstrapName, './harden.ts', './view.ts'].map((name) => [
+  [bootstrapName, `./harden${extension}`, `./view${extension}`].map((name) => [
     name,
     stripTypeScriptTypes(readFileSync(new URL(name, isolateFolder), 'utf8')),
   ]),
