@@ -35,6 +35,7 @@ describe('sandbox', () => {
     sandbox.run(requestOf(botOf(body), changes));
 
   it('returns every kind of action in order, and the log', async () => {
+    const since = performance.now();
     const result = await run(`
       ctx.reply('one');
       ctx.reply({ content: 'pick', content_type: 'input_select', content_attributes: { items: [{ title: 'A', value: 'a' }] } });
@@ -63,7 +64,7 @@ describe('sandbox', () => {
       { level: 'error', message: 'bye' },
     ]);
     expect(result).not.to.have.property('error');
-    expect(result.wallMs).to.be.within(0, 1000);
+    expect(result.wallMs).to.be.within(0, performance.now() - since);
   });
 
   it('shows the event as a frozen snapshot', async () => {
@@ -224,7 +225,7 @@ describe('sandbox', () => {
   it('ends a run whose calls take too long', async () => {
     const result = await run(`await ctx.call('hang')`, { limits: { ...defaultLimits, wallMs: 150 } });
     expect(result.outcome).to.equal('deadline');
-    expect(result.wallMs).to.be.within(150, 600);
+    expect(result.wallMs).to.be.within(150, defaultLimits.wallMs / 2);
   });
 
   it('ends a run whose slices together compute longer than twice a slice', async () => {
@@ -243,9 +244,10 @@ describe('sandbox', () => {
     let turns = 4_000_000;
     while ((await laterSlice(turns)) < 100) turns *= 1.5;
     const limits = { ...defaultLimits, sliceMs: 400 };
-    const long = await run(burning(turns, 20), { limits });
+    // Ten seconds in all.
+    const long = await run(burning(turns, 100), { limits });
     expect(long).to.include({ outcome: 'timeout', error: 'The time for computing is over' });
-    expect(long.wallMs).to.be.below(1_100);
+    expect(long.wallMs).to.be.below(5_000);
   });
 
   it('does not count waiting for the service as computing', async () => {
