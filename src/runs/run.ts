@@ -65,7 +65,7 @@ export async function runBot(
 }
 
 function unloaded(error: string): RunResult {
-  return { outcome: 'load_failed', error, actions: [], logs: [], wallMs: 0 };
+  return { outcome: 'load_failed', error, actions: [], logs: [], calls: [], wallMs: 0, cpuMs: 0 };
 }
 
 /** The record of a run; `error` replaces the sandbox's own, for what went wrong after the run. */

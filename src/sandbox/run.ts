@@ -104,6 +104,13 @@ export interface RunRequest {
   now: number;
   limits: RunLimits;
   permissions: Permissions;
+  /** Host calls that this run may make, beside those of the sandbox. */
+  hostCalls?: Readonly<Record<string, HostCall>>;
+  /**
+   * Called when the run begins to wait for the service without occupying a child; the returned function is called when it
+   * goes on, or has ended.
+   */
+  onWait?: () => () => void;
 }
 
 /** How a run ended; bots/README.md explains each outcome to authors. */
@@ -130,6 +137,16 @@ export type RunOutcome =
 export interface LogLine {
   level: string;
   message: string;
+  fields?: Record<string, unknown>;
+}
+
+/** A call of a bot to the service with its answer: the result, or the error that the bot got. */
+export interface RecordedCall {
+  name: string;
+  input: unknown;
+  output?: unknown;
+  error?: { code: string; message: string };
+  ms: number;
 }
 
 /** The result of a run. `actions` is empty unless the outcome is `ok`. */
@@ -137,12 +154,16 @@ export interface RunResult {
   outcome: RunOutcome;
   actions: Action[];
   logs: LogLine[];
+  /** The answered calls, in the order in which the bot made them: with these answers the run can be repeated. */
+  calls: RecordedCall[];
   /** The error as a text for authors and operators: at most 4 KiB, without paths of the host. */
   error?: string;
   /** With the outcome `no_handler`: the events that the bot has handlers for. */
   handlers?: string[];
   /** Milliseconds from the start of the run to its end, without its time in the queue. */
   wallMs: number;
+  /** Milliseconds of processor time. */
+  cpuMs: number;
 }
 
 /** Runs bots in isolated child processes. */
@@ -157,9 +178,15 @@ export interface Sandbox {
 
 /**
  * A function of the service that bots can call by its name: `ctx.call(name, input)`. Input and result are JSON; a
- * thrown error reaches the bot as `code` and `message`. `signal` is aborted when the run ends early.
+ * thrown error reaches the bot as `code` and `message`, except for ForbiddenCall. `signal` is aborted when the run ends
+ * early.
  */
 export type HostCall = (input: unknown, run: RunRequest, signal: AbortSignal) => Promise<unknown>;
+
+/** Thrown by a host call for which the bot has no permission: ends the run, whatever the bot would do about it. */
+export class ForbiddenCall extends Error {
+  override name = 'ForbiddenCall';
+}
 
 /** Bounds that no manifest can change. Characters are UTF-16 code units. */
 export const runBounds = {
@@ -169,8 +196,10 @@ export const runBounds = {
   /** All actions of a run together, as JSON. */
   outputChars: 256 * 1024,
   callInputChars: 64 * 1024,
-  /** All answers to one round of calls together, as JSON. */
+  /** All answers to one round of calls together, as JSON, without those of `fetch`. */
   callOutputChars: 256 * 1024,
+  /** All answers to a run's calls together, as JSON. */
+  runOutputChars: 4 * 1024 * 1024,
   logLines: 100,
   logChars: 16 * 1024,
   logLineChars: 1024,

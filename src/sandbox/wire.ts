@@ -14,30 +14,45 @@ export interface CallRequest {
 /** The service's answer to one call; a list of them reaches the isolate as JSON. */
 export type CallAnswer = { id: number; value: unknown } | { id: number; error: { code: string; message: string } };
 
-/** Parent to child. `input` is JSON text within JSON: the child passes it on to the isolate without parsing it. */
+/** A round of calls that has been answered: the digest of the requests, and the answers as JSON text. */
+export interface Round {
+  digest: string;
+  answers: string;
+}
+
+/**
+ * Parent to child. `input` and answers are JSON text within JSON: the child passes them on to the isolate without parsing
+ * them. `rounds` are those of an earlier execution of the same run, which is repeated up to its last answers; `computingMs`
+ * is the computing time of all slices together. `drop` ends a run that waits for answers.
+ */
 export type ParentMessage =
   | { type: 'bundle'; hash: string; code: string }
-  | { type: 'run'; run: number; hash: string; input: string; limits: RunLimits }
-  | { type: 'answers'; run: number; answers: string };
+  | { type: 'run'; run: number; hash: string; input: string; limits: RunLimits; computingMs?: number; rounds?: Round[] }
+  | { type: 'answers'; run: number; answers: string }
+  | { type: 'drop'; run: number };
 
 /** The state of a run at the end of a slice, as the isolate reports it. */
 export type Step =
   | { state: 'waiting'; requests: CallRequest[] }
-  | { state: 'never_settled'; logs: LogLine[] }
-  | { state: 'done'; outcome: RunOutcome; actions: unknown[]; logs: LogLine[]; error?: string; handlers?: string[] };
+  | { state: 'never_settled' }
+  | { state: 'done'; outcome: RunOutcome; actions: unknown[]; error?: string; handlers?: string[] };
 
-/** Child to parent. `failed` is reported by the child's own code, when the isolate was stopped or has died. */
+/**
+ * Child to parent. `log` is a line at the moment when the bot writes it. `failed` is reported by the child's own code, when
+ * the isolate was stopped or has died. `cpuMs` is the processor time of the execution so far; `digest` that of the requests.
+ */
 export type ChildMessage =
   | { type: 'ready' }
-  | { type: 'step'; run: number; step: Step }
-  | { type: 'failed'; run: number; outcome: RunOutcome; error: string };
+  | { type: 'log'; run: number; line: LogLine }
+  | { type: 'step'; run: number; step: Step; cpuMs: number; digest: string }
+  | { type: 'failed'; run: number; outcome: RunOutcome; error: string; cpuMs: number };
 
 /** The number of bundles that a child caches; when one more arrives, parent and child both clear the cache. */
 export const keptBundles = 32;
 /** The longest line that a child may write, in bytes. */
 export const maxChildLineBytes = 1024 * 1024;
-/** The longest line that the parent writes, in bytes: JSON may escape a character of input or bundle as six. */
-export const maxParentLineBytes = 16 * 1024 * 1024;
+/** The longest line that the parent writes, in bytes: JSON may escape a character of input or bundle as six, of answers as two. */
+export const maxParentLineBytes = 64 * 1024 * 1024;
 
 const newline = 0x0a;
 
@@ -86,6 +101,9 @@ const isolateOutcomes = new Set([
 ]);
 const outerOutcomes = new Set(['timeout', 'memory', 'threw', 'crashed', 'load_failed']);
 const logLevels = new Set(['info', 'warn', 'error']);
+const maxDigestChars = 64;
+// A message, each character of which JSON may escape as six, and fields.
+const maxLogChars = 8 * runBounds.logLineChars;
 
 /** JSON as an object. */
 export type Fields = Record<string, unknown>;
@@ -107,8 +125,17 @@ function isListOf(value: unknown, max: number, accepts: (item: unknown) => boole
   return Array.isArray(value) && value.length <= max && value.every(accepts);
 }
 
-function isLogLine(value: unknown): boolean {
-  return isFields(value) && isOneOf(logLevels, value.level) && isText(value.message, runBounds.logLineChars);
+function isLogLine(value: unknown): value is LogLine {
+  return (
+    isFields(value) &&
+    isOneOf(logLevels, value.level) &&
+    isText(value.message, runBounds.logLineChars) &&
+    (value.fields === undefined || isFields(value.fields))
+  );
+}
+
+function lineOf({ level, message, fields }: LogLine): LogLine {
+  return { level, message, ...(fields ? { fields } : {}) };
 }
 
 function isCallRequest(value: unknown): boolean {
@@ -123,7 +150,6 @@ function isCallRequest(value: unknown): boolean {
 function isStep(step: unknown): step is Step {
   if (!isFields(step)) return false;
   if (step.state === 'waiting') return isListOf(step.requests, runBounds.calls, isCallRequest);
-  if (!isListOf(step.logs, runBounds.logLines + 1, isLogLine)) return false;
   if (step.state === 'never_settled') return true;
   return (
     step.state === 'done' &&
@@ -139,14 +165,12 @@ function knownFieldsOf(step: Step): Step {
   if (step.state === 'waiting') {
     return { state: step.state, requests: step.requests.map(({ id, name, input }) => ({ id, name, input })) };
   }
-  const logs = step.logs.map(({ level, message }) => ({ level, message }));
-  if (step.state === 'never_settled') return { state: step.state, logs };
+  if (step.state === 'never_settled') return { state: step.state };
   const { state, outcome, actions, error, handlers } = step;
   return {
     state,
     outcome,
     actions,
-    logs,
     ...(error === undefined ? {} : { error }),
     ...(handlers ? { handlers } : {}),
   };
@@ -162,9 +186,13 @@ export function readChildMessage(line: string): ChildMessage | null {
   }
   if (!isFields(message)) return null;
   if (message.type === 'ready') return { type: 'ready' };
-  const { type, run, step, outcome, error } = message as Fields & { run: number };
+  const { type, run, line: told, step, digest = '', outcome, error } = message as Fields & { run: number };
   if (!Number.isSafeInteger(run)) return null;
-  if (type === 'step' && isStep(step)) return { type, run, step: knownFieldsOf(step) };
+  if (type === 'log') return isLogLine(told) && line.length <= maxLogChars ? { type, run, line: lineOf(told) } : null;
+  const cpuMs = Number.isFinite(message.cpuMs) ? Number(message.cpuMs) : 0;
+  if (type === 'step' && isStep(step) && isText(digest, maxDigestChars)) {
+    return { type, run, step: knownFieldsOf(step), cpuMs, digest };
+  }
   if (type !== 'failed' || !isOneOf(outerOutcomes, outcome) || !isText(error, runBounds.errorChars)) return null;
-  return { type, run, outcome: outcome as RunOutcome, error };
+  return { type, run, outcome: outcome as RunOutcome, error, cpuMs };
 }

@@ -282,7 +282,7 @@ async function prepareRun(app: TestApp): Promise<Operation> {
     sandbox: {
       queued: 0,
       close: async () => undefined,
-      run: async () => ({ outcome: 'ok', actions, logs: [], wallMs: 1 }),
+      run: async () => ({ outcome: 'ok', actions, logs: [], calls: [], wallMs: 1, cpuMs: 0 }),
     },
   });
   const input = {

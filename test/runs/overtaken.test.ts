@@ -10,7 +10,7 @@ type Doing = (app: TestApp, conversationId: number) => Promise<unknown>;
 
 const note: Action = { type: 'note', content: 'A note of the bot' };
 const handoff: Action = { type: 'handoff', reason: 'too hard', note: 'Somebody please' };
-const ended: RunResult = { outcome: 'ok', actions: [], logs: [], wallMs: 1 };
+const ended: RunResult = { outcome: 'ok', actions: [], logs: [], calls: [], wallMs: 1, cpuMs: 0 };
 const nothing: Doing = async () => undefined;
 const threw: RunResult = { ...ended, outcome: 'threw', error: 'Error: no' };
 

@@ -8,6 +8,7 @@ import type { SandboxProcess } from '../../src/sandbox/child-process.ts';
 import { defaultLimits } from '../../src/sandbox/run.ts';
 import { createSandbox } from '../../src/sandbox/parent/pool.ts';
 import { WatchedProcess } from '../../src/sandbox/parent/watched-process.ts';
+import { OngoingRun } from '../../src/sandbox/parent/ongoing-run.ts';
 import type { RawResult } from '../../src/sandbox/parent/watched-process.ts';
 import { LineReader, readChildMessage } from '../../src/sandbox/wire.ts';
 import { botOf, directoryOf, requestOf, sandboxPids, until } from './helpers.ts';
@@ -169,18 +170,19 @@ describe('sandbox: child process', () => {
 
   describe('that was taken over', () => {
     /** Runs a request in a process that executes this script instead of the sandbox. */
-    async function runIn(script: string, limits = defaultLimits): Promise<RawResult> {
+    async function runIn(script: string, limits = defaultLimits): Promise<RawResult & { wallMs: number }> {
       const ready = Promise.withResolvers<WatchedProcess>();
       const gone = Promise.withResolvers<void>();
       const start = () => spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'ignore'] });
       const child = new WatchedProcess(
-        { start, maxRssMb: 256, hostCalls: {} },
+        { start, maxRssMb: 256 },
         { onReady: (started) => ready.resolve(started), onExit: () => gone.resolve() },
       );
-      const result = await (await ready.promise).run(requestOf(botOf(''), { limits }), '{}');
+      const run = new OngoingRun(requestOf(botOf(''), { limits }), '{}', {});
+      const result = (await (await ready.promise).run(run)) as RawResult;
       child.kill('crashed', 'end of test');
       await gone.promise;
-      return result;
+      return { ...result, wallMs: run.spentMs };
     }
     const afterReady = (code: string) =>
       `console.log('{"type":"ready"}'); process.stdin.once('data', () => { ${code} }); setInterval(() => 0, 1000)`;
@@ -194,6 +196,16 @@ describe('sandbox: child process', () => {
       [
         'asks for nothing',
         `console.log('{"type":"step","run":1,"step":{"state":"waiting","requests":[]}}')`,
+        'crashed',
+      ],
+      [
+        'asks more often than a run may',
+        `for (let i = 0; i < 3; i++) console.log(JSON.stringify({ type: 'step', run: 1, step: { state: 'waiting', requests: Array.from({ length: 9 }, (_, id) => ({ id, name: 'x', input: 1 })) } }))`,
+        'crashed',
+      ],
+      [
+        'logs more than a run may',
+        `for (let i = 0; i < 200; i++) console.log('{"type":"log","run":1,"line":{"level":"info","message":"x"}}')`,
         'crashed',
       ],
       ['invents an outcome', `console.log('{"type":"failed","run":1,"outcome":"ok","error":""}')`, 'crashed'],
@@ -241,17 +253,29 @@ describe('sandbox: wire', () => {
   });
 
   it('takes messages as they should be and no other', () => {
-    const done = { state: 'done', outcome: 'ok', actions: [], logs: [{ level: 'info', message: 'x' }] };
-    const step = (changes: object) => JSON.stringify({ type: 'step', run: 1, step: { ...done, ...changes } });
-    expect(readChildMessage(step({}))).to.deep.equal({ type: 'step', run: 1, step: done });
-    const stuffed = { ...done, extra: 1, logs: [{ level: 'info', message: 'x', time: 'now', nested: { a: 1 } }] };
-    expect(readChildMessage(step(stuffed))).to.deep.equal({ type: 'step', run: 1, step: done });
+    const done = { state: 'done', outcome: 'ok', actions: [] };
+    const around = { type: 'step', run: 1, cpuMs: 2.5, digest: 'd' };
+    const step = (changes: object) => JSON.stringify({ ...around, step: { ...done, ...changes } });
+    expect(readChildMessage(step({}))).to.deep.equal({ ...around, step: done });
+    expect(readChildMessage(step({ ...done, extra: 1 }))).to.deep.equal({ ...around, step: done });
     const call = { id: 1, name: 'x', input: { free: 'form' } };
     expect(readChildMessage(step({ state: 'waiting', requests: [{ ...call, extra: 1 }] }))).to.deep.equal({
-      type: 'step',
-      run: 1,
+      ...around,
       step: { state: 'waiting', requests: [call] },
     });
+    const log = (changes: object) =>
+      JSON.stringify({ type: 'log', run: 1, line: { level: 'info', message: 'x', ...changes } });
+    const line = { level: 'info', message: 'x', fields: { a: 1 } };
+    expect(readChildMessage(log({ time: 'now', fields: { a: 1 } }))).to.deep.equal({ type: 'log', run: 1, line });
+    for (const changes of [
+      { level: 'fatal' },
+      { message: 5 },
+      { message: 'x'.repeat(2000) },
+      { fields: 'a' },
+      { fields: { a: 'x'.repeat(9000) } },
+    ]) {
+      expect(readChildMessage(log(changes)), JSON.stringify(changes).slice(0, 100)).to.equal(null);
+    }
     for (const changes of [
       { state: 'other' },
       { outcome: 'timeout' },
@@ -259,9 +283,6 @@ describe('sandbox: wire', () => {
       { outcome: ['ok'] },
       { actions: {} },
       { actions: Array.from({ length: 21 }, () => ({})) },
-      { logs: [{ level: 'fatal', message: 'x' }] },
-      { logs: [{ level: 'info', message: 'x'.repeat(2000) }] },
-      { logs: Array.from({ length: 200 }, () => ({ level: 'info', message: 'x' })) },
       { error: 'x'.repeat(5000) },
       { handlers: [1] },
       { state: 'waiting', requests: [{ id: 'x', name: 'x', input: 1 }] },

@@ -60,7 +60,7 @@ describe('sandbox', () => {
       { type: 'handoff', reason: 'done', note: 'n', message: 'm' },
     ]);
     expect(result.logs).to.deep.equal([
-      { level: 'info', message: 'hello {"a":1}' },
+      { level: 'info', message: 'hello', fields: { a: 1 } },
       { level: 'error', message: 'bye' },
     ]);
     expect(result).not.to.have.property('error');

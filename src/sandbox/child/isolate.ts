@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { extname } from 'node:path';
 import ivm from 'isolated-vm';
-import { computingMsOf } from '../run.ts';
 import type { RunLimits, RunOutcome } from '../run.ts';
 
 // In the package that `npm pack` makes, these files are JavaScript.
@@ -26,15 +25,16 @@ type StoppedSlice = { outcome: RunOutcome; error: string };
 
 /** One run in an isolate of its own; its slices share one budget of computing time and must not overlap. */
 export interface IsolateRun {
-  /** First slice: loads the code and calls the handler. */
-  start(code: string, input: string): Promise<SliceEnd>;
+  /** First slice: loads the code and calls the handler. `tell` gets each line of the log as JSON text. */
+  start(code: string, input: string, tell: (line: string) => void): Promise<SliceEnd>;
   /** Next slice: continues with the answers to the requests of the last step, as JSON text. */
   resume(answers: string): Promise<SliceEnd>;
   /** Frees the isolate; no method may be called afterwards. */
   dispose(): void;
 }
 
-type SliceFunction = ivm.Reference<(...texts: string[]) => void>;
+type Argument = string | ivm.Callback<(line: string) => void>;
+type SliceFunction = ivm.Reference<(...given: Argument[]) => void>;
 
 /** The functions of isolate/bootstrap.ts. */
 interface Entries {
@@ -46,8 +46,8 @@ interface Entries {
 /** An isolate in which our own code is loaded and nothing of a bot: for one run. */
 export interface PreparedIsolate {
   readonly heapMb: number;
-  /** Begins the run; to be called once. */
-  begin(limits: RunLimits): IsolateRun;
+  /** Begins the run; to be called once. `computingMs` is the computing time of all its slices together. */
+  begin(limits: RunLimits, computingMs: number): IsolateRun;
   dispose(): void;
 }
 
@@ -69,21 +69,21 @@ export function prepareIsolate(heapMb: number, onCatastrophe: (reason: string) =
   const dispose = () => {
     if (!isolate.isDisposed) isolate.dispose();
   };
-  return { heapMb, dispose, begin: (limits) => ({ ...slicesOf(isolate, entries, limits), dispose }) };
+  return { heapMb, dispose, begin: (limits, computingMs) => ({ ...slicesOf(isolate, entries, { ...limits, computingMs }), dispose }) };
 }
 
 function slicesOf(
   isolate: ivm.Isolate,
   { start, resume, collect }: Entries,
-  limits: RunLimits,
+  limits: RunLimits & { computingMs: number },
 ): Pick<IsolateRun, 'start' | 'resume'> {
-  async function runSlice(entry: SliceFunction, ...texts: string[]): Promise<SliceEnd> {
+  async function runSlice(entry: SliceFunction, ...given: Argument[]): Promise<SliceEnd> {
     const beganAt = msIn(isolate);
-    const allowedMs = Math.min(limits.sliceMs, Math.ceil(computingMsOf(limits) - beganAt));
+    const allowedMs = Math.min(limits.sliceMs, Math.ceil(limits.computingMs - beganAt));
     if (allowedMs <= 0) return { outcome: 'timeout', error: 'The time for computing is over' };
     try {
       // The time limit holds for the promise jobs of the call as well, and not later: so everything happens in here.
-      await entry.apply(undefined, texts, { timeout: allowedMs, result: { copy: true } });
+      await entry.apply(undefined, given, { timeout: allowedMs, result: { copy: true } });
       return { step: await collect.apply(undefined, [], { timeout: collectTimeoutMs, result: { copy: true } }) };
     } catch (error) {
       const ranMs = isolate.isDisposed ? 0 : msIn(isolate) - beganAt;
@@ -92,7 +92,7 @@ function slicesOf(
   }
 
   return {
-    start: (code, input) => runSlice(start, code, input),
+    start: (code, input, tell) => runSlice(start, code, input, new ivm.Callback(tell)),
     resume: (answers) => runSlice(resume, answers),
   };
 }

@@ -1,17 +1,20 @@
 // The program of a sandbox process: takes runs from stdin, one at a time, and writes their steps to stdout. The parent
 // may kill the process at any moment, so it keeps no state but a cache of bundles and an isolate for the next run.
+import { createHash } from 'node:crypto';
 import { giveUpRights } from './give-up-rights.ts';
 import type { IsolateRun, SliceEnd } from './isolate.ts';
 import { SpareIsolate } from './spare-isolate.ts';
 import { LineReader, keptBundles, maxParentLineBytes } from '../wire.ts';
-import type { ParentMessage } from '../wire.ts';
-import { defaultLimits } from '../run.ts';
+import type { ParentMessage, Round } from '../wire.ts';
+import { computingMsOf, defaultLimits } from '../run.ts';
 
+const notRepeatable = 'The bot did something else when it was run again with the same answers';
 const bundles = new Map<string, string>();
-const current: { run: number; isolate: IsolateRun | null; heapMb: number } = {
+const current: { run: number; isolate: IsolateRun | null; heapMb: number; cpu: NodeJS.CpuUsage } = {
   run: 0,
   isolate: null,
   heapMb: defaultLimits.heapMb,
+  cpu: process.cpuUsage(),
 };
 const isolates = new SpareIsolate((reason) => sayFailed(current.run, 'memory', `V8 gave up: ${reason}`));
 
@@ -23,7 +26,18 @@ function say(fields: string): void {
 }
 
 function sayFailed(run: number, outcome: string, error: string): void {
-  say(`"type":"failed","run":${run},"outcome":"${outcome}","error":${JSON.stringify(error.slice(0, 1000))}`);
+  const text = JSON.stringify(error.slice(0, 1000));
+  say(`"type":"failed","run":${run},"cpuMs":${cpuMs()},"outcome":"${outcome}","error":${text}`);
+}
+
+// One run is under way at a time: the processor time of the process is that of the run, with what V8 does for it.
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage(current.cpu);
+  return (user + system) / 1000;
+}
+
+function digestOf(step: string): string {
+  return createHash('sha1').update(step).digest('hex');
 }
 
 function closeIsolate(): void {
@@ -44,22 +58,39 @@ function report(run: number, end: SliceEnd): void {
     sayFailed(run, end.outcome, end.error);
     return;
   }
-  const { state } = JSON.parse(end.step) as { state: string };
-  if (state !== 'waiting') closeIsolate();
-  say(`"type":"step","run":${run},"step":${end.step}`);
+  const waits = isWaiting(end.step);
+  if (!waits) closeIsolate();
+  const digest = waits ? digestOf(end.step) : '';
+  say(`"type":"step","run":${run},"cpuMs":${cpuMs()},"digest":"${digest}","step":${end.step}`);
+}
+
+function isWaiting(step: string): boolean {
+  return step.startsWith('{"state":"waiting"');
 }
 
 async function startRun(message: Extract<ParentMessage, { type: 'run' }>): Promise<void> {
-  const { run, hash, input, limits } = message;
+  const { run, hash, input, limits, computingMs = computingMsOf(limits), rounds = [] } = message;
   const code = bundles.get(hash);
   if (code === undefined) {
     sayFailed(run, 'crashed', 'The bundle is missing');
     return;
   }
-  current.run = run;
-  current.heapMb = limits.heapMb;
-  current.isolate = isolates.take(limits.heapMb).begin(limits);
-  report(run, await current.isolate.start(code, input));
+  Object.assign(current, { run, heapMb: limits.heapMb, cpu: process.cpuUsage() });
+  const isolate = isolates.take(limits.heapMb).begin(limits, computingMs);
+  current.isolate = isolate;
+  const tell = (line: string): void => say(`"type":"log","run":${run},"line":${line}`);
+  report(run, await repeatRounds(isolate, await isolate.start(code, input, tell), rounds));
+}
+
+/** Brings a run to where an earlier execution of it was: the same input and answers make it ask for the same. */
+async function repeatRounds(isolate: IsolateRun, begun: SliceEnd, rounds: readonly Round[]): Promise<SliceEnd> {
+  let end = begun;
+  for (const { digest, answers } of rounds) {
+    if ('outcome' in end) return end;
+    if (!isWaiting(end.step) || digestOf(end.step) !== digest) return { outcome: 'threw', error: notRepeatable };
+    end = await isolate.resume(answers);
+  }
+  return end;
 }
 
 async function resumeRun({ run, answers }: Extract<ParentMessage, { type: 'answers' }>): Promise<void> {
@@ -75,6 +106,10 @@ function keepBundle(hash: string, code: string): void {
 function receive(message: ParentMessage): void {
   if (message.type === 'bundle') {
     keepBundle(message.hash, message.code);
+    return;
+  }
+  if (message.type === 'drop') {
+    if (current.run === message.run) closeIsolate();
     return;
   }
   const work = message.type === 'run' ? startRun(message) : resumeRun(message);

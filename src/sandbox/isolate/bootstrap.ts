@@ -64,15 +64,22 @@ const { eval: evaluateScript } = globalThis;
 
 const progress = { isDone: false, outcome: 'ok' as RunOutcome, error: '', handlers: '' };
 const actions = { text: '', count: 0, replies: 0 };
-const logs = { text: '', count: 0, chars: 0 };
+const logs = { count: 0, chars: 0 };
 const calls = { text: '', count: 0, open: 0 };
 const waiting = create(null) as Record<number, Waiting>;
 let bounds: Bounds;
+let tell: (line: string) => void;
+// Resolves the wait for the calls that are under way when the handler ends.
+let whenAnswered: (() => void) | null = null;
 
-/** Loads the bot and calls its handler; `input` is the JSON of a Start. `collect` returns the result. */
-export function start(code: string, input: string): void {
+/**
+ * Loads the bot and calls its handler; `input` is the JSON of a Start. `collect` returns the result; `tellLine` gets each
+ * line of the log at once, for runs that are killed.
+ */
+export function start(code: string, input: string, tellLine: (line: string) => void): void {
   const request = parse(input) as Start;
   ({ bounds } = request);
+  tell = tellLine;
   harden(request.now, request.seed);
   void runHandler(request, code);
 }
@@ -90,6 +97,7 @@ export function resume(answersText: string): void {
     if (!hasOwn(answer, 'error') || answer.error === undefined) call.resolve(answer.value);
     else call.reject(errorWithCode(answer.error));
   }
+  if (calls.open === 0 && whenAnswered !== null) whenAnswered();
 }
 
 /** The run's state after a slice, when no microtask is left to run: the JSON of a Step (wire.ts). */
@@ -99,17 +107,20 @@ export function collect(): string {
     calls.text = '';
     return `{"state":"waiting","requests":[${requests}]}`;
   }
-  if (!progress.isDone) return `{"state":"never_settled","logs":[${logs.text}]}`;
+  // The handler threw, and `onError` waits for something that cannot happen.
+  if (!progress.isDone && progress.error !== '') finish('threw', progress.error);
+  if (!progress.isDone) return '{"state":"never_settled"}';
   const kept = progress.outcome === 'ok' ? actions.text : '';
   const error = progress.error === '' ? '' : `,"error":${stringify(cut(progress.error, bounds.errorChars))}`;
   const handlers = progress.outcome === 'no_handler' ? `,"handlers":[${progress.handlers}]` : '';
-  return `{"state":"done","outcome":"${progress.outcome}","actions":[${kept}],"logs":[${logs.text}]${error}${handlers}}`;
+  return `{"state":"done","outcome":"${progress.outcome}","actions":[${kept}]${error}${handlers}}`;
 }
 
 async function runHandler(request: Start, code: string): Promise<void> {
   const ctx = createContext(request);
-  const on = loadHandlers(code);
-  if (on === null) return;
+  const bot = loadBot(code);
+  if (bot === null) return;
+  const on = bot.on as Fields;
   try {
     const handler = hasOwn(on, request.handler) ? on[request.handler] : undefined;
     if (typeof handler !== 'function') {
@@ -118,10 +129,29 @@ async function runHandler(request: Start, code: string): Promise<void> {
       return;
     }
     await apply(handler as (ctx: unknown) => unknown, on, [ctx]);
+    // A call that the handler did not wait for is part of the run too.
+    while (calls.open > 0) await answersOfAll();
     finish('ok', '');
   } catch (error) {
-    finish('threw', describe(error));
+    if (!progress.isDone) await endWithError(bot, ctx, error);
   }
+}
+
+function answersOfAll(): Promise<void> {
+  return new SafePromise((resolve) => {
+    whenAnswered = resolve;
+  });
+}
+
+/** Lets the bot log why it failed; it can do nothing else any more. */
+async function endWithError(bot: Fields, ctx: Fields, error: unknown): Promise<void> {
+  progress.error = describe(error);
+  try {
+    if (typeof bot.onError === 'function') await apply(bot.onError as (...given: unknown[]) => unknown, bot, [ctx, error]);
+  } catch (second) {
+    writeLog('error', 'onError threw', describe(second));
+  }
+  finish('threw', progress.error);
 }
 
 function createContext(request: Start): Fields {
@@ -149,7 +179,7 @@ function createContext(request: Start): Fields {
 }
 
 function queueAction(type: string, fields: object): void {
-  if (progress.isDone) throw new SafeError('This run is over');
+  checkUnderWay(`ctx.${type}`);
   const text = stringify({ ...fields, type });
   if (text === undefined) throw new SafeTypeError(`ctx.${type}: this value has no JSON form`);
   actions.count += 1;
@@ -160,6 +190,11 @@ function queueAction(type: string, fields: object): void {
     refuse('output_too_large', `The actions of a run may have ${bounds.outputChars} characters in all`);
   }
   actions.text += actions.text === '' ? text : `,${text}`;
+}
+
+function checkUnderWay(member: string): void {
+  if (progress.isDone) throw new SafeError('This run is over');
+  if (progress.error !== '') throw new SafeError(`${member}: onError may log and nothing else`);
 }
 
 /** Ends the run and throws: the bot can catch the error, but the outcome is final. */
@@ -177,16 +212,20 @@ function finish(outcome: RunOutcome, error: string): void {
 
 function writeLog(level: string, message: unknown, fields: unknown): void {
   if (progress.isDone || logs.count > bounds.logLines) return;
-  const extra = fields === undefined ? '' : ` ${stringify(fields)}`;
-  const line = cut(typeof message === 'string' ? message + extra : describe(message) + extra, bounds.logLineChars);
+  const given = fields === undefined ? '' : (stringify(fields) ?? '');
+  const isObject = typeof fields === 'object' && fields !== null && !isArray(fields);
+  const areFields = isObject && given[0] === '{' && given.length <= bounds.logLineChars;
+  const words = typeof message === 'string' ? message : describe(message);
+  const line = cut(given === '' || areFields ? words : `${words} ${given}`, bounds.logLineChars);
   logs.count += 1;
-  logs.chars += line.length;
+  logs.chars += line.length + (areFields ? given.length : 0);
   const isFull = logs.count > bounds.logLines || logs.chars > bounds.logChars;
   if (isFull) logs.count = bounds.logLines + 1;
+  const rest = areFields ? `,"fields":${given}` : '';
   const text = isFull
     ? '{"level":"warn","message":"… the rest of the log is left out"}'
-    : `{"level":"${level}","message":${stringify(line)}}`;
-  logs.text += logs.text === '' ? text : `,${text}`;
+    : `{"level":"${level}","message":${stringify(line)}${rest}}`;
+  tell(text);
 }
 
 function cut(text: string, length: number): string {
@@ -217,6 +256,7 @@ function fieldsOf(value: unknown, textField: string, member: string): object {
 
 function callHost(name: unknown, input: unknown): Promise<unknown> {
   if (typeof name !== 'string') throw new SafeTypeError('ctx.call: the name is a text');
+  if (!progress.isDone) checkUnderWay('ctx.call');
   const inputText = stringify(input) ?? 'null';
   if (name.length + inputText.length > bounds.callInputChars) {
     throw new SafeError(`ctx.call: the input may have ${bounds.callInputChars} characters as JSON`);
@@ -234,12 +274,12 @@ function callHost(name: unknown, input: unknown): Promise<unknown> {
   });
 }
 
-/** The bot's handlers by event name; null when they cannot be loaded, with the outcome set. */
-function loadHandlers(code: string): Fields | null {
+/** The bot, whose `on` holds its handlers by event name; null when it cannot be loaded, with the outcome set. */
+function loadBot(code: string): Fields | null {
   try {
     const bot = (evaluateScript(`"use strict";${code}\n//# sourceURL=bot.js`) as Fields | undefined)?.default;
-    const on = (bot as Fields | undefined)?.on;
-    if (typeof on === 'object' && on !== null) return on as Fields;
+    const { on, onError } = (bot ?? {}) as Fields;
+    if (typeof on === 'object' && on !== null) return { on: on as Fields, onError };
     finish('load_failed', 'The main file has no `export default defineBot({ on: { … } })`');
   } catch (error) {
     const isSyntax = error instanceof SafeSyntaxError;

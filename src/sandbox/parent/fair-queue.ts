@@ -27,14 +27,15 @@ export class FairQueue<Item extends Owned> {
   }
 
   /**
-   * Appends an item to those of its bot, then calls `takeNow`, in which a free process may take it. If the queue is
-   * over its limit after that, drops an item and returns it; it may be the new one.
+   * Appends an item to those of its bot, or puts it before them, then calls `takeNow`, in which a free process may take it.
+   * If the queue is over its limit after that, drops an item and returns it; it may be the new one.
    */
-  add(item: Item, takeNow: () => void): Item | null {
+  add(item: Item, takeNow: () => void, { first = false } = {}): Item | null {
     const { account, bot } = item.owner;
     const bots = this.#accounts.get(account) ?? new Map<number, Item[]>();
     const items = bots.get(bot) ?? [];
-    items.push(item);
+    if (first) items.unshift(item);
+    else items.push(item);
     bots.set(bot, items);
     this.#accounts.set(account, bots);
     this.#size += 1;

@@ -7,8 +7,10 @@ import { viewEvent } from './event-view.ts';
 import { Paces } from './paces.ts';
 import { runBounds } from '../run.ts';
 import type { HostCall, RunOutcome, RunRequest, RunResult, Sandbox } from '../run.ts';
-import { WatchedProcess } from './watched-process.ts';
-import type { RawResult } from './watched-process.ts';
+import { OngoingRun } from './ongoing-run.ts';
+import type { Answered } from './ongoing-run.ts';
+import { WatchedProcess, deadlineError } from './watched-process.ts';
+import type { RawResult, WaitingRun } from './watched-process.ts';
 
 /** The log for warnings to operators, such as children that do not start; a pino logger fits. */
 export interface SandboxLog {
@@ -31,10 +33,9 @@ export interface SandboxOptions {
 }
 
 interface QueuedRun {
-  request: RunRequest;
-  input: string;
+  run: OngoingRun;
   owner: Owner;
-  resolve: (result: RawResult) => void;
+  resolve: (end: RawResult | WaitingRun) => void;
 }
 
 /** The part of the children that is reserved for quick bots; at least one child, where there are several. */
@@ -59,6 +60,7 @@ class ProcessPool implements Sandbox {
   readonly #queue: FairQueue<QueuedRun>;
   readonly #paces = new Paces();
   readonly #restarts = new Set<NodeJS.Timeout>();
+  readonly #closing = Promise.withResolvers<RawResult>();
   #failedStarts = 0;
   #isClosed = false;
 
@@ -73,26 +75,52 @@ class ProcessPool implements Sandbox {
   }
 
   async run(request: RunRequest): Promise<RunResult> {
-    return toResult(await this.#enqueue(request), request);
+    const input = inputOf(request);
+    const { hostCalls = {} } = this.#options;
+    const run = new OngoingRun(request, input, hostCalls);
+    const raw = boundsFault(request, input) ?? (await this.#execute(run));
+    run.end();
+    return toResult(raw, run);
+  }
+
+  async #execute(run: OngoingRun): Promise<RawResult> {
+    let end = await this.#enqueue(run);
+    while ('answered' in end) {
+      end = (await this.#wait(run, end.answered)) ?? (await this.#enqueue(run, { first: true }));
+    }
+    return end;
+  }
+
+  /** Waits for the service; null when the run can go on. */
+  async #wait(run: OngoingRun, answering: Promise<Answered>): Promise<RawResult | null> {
+    const goOn = run.request.onWait?.();
+    const beganAt = performance.now();
+    const deadline = Promise.withResolvers<RawResult>();
+    const late = refused('deadline', deadlineError(run.request.limits));
+    const timer = setTimeout(() => deadline.resolve(late), Math.max(0, run.wallLeftMs));
+    const end = await Promise.race([answering, deadline.promise, this.#closing.promise]);
+    clearTimeout(timer);
+    run.spentMs += performance.now() - beganAt;
+    goOn?.();
+    if ('forbidden' in end) return refused('forbidden_action', end.forbidden);
+    return 'answers' in end ? null : end;
   }
 
   close(): Promise<void> {
     this.#isClosed = true;
     for (const timer of this.#restarts) clearTimeout(timer);
     this.#drain('The sandbox was closed');
+    this.#closing.resolve(refused('crashed', 'The sandbox was closed'));
     for (const process of this.#processes) process.kill('crashed', 'The sandbox was closed');
     return this.#whenEmpty();
   }
 
-  #enqueue(request: RunRequest): Promise<RawResult> | RawResult {
+  #enqueue(run: OngoingRun, place = {}): Promise<RawResult | WaitingRun> | RawResult {
     if (this.#isClosed) return refused('crashed', 'The sandbox is closed');
-    if (request.bundle.code.length > runBounds.bundleChars) return refused('load_failed', 'The bundle is too large');
-    const input = inputOf(request);
-    if (input.length > runBounds.inputChars) return refused('load_failed', 'The event is too large');
-    const { promise, resolve } = Promise.withResolvers<RawResult>();
+    const { promise, resolve } = Promise.withResolvers<RawResult | WaitingRun>();
     // The limit counts waiting runs only: a free child takes the run before the limit is checked.
-    const run = { request, input, owner: request.owner, resolve };
-    const displaced = this.#queue.add(run, () => this.#dispatch());
+    const queued = { run, owner: run.request.owner, resolve };
+    const displaced = this.#queue.add(queued, () => this.#dispatch(), place);
     displaced?.resolve(refused('queue_full', `${this.#queue.size} runs are waiting already`));
     return promise;
   }
@@ -117,19 +145,20 @@ class ProcessPool implements Sandbox {
     return size < 2 || this.#failedStarts > 0 ? 0 : Math.max(1, Math.floor(size * reservedPart));
   }
 
-  async #runIn(process: WatchedProcess, { request, input, owner, resolve }: QueuedRun): Promise<void> {
+  async #runIn(process: WatchedProcess, { run, owner, resolve }: QueuedRun): Promise<void> {
     this.#paces.begin(owner);
-    const result = await process.run(request, input);
-    this.#paces.end(owner, { wallMs: result.wallMs, killed: !process.isUsable });
+    const startedAt = performance.now();
+    const end = await process.run(run);
+    this.#paces.end(owner, { wallMs: performance.now() - startedAt, killed: !process.isUsable });
     if (process.isUsable) this.#idle.push(process);
-    resolve(result);
+    resolve(end);
     this.#dispatch();
   }
 
   #startProcess(): void {
-    const { start = startSandboxProcess, maxRssMb, hostCalls = {} } = this.#options;
+    const { start = startSandboxProcess, maxRssMb } = this.#options;
     const process = new WatchedProcess(
-      { start, maxRssMb, hostCalls },
+      { start, maxRssMb },
       {
         onReady: (ready) => {
           this.#failedStarts = 0;
@@ -185,21 +214,28 @@ class ProcessPool implements Sandbox {
   }
 }
 
-function toResult(raw: RawResult, request: RunRequest): RunResult {
+function toResult(raw: RawResult, { request, logs, calls, spentMs, cpuMs }: OngoingRun): RunResult {
   const verdict = raw.outcome === 'ok' ? judgeActions(raw.actions, request.permissions) : raw;
   const { outcome, error } = 'outcome' in verdict ? verdict : { outcome: 'ok' as const, error: undefined };
   return {
     outcome,
     actions: 'outcome' in verdict ? [] : verdict.actions,
-    logs: raw.logs,
-    wallMs: raw.wallMs,
+    logs,
+    calls,
+    wallMs: spentMs,
+    cpuMs,
     ...(error === undefined ? {} : { error: hidePaths(error, runBounds.errorChars) }),
     ...(raw.handlers ? { handlers: raw.handlers } : {}),
   };
 }
 
 function refused(outcome: RunOutcome, error: string): RawResult {
-  return { outcome, actions: [], logs: [], error, wallMs: 0 };
+  return { outcome, actions: [], error };
+}
+
+function boundsFault(request: RunRequest, input: string): RawResult | null {
+  if (request.bundle.code.length > runBounds.bundleChars) return refused('load_failed', 'The bundle is too large');
+  return input.length > runBounds.inputChars ? refused('load_failed', 'The event is too large') : null;
 }
 
 /** The request as the JSON text that `start` of isolate/bootstrap.ts parses. */

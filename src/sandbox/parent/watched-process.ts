@@ -1,20 +1,23 @@
 import { residentMb } from '../child-process.ts';
 import type { SandboxProcess } from '../child-process.ts';
 import { cannotGiveUpRoot } from '../child/give-up-rights.ts';
-import { answerCalls } from './host-calls.ts';
-import { computingMsOf } from '../run.ts';
-import type { HostCall, LogLine, RunOutcome, RunRequest } from '../run.ts';
+import type { Answered, OngoingRun } from './ongoing-run.ts';
+import { runBounds } from '../run.ts';
+import type { LogLine, RunLimits, RunOutcome } from '../run.ts';
 import { LineReader, keptBundles, maxChildLineBytes, readChildMessage } from '../wire.ts';
-import type { CallRequest, ChildMessage, ParentMessage, Step } from '../wire.ts';
+import type { ChildMessage, ParentMessage, Step } from '../wire.ts';
 
 /** The end of a run, its actions not validated yet. */
 export interface RawResult {
   outcome: RunOutcome;
   actions: unknown[];
-  logs: LogLine[];
   error?: string;
   handlers?: string[];
-  wallMs: number;
+}
+
+/** A run that has left its child to wait for the service. */
+export interface WaitingRun {
+  answered: Promise<Answered>;
 }
 
 /** Callbacks of the pool that owns a process. */
@@ -25,30 +28,32 @@ export interface ProcessListener {
   onExit(process: WatchedProcess, wasReady: boolean, cause: string): void;
 }
 
-/** How a process is started, its memory limit (`maxRssMb`, in MiB) and the host calls that its bots may make. */
+/** How a process is started, and its memory limit (`maxRssMb`, in MiB). */
 export interface ProcessOptions {
   start: (maxRssMb: number) => SandboxProcess;
   maxRssMb: number;
-  hostCalls: Readonly<Record<string, HostCall>>;
 }
 
 interface ActiveRun {
   readonly id: number;
-  readonly request: RunRequest;
+  readonly run: OngoingRun;
   readonly startedAt: number;
   /** The run's remaining computing time at the beginning of the child's current slice. */
   computingLeftMs: number;
   sliceBeganAt: number;
   /** The deadline for the child's next message; infinite while the child waits for answers of the service. */
   sliceEndsAt: number;
-  readonly abort: AbortController;
-  readonly resolve: (result: RawResult) => void;
+  readonly logs: LogLine[];
+  cpuMs: number;
+  readonly resolve: (end: RawResult | WaitingRun) => void;
 }
 
 const watchEveryMs = 20;
 /** The isolate ends its slice by itself; a child that is later than this can no longer be stopped from within. */
 const overrunGraceMs = 200;
 const readyWithinMs = 10_000;
+/** A run keeps its child for calls that are answered within this time; executing it again would take longer. */
+const heldMs = 5;
 /** A child that still uses more than this part of `maxRssMb` after a run is replaced, so that the next run has room. */
 const keptMemoryPart = 0.6;
 
@@ -90,19 +95,21 @@ export class WatchedProcess {
   }
 
   /**
-   * Runs one request; to be called after `onReady`, while `isUsable`, and with no other run under way. `input` is the
-   * JSON for the isolate. Never rejects.
+   * Executes a run until it ends or waits for the service for longer than a moment; to be called after `onReady`, while
+   * `isUsable`, and with no other run under way. Never rejects.
    */
-  run(request: RunRequest, input: string): Promise<RawResult> {
-    const { promise, resolve } = Promise.withResolvers<RawResult>();
-    const { bundle, limits } = request;
+  run(run: OngoingRun): Promise<RawResult | WaitingRun> {
+    const { promise, resolve } = Promise.withResolvers<RawResult | WaitingRun>();
+    const { rounds, input, computingLeftMs } = run;
+    const { bundle, limits } = run.request;
     const id = (this.#lastRun += 1);
     const startedAt = performance.now();
-    const slice = { computingLeftMs: computingMsOf(limits), sliceBeganAt: startedAt, sliceEndsAt: 0 };
-    this.#active = { id, request, startedAt, ...slice, abort: new AbortController(), resolve };
+    const slice = { computingLeftMs, sliceBeganAt: startedAt, sliceEndsAt: 0 };
+    this.#active = { id, run, startedAt, ...slice, logs: [], cpuMs: 0, resolve };
     this.#sendBundle(bundle.hash, bundle.code);
-    this.#giveSlice(this.#active);
-    this.#send({ type: 'run', run: id, hash: bundle.hash, input, limits });
+    this.#giveSlice(this.#active, rounds.length + 1);
+    const computingMs = Math.ceil(computingLeftMs);
+    this.#send({ type: 'run', run: id, hash: bundle.hash, input, limits, computingMs, rounds });
     this.#watch = setInterval(() => this.#check(), watchEveryMs);
     return promise;
   }
@@ -110,7 +117,7 @@ export class WatchedProcess {
   /** Kills the process at once; the current run, if any, ends with this outcome. */
   kill(outcome: RunOutcome, error: string): void {
     this.#doom();
-    this.#finish({ outcome, actions: [], logs: [], error });
+    this.#finish({ outcome, actions: [], error });
   }
 
   #doom(): void {
@@ -129,8 +136,17 @@ export class WatchedProcess {
     this.#child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
-  #giveSlice(active: ActiveRun): void {
-    const allowedMs = Math.min(active.request.limits.sliceMs, Math.max(active.computingLeftMs, 0));
+  #endSlice(active: ActiveRun): void {
+    if (active.sliceEndsAt === Infinity) return;
+    const ms = performance.now() - active.sliceBeganAt;
+    active.computingLeftMs -= ms;
+    active.run.addComputing(ms);
+    active.sliceEndsAt = Infinity;
+  }
+
+  #giveSlice(active: ActiveRun, slices = 1): void {
+    const { sliceMs } = active.run.request.limits;
+    const allowedMs = Math.min(slices * sliceMs, Math.max(active.computingLeftMs, 0));
     active.sliceBeganAt = performance.now();
     active.sliceEndsAt = active.sliceBeganAt + allowedMs + overrunGraceMs;
   }
@@ -153,47 +169,53 @@ export class WatchedProcess {
       this.#listener.onReady(this);
     } else if (!message || message.type === 'ready' || message.run !== active?.id) {
       this.kill('crashed', 'The sandbox broke its protocol');
-    } else if (message.type === 'failed') {
-      this.#end({ outcome: message.outcome, actions: [], logs: [], error: message.error });
+    } else if (message.type === 'log') {
+      this.#keepLine(active, message.line);
     } else {
-      this.#advance(active, message.step);
+      active.cpuMs = message.cpuMs;
+      if (message.type === 'step') this.#advance(active, message);
+      else this.#end({ outcome: message.outcome, actions: [], error: message.error });
     }
   }
 
-  #advance(active: ActiveRun, step: Step): void {
+  #keepLine({ logs }: ActiveRun, line: LogLine): void {
+    if (logs.length <= runBounds.logLines) logs.push(line);
+    else this.kill('crashed', 'The sandbox broke its protocol');
+  }
+
+  #advance(active: ActiveRun, { step, digest }: { step: Step; digest: string }): void {
     if (step.state === 'waiting') {
-      void this.#serve(active, step.requests);
+      if (active.run.mayAsk(step.requests)) void this.#serve(active, active.run.answer(step.requests, digest));
+      else this.kill('crashed', 'The sandbox broke its protocol');
     } else if (step.state === 'never_settled') {
-      const error = 'The handler waits for something that cannot happen';
-      this.#end({ outcome: 'never_settled', actions: [], logs: step.logs, error });
+      this.#end({ outcome: 'never_settled', actions: [], error: 'The handler waits for something that cannot happen' });
     } else {
-      const { outcome, actions, logs, error, handlers } = step;
-      this.#end({ outcome, actions, logs, ...(error ? { error } : {}), ...(handlers ? { handlers } : {}) });
+      const { outcome, actions, error, handlers } = step;
+      this.#end({ outcome, actions, ...(error ? { error } : {}), ...(handlers ? { handlers } : {}) });
     }
   }
 
-  async #serve(active: ActiveRun, requests: CallRequest[]): Promise<void> {
-    if (requests.length === 0) {
-      this.kill('crashed', 'The sandbox broke its protocol');
+  async #serve(active: ActiveRun, answering: Promise<Answered>): Promise<void> {
+    this.#endSlice(active);
+    const answered = await inTime(answering);
+    if (this.#active !== active) return;
+    if (answered !== null && 'answers' in answered) {
+      this.#giveSlice(active);
+      this.#send({ type: 'answers', run: active.id, answers: answered.answers });
       return;
     }
-    active.computingLeftMs -= performance.now() - active.sliceBeganAt;
-    active.sliceEndsAt = Infinity;
-    const { request: run, abort } = active;
-    const { hostCalls } = this.#options;
-    const answers = await answerCalls(requests, { hostCalls, run, signal: abort.signal });
-    if (this.#active !== active) return;
-    this.#giveSlice(active);
-    this.#send({ type: 'answers', run: active.id, answers });
+    this.#send({ type: 'drop', run: active.id });
+    if (answered === null) this.#finish({ answered: answering });
+    else this.#finish({ outcome: 'forbidden_action', actions: [], error: answered.forbidden });
   }
 
   #check(): void {
     const active = this.#active;
     if (!active) return;
     const now = performance.now();
-    const { wallMs } = active.request.limits;
+    const { wallLeftMs, request } = active.run;
     if (now > active.sliceEndsAt) this.kill('unresponsive', 'The bot could not be stopped and was killed');
-    else if (now - active.startedAt > wallMs) this.kill('deadline', `The run took longer than ${wallMs} ms`);
+    else if (now - active.startedAt > wallLeftMs) this.kill('deadline', deadlineError(request.limits));
     else if (this.#residentMb() > this.#options.maxRssMb) {
       this.kill('rss_limit', `The sandbox process took more than ${this.#options.maxRssMb} MiB`);
     }
@@ -204,28 +226,46 @@ export class WatchedProcess {
   }
 
   /** Ends a run that the child itself reported as ended: the child is kept, unless it uses too much memory. */
-  #end(result: Omit<RawResult, 'wallMs'>): void {
+  #end(result: RawResult): void {
     const isSpoilt = result.outcome === 'memory' || this.#residentMb() > this.#options.maxRssMb * keptMemoryPart;
     if (isSpoilt) this.#doom();
     this.#finish(result);
   }
 
-  #finish(result: Omit<RawResult, 'wallMs'>): void {
+  #finish(end: RawResult | WaitingRun): void {
     const active = this.#active;
     if (!active) return;
+    const { run, startedAt, logs, cpuMs, resolve } = active;
     this.#active = null;
     clearInterval(this.#watch);
-    active.abort.abort();
-    active.resolve({ ...result, wallMs: performance.now() - active.startedAt });
+    this.#endSlice(active);
+    run.addExecution({ logs, cpuMs, wallMs: performance.now() - startedAt });
+    resolve(end);
   }
 
   #leave(error: string): void {
     if (this.#isGone) return;
     this.#isGone = true;
     clearTimeout(this.#startTimer);
-    this.#finish({ outcome: 'crashed', actions: [], logs: [], error });
+    this.#finish({ outcome: 'crashed', actions: [], error });
     this.#listener.onExit(this, this.#isReady, error);
   }
+}
+
+/** The error of a run that ended as `deadline`. */
+export function deadlineError({ wallMs }: RunLimits): string {
+  return `The run took longer than ${wallMs} ms`;
+}
+
+/** What the promise resolves to; null if that takes longer than a child is held. */
+function inTime(answering: Promise<Answered>): Promise<Answered | null> {
+  const { promise, resolve } = Promise.withResolvers<Answered | null>();
+  const timer = setTimeout(() => resolve(null), heldMs);
+  void answering.then((answered) => {
+    clearTimeout(timer);
+    resolve(answered);
+  });
+  return promise;
 }
 
 function describeExit(code: number | null, signal: string | null): string {

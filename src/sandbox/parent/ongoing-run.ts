@@ -1,0 +1,89 @@
+import { computingMsOf, runBounds } from '../run.ts';
+import type { HostCall, LogLine, RecordedCall, RunRequest } from '../run.ts';
+import type { CallRequest, Round } from '../wire.ts';
+import { answerCalls } from './host-calls.ts';
+
+/** An answered round of calls; or the permission that one of them lacked. */
+export type Answered = { answers: string } | { forbidden: string };
+
+/** The computing time of all executions of a run together, as a multiple of that of one execution. */
+const executionsOfComputing = 2;
+
+/**
+ * What lasts of a run while it goes from one child to another. A run that waits for the service occupies no child: with the
+ * answers it is executed again from its start, with the same input, and arrives where it was.
+ */
+export class OngoingRun {
+  readonly request: RunRequest;
+  /** The JSON for the isolate. */
+  readonly input: string;
+  readonly rounds: Round[] = [];
+  readonly calls: RecordedCall[] = [];
+  readonly #hostCalls: Readonly<Record<string, HostCall>>;
+  readonly #abort = new AbortController();
+  #logs: LogLine[] = [];
+  #charsLeft: number = runBounds.runOutputChars;
+  #computedMs = 0;
+  /** Milliseconds in children and in waits, without those in the queue. */
+  spentMs = 0;
+  cpuMs = 0;
+
+  constructor(request: RunRequest, input: string, hostCalls: Readonly<Record<string, HostCall>>) {
+    this.request = request;
+    this.input = input;
+    this.#hostCalls = { ...hostCalls, ...request.hostCalls };
+  }
+
+  /** The log so far: of the execution that wrote the most. */
+  get logs(): LogLine[] {
+    return this.#logs;
+  }
+
+  /** Adds what an execution took and wrote. */
+  addExecution({ logs, cpuMs, wallMs }: { logs: LogLine[]; cpuMs: number; wallMs: number }): void {
+    if (logs.length >= this.#logs.length) this.#logs = logs;
+    this.cpuMs += cpuMs;
+    this.spentMs += wallMs;
+  }
+
+  /** Counts the computing time of a slice. */
+  addComputing(ms: number): void {
+    this.#computedMs += ms;
+  }
+
+  /** The computing time that the next execution may take. */
+  get computingLeftMs(): number {
+    const whole = computingMsOf(this.request.limits);
+    return Math.max(0, Math.min(whole, whole * executionsOfComputing - this.#computedMs));
+  }
+
+  get wallLeftMs(): number {
+    return this.request.limits.wallMs - this.spentMs;
+  }
+
+  /** Whether a child may report these requests; the isolate counts them too. */
+  mayAsk(requests: readonly CallRequest[]): boolean {
+    return requests.length > 0 && this.calls.length + requests.length <= runBounds.calls;
+  }
+
+  /** Performs a round of calls and records them. Never rejects. */
+  async answer(requests: readonly CallRequest[], digest: string): Promise<Answered> {
+    const { request: run, signal } = this;
+    const answered = await answerCalls(requests, { hostCalls: this.#hostCalls, run, signal, charsLeft: this.#charsLeft });
+    if ('forbidden' in answered) return answered;
+    const { answers, calls } = answered;
+    this.#charsLeft -= answers.length;
+    this.calls.push(...calls);
+    this.rounds.push({ digest, answers });
+    return { answers };
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Aborts calls that are still under way. */
+  end(): void {
+    this.#abort.abort();
+  }
+}
