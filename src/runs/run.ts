@@ -4,6 +4,7 @@ import type { Clock, Random } from '../lib/ports.ts';
 import { validateConfig } from '../packages/manifest.ts';
 import type { InstalledPlugin, InstalledPlugins } from './installed-plugins.ts';
 import type { RunResult, Sandbox } from '../sandbox/run.ts';
+import { errorOfRun } from './run-error.ts';
 
 /** An event for a plugin bot. */
 export interface BotEvent {
@@ -83,12 +84,16 @@ export function recordOf(
     pluginVersion: pack?.manifest.version ?? '',
     bundleHash: pack?.bundle.hash ?? '',
     config,
+    permissions: pack?.manifest.permissions ?? null,
+    limits: pack?.manifest.limits ?? null,
     seed,
     clock,
+    calls: result.calls,
     outcome,
     actions: result.actions,
     logs: result.logs,
-    error: error ?? result.error ?? null,
+    error: errorOfRun(error ?? result.error),
+    cpuMs: result.cpuMs,
     wallMs: result.wallMs,
   };
 }

@@ -186,13 +186,30 @@ export function readChildMessage(line: string): ChildMessage | null {
   }
   if (!isFields(message)) return null;
   if (message.type === 'ready') return { type: 'ready' };
-  const { type, run, line: told, step, digest = '', outcome, error } = message as Fields & { run: number };
-  if (!Number.isSafeInteger(run)) return null;
-  if (type === 'log') return isLogLine(told) && line.length <= maxLogChars ? { type, run, line: lineOf(told) } : null;
-  const cpuMs = Number.isFinite(message.cpuMs) ? Number(message.cpuMs) : 0;
-  if (type === 'step' && isStep(step) && isText(digest, maxDigestChars)) {
-    return { type, run, step: knownFieldsOf(step), cpuMs, digest };
-  }
+  const { type, run } = message;
+  if (!isRun(run)) return null;
+  if (type === 'log') return line.length <= maxLogChars ? logOf(run, message) : null;
+  return type === 'step' ? stepOf(run, message) : failureOf(run, message);
+}
+
+function isRun(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+function logOf(run: number, { line }: Fields): ChildMessage | null {
+  return isLogLine(line) ? { type: 'log', run, line: lineOf(line) } : null;
+}
+
+function stepOf(run: number, { step, digest, cpuMs }: Fields): ChildMessage | null {
+  if (!isStep(step) || !isText(digest, maxDigestChars)) return null;
+  return { type: 'step', run, step: knownFieldsOf(step), cpuMs: timeOf(cpuMs), digest };
+}
+
+function failureOf(run: number, { type, outcome, error, cpuMs }: Fields): ChildMessage | null {
   if (type !== 'failed' || !isOneOf(outerOutcomes, outcome) || !isText(error, runBounds.errorChars)) return null;
-  return { type, run, outcome: outcome as RunOutcome, error, cpuMs };
+  return { type, run, outcome: outcome as RunOutcome, error, cpuMs: timeOf(cpuMs) };
+}
+
+function timeOf(ms: unknown): number {
+  return typeof ms === 'number' && ms >= 0 ? ms : 0;
 }

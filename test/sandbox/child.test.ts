@@ -195,12 +195,12 @@ describe('sandbox: child process', () => {
       ['is ready once more', `console.log('{"type":"ready"}')`, 'crashed'],
       [
         'asks for nothing',
-        `console.log('{"type":"step","run":1,"step":{"state":"waiting","requests":[]}}')`,
+        `console.log('{"type":"step","run":1,"digest":"d","step":{"state":"waiting","requests":[]}}')`,
         'crashed',
       ],
       [
         'asks more often than a run may',
-        `for (let i = 0; i < 3; i++) console.log(JSON.stringify({ type: 'step', run: 1, step: { state: 'waiting', requests: Array.from({ length: 9 }, (_, id) => ({ id, name: 'x', input: 1 })) } }))`,
+        `for (let i = 0; i < 3; i++) console.log(JSON.stringify({ type: 'step', run: 1, digest: 'd', step: { state: 'waiting', requests: Array.from({ length: 9 }, (_, id) => ({ id, name: 'x', input: 1 })) } }))`,
         'crashed',
       ],
       [
@@ -224,7 +224,7 @@ describe('sandbox: child process', () => {
       });
     }
     it('is killed when all its turns together take longer than a run may compute', async () => {
-      const waiting = `{"type":"step","run":1,"step":{"state":"waiting","requests":[{"id":1,"name":"x","input":1}]}}`;
+      const waiting = `{"type":"step","run":1,"digest":"d","step":{"state":"waiting","requests":[{"id":1,"name":"x","input":1}]}}`;
       const result = await runIn(
         `console.log('{"type":"ready"}');
          process.stdin.on('data', (text) => setTimeout(() => console.log('${waiting}'), String(text).includes('bundle') ? 0 : 300));`,
@@ -290,7 +290,7 @@ describe('sandbox: wire', () => {
     ]) {
       expect(readChildMessage(step(changes)), JSON.stringify(changes).slice(0, 100)).to.equal(null);
     }
-    for (const line of [
+    for (const text of [
       '',
       'null',
       '[]',
@@ -299,7 +299,7 @@ describe('sandbox: wire', () => {
       '{"type":"step","run":1.5,"step":{}}',
       '{"type":"step","run":1}',
     ]) {
-      expect(readChildMessage(line), line).to.equal(null);
+      expect(readChildMessage(text), text).to.equal(null);
     }
   });
 });

@@ -149,11 +149,15 @@ describe('sandbox: runs that wait for the service', () => {
 
   describe('onError', () => {
     const failing = (onError: string) =>
-      bundleOf(`({ default: { on: { message_created(ctx) { ctx.reply('a'); throw new Error('no'); } }, ${onError} } })`);
+      bundleOf(
+        `({ default: { on: { message_created(ctx) { ctx.reply('a'); throw new Error('no'); } }, ${onError} } })`,
+      );
     const runFailing = (onError: string) => sandbox.run(requestOf(failing(onError)));
 
     it('logs what went wrong, into the log of the run', async () => {
-      const result = await runFailing(`async onError(ctx, error) { await 0; ctx.log.error('failed', { why: error.message }); }`);
+      const result = await runFailing(
+        `async onError(ctx, error) { await 0; ctx.log.error('failed', { why: error.message }); }`,
+      );
       expect(result.outcome).to.equal('threw');
       expect(result.error).to.contain('Error: no');
       expect(result.actions).to.deep.equal([]);

@@ -4,7 +4,10 @@ import { sql } from '../../postgres/sql.ts';
 import { forgetFailures } from './quarantine.ts';
 import { storableJson, storableText, storableTextOrNull } from '../../lib/storable.ts';
 
-/** Input, decisions and output of a run: enough to replay it. */
+/**
+ * Input, decisions and output of a run: with the bundle of `bundleHash` and the event it can be repeated exactly. `config`
+ * has no secret settings; texts in `calls` and `logs` that equal a secret are replaced.
+ */
 export interface BotRun {
   botId: number;
   conversationId: number;
@@ -15,12 +18,18 @@ export interface BotRun {
   pluginVersion: string;
   bundleHash: string;
   config: Record<string, unknown>;
+  /** Permissions and limits of the manifest; null when no plugin was there. */
+  permissions: object | null;
+  limits: object | null;
   seed: number;
   clock: Date;
+  /** The calls to the service in order: `{name, input, output | error, ms}`. */
+  calls: readonly object[];
   outcome: string;
   actions: readonly unknown[];
   logs: readonly unknown[];
-  error: string | null;
+  error: { message: string; stack: string | null } | null;
+  cpuMs: number;
   wallMs: number;
 }
 
@@ -29,8 +38,9 @@ const maxErrorChars = 4096;
 const maxNameChars = 255;
 
 const insertion = `INSERT INTO bot_runs (account_id, agent_bot_id, conversation_id, event_id, attempt, plugin_id,
-  plugin_version, bundle_hash, config, seed, clock, outcome, actions, logs, error, wall_ms, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`;
+  plugin_version, bundle_hash, config, seed, clock, outcome, actions, logs, error, wall_ms, created_at, calls, permissions,
+  limits, error_stack, cpu_ms)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`;
 const keepStatement = prepared(insertion);
 const keepGoodStatement = prepared(`WITH forgotten AS (${forgetFailures('$2')}) ${insertion}`);
 
@@ -63,8 +73,13 @@ async function keep(tx: Transaction, run: BotRun, statement: string): Promise<vo
     run.outcome,
     storableJson(run.actions),
     storableJson(run.logs),
-    storableTextOrNull(run.error, maxErrorChars),
+    storableTextOrNull(run.error?.message ?? null, maxErrorChars),
     Math.round(run.wallMs),
     tx.now,
+    storableJson(run.calls),
+    run.permissions && storableJson(run.permissions),
+    run.limits && storableJson(run.limits),
+    storableTextOrNull(run.error?.stack ?? null, maxErrorChars),
+    Math.round(run.cpuMs),
   ]);
 }

@@ -17,6 +17,7 @@ import { ConversationCounts } from './20261122-conversation-counts.ts';
 import { LeanIndexes } from './20261122-lean-indexes.ts';
 import { Plugins } from './20261122-plugins.ts';
 import { Batches } from './20261122-batches.ts';
+import { RunRecords } from './20261122-run-records.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -38,6 +39,7 @@ export const migrations = [
   { name: '20261122-lean-indexes', class: LeanIndexes },
   { name: '20261122-plugins', class: Plugins },
   { name: '20261122-batches', class: Batches },
+  { name: '20261122-run-records', class: RunRecords },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

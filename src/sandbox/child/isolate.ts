@@ -69,7 +69,11 @@ export function prepareIsolate(heapMb: number, onCatastrophe: (reason: string) =
   const dispose = () => {
     if (!isolate.isDisposed) isolate.dispose();
   };
-  return { heapMb, dispose, begin: (limits, computingMs) => ({ ...slicesOf(isolate, entries, { ...limits, computingMs }), dispose }) };
+  return {
+    heapMb,
+    dispose,
+    begin: (limits, computingMs) => ({ ...slicesOf(isolate, entries, { ...limits, computingMs }), dispose }),
+  };
 }
 
 function slicesOf(

@@ -147,7 +147,8 @@ function answersOfAll(): Promise<void> {
 async function endWithError(bot: Fields, ctx: Fields, error: unknown): Promise<void> {
   progress.error = describe(error);
   try {
-    if (typeof bot.onError === 'function') await apply(bot.onError as (...given: unknown[]) => unknown, bot, [ctx, error]);
+    if (typeof bot.onError === 'function')
+      await apply(bot.onError as (...given: unknown[]) => unknown, bot, [ctx, error]);
   } catch (second) {
     writeLog('error', 'onError threw', describe(second));
   }
@@ -212,20 +213,21 @@ function finish(outcome: RunOutcome, error: string): void {
 
 function writeLog(level: string, message: unknown, fields: unknown): void {
   if (progress.isDone || logs.count > bounds.logLines) return;
-  const given = fields === undefined ? '' : (stringify(fields) ?? '');
-  const isObject = typeof fields === 'object' && fields !== null && !isArray(fields);
-  const areFields = isObject && given[0] === '{' && given.length <= bounds.logLineChars;
-  const words = typeof message === 'string' ? message : describe(message);
-  const line = cut(given === '' || areFields ? words : `${words} ${given}`, bounds.logLineChars);
+  const inside = lineOf(message, fields);
   logs.count += 1;
-  logs.chars += line.length + (areFields ? given.length : 0);
+  logs.chars += inside.length;
   const isFull = logs.count > bounds.logLines || logs.chars > bounds.logChars;
   if (isFull) logs.count = bounds.logLines + 1;
-  const rest = areFields ? `,"fields":${given}` : '';
-  const text = isFull
-    ? '{"level":"warn","message":"… the rest of the log is left out"}'
-    : `{"level":"${level}","message":${stringify(line)}${rest}}`;
-  tell(text);
+  tell(isFull ? '{"level":"warn","message":"… the rest of the log is left out"}' : `{"level":"${level}",${inside}}`);
+}
+
+/** The inside of a line as JSON; fields that are no object, or too long, become a part of the message. */
+function lineOf(message: unknown, fields: unknown): string {
+  const words = typeof message === 'string' ? message : describe(message);
+  const given = fields === undefined ? '' : (stringify(fields) ?? '');
+  const areFields = !isArray(fields) && given[0] === '{' && given.length <= bounds.logLineChars;
+  const rest = given === '' || areFields ? '' : ` ${given}`;
+  return `"message":${stringify(cut(words + rest, bounds.logLineChars))}${areFields ? `,"fields":${given}` : ''}`;
 }
 
 function cut(text: string, length: number): string {
@@ -279,7 +281,7 @@ function loadBot(code: string): Fields | null {
   try {
     const bot = (evaluateScript(`"use strict";${code}\n//# sourceURL=bot.js`) as Fields | undefined)?.default;
     const { on, onError } = (bot ?? {}) as Fields;
-    if (typeof on === 'object' && on !== null) return { on: on as Fields, onError };
+    if (typeof on === 'object' && on !== null) return { on: on, onError };
     finish('load_failed', 'The main file has no `export default defineBot({ on: { … } })`');
   } catch (error) {
     const isSyntax = error instanceof SafeSyntaxError;

@@ -50,7 +50,9 @@ function fit(answers: readonly OneAnswer[], requests: readonly CallRequest[], ch
 
 function refuseAll(answers: readonly OneAnswer[], requests: readonly CallRequest[], chars: number): OneAnswer[] {
   const message = `The answers are longer than ${chars} characters as JSON`;
-  return requests.map((request, at) => refuse(request, { code: 'answer_too_large', message }, answers[at]?.call.ms ?? 0));
+  return requests.map((request, at) =>
+    refuse(request, { code: 'answer_too_large', message }, answers[at]?.call.ms ?? 0),
+  );
 }
 
 async function answerCall(request: CallRequest, service: CallService): Promise<OneAnswer> {

@@ -69,7 +69,12 @@ export class OngoingRun {
   /** Performs a round of calls and records them. Never rejects. */
   async answer(requests: readonly CallRequest[], digest: string): Promise<Answered> {
     const { request: run, signal } = this;
-    const answered = await answerCalls(requests, { hostCalls: this.#hostCalls, run, signal, charsLeft: this.#charsLeft });
+    const answered = await answerCalls(requests, {
+      hostCalls: this.#hostCalls,
+      run,
+      signal,
+      charsLeft: this.#charsLeft,
+    });
     if ('forbidden' in answered) return answered;
     const { answers, calls } = answered;
     this.#charsLeft -= answers.length;

@@ -258,14 +258,12 @@ export function deadlineError({ wallMs }: RunLimits): string {
 }
 
 /** What the promise resolves to; null if that takes longer than a child is held. */
-function inTime(answering: Promise<Answered>): Promise<Answered | null> {
-  const { promise, resolve } = Promise.withResolvers<Answered | null>();
-  const timer = setTimeout(() => resolve(null), heldMs);
-  void answering.then((answered) => {
-    clearTimeout(timer);
-    resolve(answered);
-  });
-  return promise;
+async function inTime(answering: Promise<Answered>): Promise<Answered | null> {
+  const late = Promise.withResolvers<null>();
+  const timer = setTimeout(() => late.resolve(null), heldMs);
+  const first = await Promise.race([answering, late.promise]);
+  clearTimeout(timer);
+  return first;
 }
 
 function describeExit(code: number | null, signal: string | null): string {
