@@ -22,6 +22,7 @@ const codeFiles = [
   'child/isolate',
   'child/spare-isolate',
   'isolate/bootstrap',
+  'isolate/context',
   'isolate/harden',
   'isolate/view',
   'wire',

@@ -9,7 +9,7 @@ const extension = extname(import.meta.filename);
 const bootstrapName = `./bootstrap${extension}`;
 const isolateFolder = new URL('../isolate/', import.meta.url);
 const isolateCode = new Map(
-  [bootstrapName, `./harden${extension}`, `./view${extension}`].map((name) => [
+  [bootstrapName, `./context${extension}`, `./harden${extension}`, `./view${extension}`].map((name) => [
     name,
     stripTypeScriptTypes(readFileSync(new URL(name, isolateFolder), 'utf8')),
   ]),

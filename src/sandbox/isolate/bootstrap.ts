@@ -7,17 +7,13 @@
 /* oxlint-disable typescript/unbound-method */
 
 import { harden } from './harden.ts';
-import { deepFreeze, viewOf } from './view.ts';
+import { createContext } from './context.ts';
+import type { ContextData } from './context.ts';
 import type { Fields } from './view.ts';
 import type { RunOutcome } from '../run.ts';
 
-interface Start {
-  event: Record<string, unknown>;
-  handler: string;
-  config: Record<string, unknown>;
+interface Start extends ContextData {
   seed: number;
-  now: number;
-  run: string;
   bounds: Bounds;
 }
 
@@ -46,10 +42,9 @@ interface Answer {
 }
 
 const { parse, stringify } = JSON;
-const { create, defineProperty, freeze, hasOwn, keys } = Object;
+const { create, defineProperty, hasOwn, keys } = Object;
 const { apply } = Reflect;
 const { isArray } = Array;
-const SafeDate = Date;
 const SafeError = Error;
 const SafePromise = Promise;
 const SafeString = String;
@@ -117,7 +112,7 @@ export function collect(): string {
 }
 
 async function runHandler(request: Start, code: string): Promise<void> {
-  const ctx = createContext(request);
+  const ctx = createContext(request, { queueAction, writeLog, callHost });
   const bot = loadBot(code);
   if (bot === null) return;
   const on = bot.on as Fields;
@@ -153,30 +148,6 @@ async function endWithError(bot: Fields, ctx: Fields, error: unknown): Promise<v
     writeLog('error', 'onError threw', describe(second));
   }
   finish('threw', progress.error);
-}
-
-function createContext(request: Start): Fields {
-  const label = {
-    add: (...titles: unknown[]) => queueAction('label', { add: titles }),
-    remove: (...titles: unknown[]) => queueAction('label', { remove: titles }),
-  };
-  const log = {
-    info: (message: unknown, fields?: unknown) => writeLog('info', message, fields),
-    warn: (message: unknown, fields?: unknown) => writeLog('warn', message, fields),
-    error: (message: unknown, fields?: unknown) => writeLog('error', message, fields),
-  };
-  return freeze({
-    ...deepFreeze(viewOf(request.event, request.handler)),
-    config: deepFreeze(request.config),
-    now: freeze(new SafeDate(request.now)),
-    run: freeze({ id: request.run, seed: request.seed }),
-    reply: (value: unknown) => queueAction('reply', fieldsOf(value, 'content', 'ctx.reply')),
-    note: (value: unknown) => queueAction('note', fieldsOf(value, 'content', 'ctx.note')),
-    handoff: (value: unknown) => queueAction('handoff', fieldsOf(value, 'reason', 'ctx.handoff')),
-    label: freeze(label),
-    log: freeze(log),
-    call: callHost,
-  });
 }
 
 function queueAction(type: string, fields: object): void {
@@ -248,12 +219,6 @@ function describe(thrown: unknown): string {
   } catch {
     return 'something that cannot be described';
   }
-}
-
-function fieldsOf(value: unknown, textField: string, member: string): object {
-  if (typeof value === 'string') return { [textField]: value };
-  if (typeof value === 'object' && value !== null && !isArray(value)) return value;
-  throw new SafeTypeError(`${member} takes a text or an object, not ${value === null ? 'null' : typeof value}`);
 }
 
 function callHost(name: unknown, input: unknown): Promise<unknown> {
