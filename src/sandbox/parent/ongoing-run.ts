@@ -24,6 +24,7 @@ export class OngoingRun {
   #logs: LogLine[] = [];
   #charsLeft: number = runBounds.runOutputChars;
   #computedMs = 0;
+  #asked = 0;
   /** Milliseconds in children and in waits, without those in the queue. */
   spentMs = 0;
   cpuMs = 0;
@@ -63,11 +64,12 @@ export class OngoingRun {
 
   /** Whether a child may report these requests; the isolate counts them too. */
   mayAsk(requests: readonly CallRequest[]): boolean {
-    return requests.length > 0 && this.calls.length + requests.length <= runBounds.calls;
+    return requests.length > 0 && this.#asked + requests.length <= runBounds.calls;
   }
 
   /** Performs a round of calls and records them. Never rejects. */
   async answer(requests: readonly CallRequest[], digest: string): Promise<Answered> {
+    this.#asked += requests.length;
     const { request: run, signal } = this;
     const answered = await answerCalls(requests, {
       hostCalls: this.#hostCalls,
