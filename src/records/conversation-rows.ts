@@ -2,6 +2,7 @@ import { prepared } from '../postgres/prepared.ts';
 import { moment, momentOrNull, sql, type Executor } from '../postgres/sql.ts';
 import { botToRunColumns, toBotToRun, type BotToRun, type BotToRunRow } from './bot-to-run.ts';
 import type { BotSilence, Conversation, ConversationStatus, HumanSilence, Named, Priority } from './conversation.ts';
+import { lastMessageColumn, toMessage, type Message, type MessageRow } from './message.ts';
 import { servingBotColumns, toServingBot, type ServingBotRow } from './serving-bot.ts';
 
 // One list of columns, so that every reader of a conversation gets the same object.
@@ -146,18 +147,41 @@ function named(id: number | null, name: string | null): Named | null {
   return id === null ? null : { id, name: name ?? '' };
 }
 
-/** The conversations of the account with these ids, in the order of the ids. */
-export async function findConversations(
+const inOrder = 'WHERE c.account_id = $1 AND c.id = ANY($2) ORDER BY array_position($2::bigint[], c.id)';
+const findMany = prepared(`${read} ${inOrder}`);
+
+async function findConversations(
   executor: Executor,
   accountId: number,
   ids: readonly number[],
 ): Promise<Conversation[]> {
-  const rows = await sql<Row>(
-    executor,
-    `${read} WHERE c.account_id = $1 AND c.id = ANY($2) ORDER BY array_position($2::bigint[], c.id)`,
-    [accountId, ids],
-  );
+  const rows = await sql<Row>(executor, findMany, [accountId, ids]);
   return rows.map(toConversation);
+}
+
+/** A conversation of a list, with its newest message. */
+export interface ListedConversation {
+  conversation: Conversation;
+  lastMessage: Message | null;
+}
+
+const findManyListed = prepared(`SELECT ${columns}, ${lastMessageColumn} FROM conversations c ${joins} ${inOrder}`);
+
+/**
+ * The conversations of the account with these ids, in the order of the ids. Apart from the statement that finds the ids: that
+ * one is planned anew for each filter, which these joins would make dear.
+ */
+export async function findListedConversations(
+  executor: Executor,
+  accountId: number,
+  ids: readonly number[],
+): Promise<ListedConversation[]> {
+  if (ids.length === 0) return [];
+  const rows = await sql<Row & { last_message: MessageRow | null }>(executor, findManyListed, [accountId, ids]);
+  return rows.map((row) => ({
+    conversation: toConversation(row),
+    lastMessage: row.last_message && toMessage(row.last_message),
+  }));
 }
 
 /** Makes a function that reads a conversation like findConversation, together with whether it meets a condition. */
@@ -172,26 +196,6 @@ export function readerWith(condition: string): (
     const [row] = await sql<Row & { meets: boolean }>(executor, statement, parameters);
     return row ? { conversation: toConversation(row), meets: row.meets } : null;
   };
-}
-
-/** Which conversations to read, and in which order. */
-export interface OrderedChoice extends RowChoice {
-  /** ORDER BY, on columns of `c`. */
-  order: string;
-}
-
-/** The chosen conversations of the account, in the chosen order. */
-export async function findChosenConversations(
-  executor: Executor,
-  accountId: number,
-  { ids, parameters, order }: OrderedChoice,
-): Promise<Conversation[]> {
-  const rows = await sql<Row>(
-    executor,
-    `${read} WHERE c.account_id = $1 AND c.id = ANY (ARRAY(${ids})) ORDER BY ${order}`,
-    [accountId, ...parameters],
-  );
-  return rows.map(toConversation);
 }
 
 // FOR UPDATE re-reads the locked row, not the joined ones: if it changed while we waited, read again.

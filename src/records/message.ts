@@ -28,7 +28,8 @@ export interface Message {
   createdAt: Date;
 }
 
-interface Row {
+/** A message as statements return it. */
+export interface MessageRow {
   id: number;
   conversation_id: number;
   message_type: Message['type'];
@@ -108,7 +109,7 @@ export async function findMessages(
   window: MessageWindow,
 ): Promise<Message[]> {
   const forward = window.after !== undefined;
-  const rows = await sql<Row>(
+  const rows = await sql<MessageRow>(
     executor,
     `SELECT ${columns} FROM (
        SELECT * FROM messages WHERE account_id = $1 AND conversation_id = $2
@@ -128,7 +129,15 @@ export async function findMessages(
   return rows.map(toMessage);
 }
 
-function toMessage(row: Row): Message {
+/** The newest message of conversation `c`, a column `last_message` of JSON for toMessage; null without messages. */
+export const lastMessageColumn = `(
+  SELECT to_json(last) FROM (
+    SELECT ${columns} FROM (SELECT * FROM messages WHERE account_id = c.account_id AND conversation_id = c.id
+      ORDER BY created_at DESC, id DESC LIMIT 1) m ${joins}
+  ) last) AS last_message`;
+
+/** A message, of its row. */
+export function toMessage(row: MessageRow): Message {
   return {
     id: row.id,
     conversationId: row.conversation_id,
@@ -167,7 +176,7 @@ export async function findMessagesById(
   accountId: number,
   ids: readonly number[],
 ): Promise<Message[]> {
-  const rows = await sql<Row>(
+  const rows = await sql<MessageRow>(
     executor,
     `SELECT ${columns} FROM messages m ${joins} WHERE m.account_id = $1 AND m.id = ANY ($2)`,
     [accountId, ids],
@@ -185,20 +194,17 @@ export async function saveMessage(executor: Executor, accountId: number, message
   );
 }
 
-/** The newest message of each conversation with messages, by conversation id. */
-export async function findLastMessages(
+const findLast = prepared(`SELECT ${columns} FROM (SELECT * FROM messages WHERE account_id = $1 AND conversation_id = $2
+  ORDER BY created_at DESC, id DESC LIMIT 1) m ${joins}`);
+
+/** The newest message of a conversation, or null. */
+export async function findLastMessage(
   executor: Executor,
   accountId: number,
-  conversationIds: readonly number[],
-): Promise<Map<number, Message>> {
-  const rows = await sql<Row>(
-    executor,
-    `SELECT ${columns} FROM unnest($2::bigint[]) AS wanted (id)
-     CROSS JOIN LATERAL (SELECT * FROM messages WHERE account_id = $1 AND conversation_id = wanted.id
-       ORDER BY created_at DESC, id DESC LIMIT 1) m ${joins}`,
-    [accountId, conversationIds],
-  );
-  return new Map(rows.map((row) => [row.conversation_id, toMessage(row)]));
+  conversationId: number,
+): Promise<Message | null> {
+  const [row] = await sql<MessageRow>(executor, findLast, [accountId, conversationId]);
+  return row ? toMessage(row) : null;
 }
 
 /** The number of public messages from bots in the conversation since a moment. */

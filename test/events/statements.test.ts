@@ -25,9 +25,10 @@ const names: readonly [RegExp, string][] = [
   [/FOR UPDATE OF c/, 'lock conversation'],
   [/^UPDATE conversations c SET/, 'write conversations'],
   [/^UPDATE conversations/, 'write conversation'],
-  [/FROM unnest.* messages/, 'read last message'],
+  [/array_position/, 'read conversations'],
   [/conversation_count_changes/, 'read counts'],
-  [/ANY \(ARRAY\(SELECT c\.id/, 'read conversations'],
+  [/^SELECT c\.id FROM \(/, 'find a page'],
+  [/^SELECT m\.id.* DESC LIMIT 1\) m/, 'read last message'],
   [/^SELECT m\.id/, 'read messages'],
   [/\bFROM conversations c JOIN/, 'read conversation'],
   [/^SELECT count.*messages/, 'count messages'],
@@ -201,7 +202,7 @@ const costs: Readonly<
       await addConversation(app, inbox);
       return () => app.get(`conversations?inbox_id=${inbox}`, agent.headers);
     },
-    statements: ['read access_tokens', 'read accounts', 'read counts', 'read conversations', 'read last message'],
+    statements: ['read access_tokens', 'read accounts', 'read counts', 'find a page', 'read conversations'],
   },
   'a conversation that an agent reads': {
     prepare: async (app) => {

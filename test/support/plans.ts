@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { sql, type Executor } from '../../src/postgres/sql.ts';
 
 /** A node of a plan, as EXPLAIN (FORMAT JSON) prints it. */
@@ -63,6 +64,25 @@ export async function plansOf(executor: Executor, work: () => Promise<unknown>):
     plans.push(await explain(executor, text, parameters));
   }
   return plans;
+}
+
+/** Like plansOf, by the plans that a connection keeps for prepared statements, whatever their parameters. */
+export async function genericPlansOf(em: EntityManager, work: () => Promise<unknown>): Promise<Plan[]> {
+  const statements = await record(em, work);
+  return em.transactional(async (inside) => {
+    await sql(inside, 'SET LOCAL plan_cache_mode = force_generic_plan');
+    const plans: Plan[] = [];
+    for (const { sql: text, parameters } of statements) {
+      await sql(inside, `PREPARE probe AS ${text}`);
+      plans.push(await explain(inside, `EXECUTE probe (${parameters.map(literal).join(', ')})`, []));
+      await sql(inside, 'DEALLOCATE probe');
+    }
+    return plans;
+  });
+}
+
+function literal(value: unknown): string {
+  return Array.isArray(value) ? `'{${value.join(',')}}'` : `'${String(value)}'`;
 }
 
 /** The names of the indexes that the plan reads. */

@@ -16,7 +16,7 @@ import { doors } from '../../http/route/doors.ts';
 import { pageMeta, presentPage } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
-import { presentConversations } from './conversation-records.ts';
+import { presentListed } from './conversation-records.ts';
 
 const base = '/api/v1/accounts/:account_id/contacts';
 const times: ReadonlySet<ContactSort> = new Set(['last_activity_at', 'created_at']);
@@ -80,8 +80,10 @@ const conversationsRoute = doors.account(
       ascending: false,
       page,
     });
-    const payload = await presentConversations(em, account.id, conversations);
-    return { payload, meta: pageMeta({ count, page, perPage: conversationsPerPage }) };
+    return {
+      payload: conversations.map(presentListed),
+      meta: pageMeta({ count, page, perPage: conversationsPerPage }),
+    };
   },
 );
 

@@ -11,7 +11,7 @@ import { pageMeta } from '../page.ts';
 import { fromUnixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 import { conversationActionRoutes } from './conversation-actions.ts';
-import { presentConversation, presentConversations } from './conversation-records.ts';
+import { presentConversation, presentListed } from './conversation-records.ts';
 
 const base = '/api/v1/accounts/:account_id/conversations';
 
@@ -46,7 +46,7 @@ const listRoute = doors.account(
           assigned_count: counts.assigned,
           ...pageMeta({ count, page: filter.page, perPage: conversationsPerPage }),
         },
-        payload: await presentConversations(em, account.id, conversations),
+        payload: conversations.map(presentListed),
       },
     };
   },
@@ -61,14 +61,9 @@ const searchRoute = doors.account(
       { accountId: account.id, actor },
       { text: q, page },
     );
-    const records = await presentConversations(
-      em,
-      account.id,
-      found.map(({ conversation }) => conversation),
-    );
-    const payload = found.map(({ conversation, messages }, index) => ({
-      ...(records[index] as Shape<'resources/conversation'>),
-      messages: messages.map((message) => messageRecord(message, conversation)),
+    const payload = found.map(({ listed, messages }) => ({
+      ...presentListed(listed),
+      messages: messages.map((message) => messageRecord(message, listed.conversation)),
     }));
     const meta = pageMeta({ count, page, perPage: foundConversationsPerPage });
     return { payload, meta: isExact ? meta : { ...meta, exact: false } };

@@ -5,7 +5,7 @@ import { SlaPolicy } from '../../records/sla-policy.ts';
 import { notFound } from '../../errors.ts';
 import type { SlaBreach } from '../../events/catalog.ts';
 import { system, transact, type Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
 import { holdFree } from './hold.ts';
 import { labelMany } from './labels.ts';
 import { inTurns, sweep } from '../upkeep/sweep.ts';
@@ -108,14 +108,19 @@ interface Overdue {
 const pageSize = 1000;
 const batch = 200;
 
-function findOverdue(database: Database, column: DueColumn, after: Overdue | null): Promise<Overdue[]> {
+/** The next conversations whose promise was due by `now`, in the order of that moment. */
+export function findOverdue(
+  executor: Executor,
+  { column, now }: { column: DueColumn; now: Date },
+  after: Overdue | null,
+): Promise<Overdue[]> {
   return sql<Overdue>(
-    database.em(),
+    executor,
     `SELECT c.id, c.account_id, a.name AS account_name, c.${column} AS due_at
      FROM conversations c JOIN accounts a ON a.id = c.account_id
      WHERE c.${column} <= $1 AND (c.${column}, c.id) > ($2::timestamptz, $3::bigint)
      ORDER BY c.${column}, c.id LIMIT ${pageSize}`,
-    [database.clock.now(), after?.due_at ?? '-infinity', after?.id ?? 0],
+    [now, after?.due_at ?? '-infinity', after?.id ?? 0],
   );
 }
 
@@ -147,7 +152,7 @@ function checkColumn(database: Database, column: DueColumn): Promise<number> {
   return sweep<Overdue>(database, {
     name: `checking ${column}`,
     nameOf: ({ id, account_id: accountId }) => `conversation ${id} of account ${accountId}`,
-    page: (after) => findOverdue(database, column, after),
+    page: (after) => findOverdue(database.em(), { column, now: database.clock.now() }, after),
     pageSize,
     atOnce: batch,
     together: ({ account_id: accountId }) => accountId,

@@ -1,13 +1,13 @@
-import { findChosenConversations } from '../../records/conversation-rows.ts';
-import type { Conversation, ConversationStatus } from '../../records/conversation.ts';
+import { findListedConversations, type ListedConversation } from '../../records/conversation-rows.ts';
+import type { ConversationStatus } from '../../records/conversation.ts';
 import type { Actor } from '../../events/transaction.ts';
-import type { Executor } from '../../postgres/sql.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
 import { countMatches, type ConversationCounts } from './matches.ts';
 import { assigneeCondition, matching, parametersOf, type ConversationFilter } from './filter.ts';
 
 /** A page of conversations; `count` is their number on all pages, `counts` their numbers by assignee type. */
 export interface ConversationPage {
-  conversations: Conversation[];
+  conversations: ListedConversation[];
   count: number;
   counts: ConversationCounts;
 }
@@ -50,7 +50,7 @@ async function findPage(
   executor: Executor,
   { accountId, actor, stretches }: { accountId: number; actor: Actor; stretches: readonly Stretch[] },
   filter: ConversationFilter,
-): Promise<Conversation[]> {
+): Promise<ListedConversation[]> {
   const all = stretches.reduce((sum, stretch) => sum + stretch.count, 0);
   const before = (filter.page - 1) * conversationsPerPage;
   const size = Math.min(conversationsPerPage, all - before);
@@ -59,12 +59,12 @@ async function findPage(
   const fromEnd = after < before;
   const direction = filter.ascending === fromEnd ? 'DESC' : 'ASC';
   const position = [size, fromEnd ? after : before, inboxesOf(stretches)];
-  const found = await findChosenConversations(executor, accountId, {
-    ids: pageStatement({ actor, stretches }, filter, direction),
-    parameters: [...parametersOf(accountId, actor, filter).slice(1), ...position],
-    order: `c.${filter.sort} ${direction}, c.id ${direction}`,
-  });
-  return fromEnd ? found.toReversed() : found;
+  const found = await sql<{ id: number }>(executor, pageStatement({ actor, stretches }, filter, direction), [
+    ...parametersOf(accountId, actor, filter),
+    ...position,
+  ]);
+  const ids = found.map(({ id }) => id);
+  return findListedConversations(executor, accountId, fromEnd ? ids.toReversed() : ids);
 }
 
 // Sorting this many takes less time than finding them along the index of a long list.

@@ -1,5 +1,4 @@
-import { findConversations } from '../../records/conversation-rows.ts';
-import type { Conversation } from '../../records/conversation.ts';
+import { findListedConversations, type ListedConversation } from '../../records/conversation-rows.ts';
 import { findMessagesById, type Message } from '../../records/message.ts';
 import type { Actor } from '../../events/transaction.ts';
 import { containing } from '../../postgres/like.ts';
@@ -8,7 +7,7 @@ import { seesEverything, visibleConversations } from './access.ts';
 
 /** A conversation with matching public messages, and the newest of those, newest first. */
 export interface FoundConversation {
-  conversation: Conversation;
+  listed: ListedConversation;
   messages: Message[];
 }
 
@@ -59,7 +58,7 @@ export async function searchConversations(
   const hits = rows.flatMap(({ id, message_ids: messageIds }) =>
     id === null || !messageIds ? [] : [{ id, messageIds: messageIds.map(Number) }],
   );
-  const conversations = await findConversations(
+  const conversations = await findListedConversations(
     executor,
     accountId,
     hits.map(({ id }) => id),
@@ -70,9 +69,9 @@ export async function searchConversations(
     hits.flatMap(({ messageIds }) => messageIds),
   );
   const byId = new Map(messages.map((message) => [message.id, message]));
-  const found = conversations.map((conversation) => {
-    const ids = hits.find(({ id }) => id === conversation.id)?.messageIds ?? [];
-    return { conversation, messages: ids.flatMap((id) => byId.get(id) ?? []) };
+  const found = conversations.map((listed) => {
+    const ids = hits.find(({ id }) => id === listed.conversation.id)?.messageIds ?? [];
+    return { listed, messages: ids.flatMap((id) => byId.get(id) ?? []) };
   });
   const { count = 0, looked = 0 } = rows[0] ?? {};
   return { found, count, isExact: looked < searchedMessages };

@@ -1,6 +1,6 @@
 import type { Database } from '../../postgres/database.ts';
 import { system, transact } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
 import { holdFree } from './hold.ts';
 import { wake } from './lifecycle.ts';
 import { inTurns, sweep } from '../upkeep/sweep.ts';
@@ -22,7 +22,7 @@ export function wakeDueSnoozes(database: Database): Promise<number> {
   return sweep<DueSnooze>(database, {
     name: 'waking snoozed conversations',
     nameOf: ({ id, account_id: accountId }) => `conversation ${id} of account ${accountId}`,
-    page: (after) => findDue(database, after),
+    page: (after) => findDueSnoozes(database.em(), database.clock.now(), after),
     pageSize,
     atOnce: batch,
     together: ({ account_id: accountId }) => accountId,
@@ -30,14 +30,15 @@ export function wakeDueSnoozes(database: Database): Promise<number> {
   });
 }
 
-function findDue(database: Database, after: DueSnooze | null): Promise<DueSnooze[]> {
+/** The next conversations whose snooze ended by `now`, in the order of that moment. */
+export function findDueSnoozes(executor: Executor, now: Date, after: DueSnooze | null): Promise<DueSnooze[]> {
   return sql<DueSnooze>(
-    database.em(),
+    executor,
     `SELECT c.id, c.account_id, a.name AS account_name, c.snoozed_until AS due_at
      FROM conversations c JOIN accounts a ON a.id = c.account_id
      WHERE c.status = 'snoozed' AND c.snoozed_until <= $1 AND (c.snoozed_until, c.id) > ($2::timestamptz, $3::bigint)
      ORDER BY c.snoozed_until, c.id LIMIT ${pageSize}`,
-    [database.clock.now(), after?.due_at ?? '-infinity', after?.id ?? 0],
+    [now, after?.due_at ?? '-infinity', after?.id ?? 0],
   );
 }
 

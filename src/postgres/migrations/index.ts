@@ -18,6 +18,7 @@ import { LeanIndexes } from './20261122-lean-indexes.ts';
 import { Plugins } from './20261122-plugins.ts';
 import { Batches } from './20261122-batches.ts';
 import { RunRecords } from './20261122-run-records.ts';
+import { InboxOrder } from './20261122-inbox-order.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -40,6 +41,7 @@ export const migrations = [
   { name: '20261122-plugins', class: Plugins },
   { name: '20261122-batches', class: Batches },
   { name: '20261122-run-records', class: RunRecords },
+  { name: '20261122-inbox-order', class: InboxOrder },
 ];
 
 /** True if all migrations were applied; false for an empty database. */
