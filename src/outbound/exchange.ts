@@ -38,7 +38,7 @@ export class Exchange {
   #wire: WireControl | null = null;
   #status: number | null = null;
   #headers: Record<string, string> = {};
-  #settled = false;
+  #ended = false;
 
   constructor(limits: ExchangeLimits, signal?: AbortSignal) {
     const { promise, resolve } = Promise.withResolvers<OutboundResult>();
@@ -52,13 +52,13 @@ export class Exchange {
   }
 
   /** True once `result` is resolved. */
-  get settled(): boolean {
-    return this.#settled;
+  get ended(): boolean {
+    return this.#ended;
   }
 
   onRequestStart(wire: WireControl): void {
     // The deadline passed while the request waited for a connection: it must not be sent any more.
-    if (this.#settled) return wire.abort(new Error('The exchange is over.'));
+    if (this.#ended) return wire.abort(new Error('The exchange is over.'));
     this.#wire = wire;
     this.beforeStart(this);
   }
@@ -78,24 +78,24 @@ export class Exchange {
   }
 
   onResponseEnd(): void {
-    this.#settle(null, false);
+    this.#end(null, false);
   }
 
   onResponseError(_wire: WireControl | null, error: Error): void {
-    this.#settle(failureOf(error), true);
+    this.#end(failureOf(error), true);
   }
 
   readonly #onAbort = (): void => this.#stop({ errorCode: 'aborted', errorDetail: null });
 
   /** Aborts the exchange; a status that has already arrived stays in the result. */
   #stop(failure: OutboundFailure | null): void {
-    this.#settle(failure, true);
+    this.#end(failure, true);
     this.#wire?.abort(new Error('The exchange is over.'));
   }
 
-  #settle(failure: OutboundFailure | null, bodyCut: boolean): void {
-    if (this.#settled) return;
-    this.#settled = true;
+  #end(failure: OutboundFailure | null, bodyCut: boolean): void {
+    if (this.#ended) return;
+    this.#ended = true;
     clearTimeout(this.#deadline);
     this.#signal?.removeEventListener('abort', this.#onAbort);
     const status = this.#status;

@@ -79,7 +79,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
     if ('refusal' in vetted) return refusedResult(vetted.refusal);
 
     const exchange = new Exchange(options, message.signal);
-    if (exchange.settled) return exchange.result;
+    if (exchange.ended) return exchange.result;
     const headers = { ...message.headers, 'accept-encoding': 'identity' };
     underWay.add(exchange.result);
     connections.send(vetted.url, { method: message.method, headers, body: message.body ?? null }, exchange);

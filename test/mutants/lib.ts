@@ -46,7 +46,7 @@ export const lib: readonly Mutant[] = [
   },
   {
     file: 'src/outbound/exchange.ts',
-    text: `if (this.#settled) return wire.abort(new Error('The exchange is over.'));
+    text: `if (this.#ended) return wire.abort(new Error('The exchange is over.'));
 `,
     replacement: '',
     test: 'test/outbound/outbound-http.test.ts',
