@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const source = join(root, 'src');
 const target = join(root, 'dist');
 /** The modules that `exports` of package.json publishes. */
-const published = ['packages/bot-api.ts'];
+const published = ['packages/bot-api.ts', 'testing/testing.ts'];
 const specifier = /((?:\bfrom|\bimport|\bimport\s*\()\s*)'(\.{1,2}\/[^']+)\.ts'/g;
 
 function write(path: string, text: string): void {

@@ -148,7 +148,9 @@ function findPackageProblems(sources: Sources): string[] {
     if (!isInside('plugins', path) && !isInside('bots', path)) continue;
     const own = path.split('/').slice(0, 2).join('/');
     for (const { target, isFile } of importsOf(path, text)) {
-      const allowed = isFile ? isInside(own, target) : target === 'switchboard/bot';
+      const isTest = isInside(`${own}/test`, path);
+      const foreign = isTest ? /^(?:switchboard\/testing|node:(?:test|assert))$/ : /^switchboard\/bot$/;
+      const allowed = isFile ? isInside(own, target) : foreign.test(target);
       if (!allowed) problems.push(`${path} imports ${target}, which is not the bot API`);
     }
   }

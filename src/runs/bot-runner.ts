@@ -1,5 +1,5 @@
 import type { Database } from '../postgres/database.ts';
-import { isForSpeakers, silenceOfBot, quarantineNote } from '../domain/conversations/arbiter.ts';
+import { quarantineNote } from '../domain/conversations/arbiter.ts';
 import { suspendBot } from '../domain/bots/suspension.ts';
 import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
 import { keepGoodRun, keepRun } from '../domain/bots/run-records.ts';
@@ -13,6 +13,7 @@ import { ApiError } from '../errors.ts';
 import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
 import type { SandboxLog } from '../sandbox/parent/pool.ts';
 import { applyActions, isSuperseded } from './apply-actions.ts';
+import { actorOf, endAfter, whyUnheard } from './conduct.ts';
 import { tellQuarantine } from './quarantine-log.ts';
 import { recordOf, runBot, type BotEvent, type Run, type RunPorts } from './run.ts';
 
@@ -49,9 +50,8 @@ export class BotRunner {
     const found = await findWithBot(this.#options.database.em(), account.id, place);
     if (!found) return this.#cancel(input, settle, 'gone');
     const { bot, conversation } = found;
-    const silence = silenceOfBot(conversation, bot.id);
-    const unheard = silence === 'not_serving' || (silence !== null && isForSpeakers(event.name));
-    if (unheard) return this.#cancel(input, settle, silence);
+    const unheard = whyUnheard(conversation, bot.id, event.name);
+    if (unheard !== null) return this.#cancel(input, settle, unheard);
     if (conversation.bot?.unfit === 'bot_quarantined') return this.#passOver(input, bot, settle);
     const run = await runBot(this.#options, input, bot);
     try {
@@ -73,7 +73,7 @@ export class BotRunner {
 
   #commitEffects(run: Run, settle: Settle): Promise<void> {
     const { input, bot, result } = run;
-    return this.#commit(run, actorOf(bot, input.event.depth + 1), settle, async (tx) => {
+    return this.#commit(run, actorOf(bot, input.event.depth), settle, async (tx) => {
       const { conversationId } = input.event;
       const superseded = isSuperseded(await lock(tx, conversationId), run);
       if (!superseded) await applyActions(tx, conversationId, result.actions);
@@ -98,9 +98,7 @@ export class BotRunner {
     await this.#commit(run, system, settle, async (tx) => {
       const { conversationId } = input.event;
       await lock(tx, conversationId);
-      const silence = outcome === 'loop_suspected' ? 'loop_suspected' : 'bot_failed';
-      const note = `The bot ${bot.name} could not answer (${outcome}). Please take over.`;
-      await suspendBot(tx, conversationId, { botId: bot.id, silence, note });
+      await suspendBot(tx, conversationId, endAfter(outcome, bot));
       await keepRun(tx, recordOf(run, outcome, error));
       quarantine = isBlamed(outcome) ? await countFailedRun(tx, bot.id, outcome) : null;
       return { state: 'exhausted', delayMs: 0, errorCode: outcome, detail: error };
@@ -144,9 +142,4 @@ async function lock(tx: Transaction, conversationId: number): Promise<Conversati
   const conversation = await tx.conversation(conversationId);
   if (!conversation) throw new StaleDelivery();
   return conversation;
-}
-
-function actorOf(bot: BotToRun, depth: number): Actor {
-  const { id, name, avatarUrl } = bot;
-  return { kind: 'agent_bot', id, name, role: null, email: null, avatarUrl, depth };
 }

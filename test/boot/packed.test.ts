@@ -51,7 +51,14 @@ describe('the package that npm pack makes', function () {
     installed = join(folder, 'node_modules/switchboard');
     mkdirSync(join(folder, 'echo'));
     writeFileSync(join(folder, 'echo/plugin.json'), JSON.stringify(manifest));
-    const compilerOptions = { module: 'nodenext', target: 'es2024', strict: true, noEmit: true, skipLibCheck: false };
+    const compilerOptions = {
+      types: ['node'],
+      module: 'nodenext',
+      target: 'es2024',
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false,
+    };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['echo'] }));
   });
 
@@ -65,7 +72,12 @@ describe('the package that npm pack makes', function () {
 
   it('has the program as JavaScript, and of TypeScript only declarations and sample bots', () => {
     const files = filesBelow(installed);
-    expect(files).to.include.members(['dist/cli/main.js', 'dist/packages/bot-api.js', 'dist/packages/bot-api.d.ts']);
+    expect(files).to.include.members([
+      'dist/cli/main.js',
+      'dist/packages/bot-api.js',
+      'dist/packages/bot-api.d.ts',
+      'dist/testing/testing.d.ts',
+    ]);
     expect(files).to.include.members(['schemas/runtime/plugin.json', 'bots/faq/bot.ts', 'README.md', 'LICENSE']);
     const typeScript = files.filter((file) => file.endsWith('.ts') && !/\.d\.ts$|^(?:bots|templates)\//.test(file));
     expect(typeScript).to.deep.equal([]);
@@ -92,6 +104,30 @@ describe('the package that npm pack makes', function () {
     const { code, output } = runIn(folder, process.execPath, tsc, '-p', '.');
     expect(code).to.not.equal(0);
     expect(output).to.include("Property 'mesage' does not exist").and.include('echo/bot.ts');
+  });
+
+  it('gives the test kit to the tests of a bot, with its types', () => {
+    writeFileSync(join(folder, 'echo/bot.ts'), echo('`You said ${ctx.message.content}`'));
+    const test = (expected: string) => `import { test } from 'node:test';
+import { simulate } from 'switchboard/testing';
+
+test('echoes', async () => {
+  const sim = await simulate('echo', { contact: { name: 'Kim' } });
+  await sim.customer('Hello');
+  sim.expectReply(${expected});
+});
+`;
+    const path = join(folder, 'echo/test/echo.test.ts');
+    mkdirSync(join(folder, 'echo/test'));
+    writeFileSync(path, test("'You said Hello'"));
+    expect(runIn(folder, process.execPath, tsc, '-p', '.')).to.include({ code: 0, output: '' });
+    expect(runIn(folder, process.execPath, '--test', path)).to.include({ code: 0 });
+    writeFileSync(path, test("'Goodbye'"));
+    const failed = runIn(folder, process.execPath, '--test', path);
+    expect(failed.code).to.equal(1);
+    expect(failed.output).to.include('customer: Hello');
+    writeFileSync(path, test('5'));
+    expect(runIn(folder, process.execPath, tsc, '-p', '.').output).to.include('echo/test/echo.test.ts');
   });
 
   it('checks a bot in the sandbox', () => {

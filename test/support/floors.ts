@@ -18,7 +18,7 @@ const floors: readonly (readonly string[])[] = [
   ['domain/inboxes', 'domain/widget', 'domain/endpoints'],
   ['domain/platform'],
   ['runs'],
-  ['deliveries', 'http'],
+  ['deliveries', 'http', 'testing'],
   ['openapi'],
   ['api'],
   ['demo'],

@@ -1,0 +1,24 @@
+import { isForSpeakers, silenceOfBot } from '../domain/conversations/arbiter.ts';
+import type { BotSilence, Conversation } from '../records/conversation.ts';
+import type { BotToRun } from '../records/bot-to-run.ts';
+import type { Actor } from '../events/transaction.ts';
+
+/** Why a bot is not called for an event that waited for it; null when it is. */
+export function whyUnheard(conversation: Conversation, botId: number, event: string): string | null {
+  const silence = silenceOfBot(conversation, botId);
+  return silence === 'not_serving' || (silence !== null && isForSpeakers(event)) ? silence : null;
+}
+
+/** The bot as the author of what its run does; `depth` is that of the event it was called for. */
+export function actorOf({ id, name, avatarUrl }: BotToRun, depth: number): Actor {
+  return { kind: 'agent_bot', id, name, role: null, email: null, avatarUrl: avatarUrl ?? null, depth: depth + 1 };
+}
+
+/** How people get the conversation after a run that failed. */
+export function endAfter(outcome: string, bot: BotToRun): { botId: number; silence: BotSilence; note: string } {
+  return {
+    botId: bot.id,
+    silence: outcome === 'loop_suspected' ? 'loop_suspected' : 'bot_failed',
+    note: `The bot ${bot.name} could not answer (${outcome}). Please take over.`,
+  };
+}

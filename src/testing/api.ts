@@ -1,0 +1,135 @@
+// The types of `switchboard/testing`. They import nothing, so that the types of a bot's tests need no other file of the
+// service.
+
+/** JSON as an object. */
+export type JsonObject = Record<string, unknown>;
+
+/** The answer of a host, as `ctx.fetch` gets it. */
+export interface ScriptedReply {
+  /** Default 200. */
+  status?: number;
+  headers?: Record<string, string>;
+  /** A text, or a value that becomes JSON. */
+  body?: unknown;
+}
+
+/** A request that a bot may send with `ctx.fetch`, and its answer. No request ever leaves the machine. */
+export interface ScriptedFetch {
+  /** The whole address, or a pattern of it. */
+  url: string | RegExp;
+  /** Only requests with this method; default: any. */
+  method?: string;
+  /** The answer, or a function that makes it from the request. A function may throw: then the request fails. */
+  reply: ScriptedReply | ((request: SentRequest) => ScriptedReply | Promise<ScriptedReply>);
+}
+
+/** A request that the bot sent; secrets are filled in, as the host would have got them. */
+export interface SentRequest {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body: string | null;
+}
+
+/** A passage that `ctx.kb.search` finds. */
+export interface ScriptedPassage {
+  title: string;
+  text: string;
+  url?: string | null;
+  id?: number;
+  score?: number;
+}
+
+/** What the simulation begins with. */
+export interface SimulateOptions {
+  /** The account's settings of the bot; what is left out has its default. */
+  config?: JsonObject;
+  /** The values of `permissions.secrets` and of settings marked `x-secret`. */
+  secrets?: Record<string, string>;
+  /** The customer. */
+  contact?: {
+    name?: string;
+    email?: string | null;
+    phone_number?: string | null;
+    identifier?: string | null;
+    custom_attributes?: JsonObject;
+    visitor_attributes?: JsonObject;
+  };
+  /** When it begins; default: Monday, 5 January 2026, 10:00 UTC. Time passes only by `advance`. */
+  now?: Date | string;
+  /** Which requests of `ctx.fetch` are answered, and how; any other fails the test. */
+  fetch?: readonly ScriptedFetch[];
+  /** The answers of `ctx.llm.chat` in order, or a function that makes them from its input. */
+  llm?: readonly unknown[] | ((input: JsonObject) => unknown);
+  /** What the knowledge base holds. */
+  kb?: readonly ScriptedPassage[];
+  /** The seed of `Math.random` in the bot; default 1. */
+  seed?: number;
+}
+
+/** The conversation as it is now. */
+export interface ConversationState {
+  readonly status: 'open' | 'resolved' | 'pending' | 'snoozed';
+  readonly priority: 'urgent' | 'high' | 'medium' | 'low' | null;
+  readonly labels: readonly string[];
+  readonly team: { readonly id: number; readonly name: string } | null;
+  readonly assignee: { readonly id: number; readonly name: string } | null;
+  readonly custom_attributes: Readonly<JsonObject>;
+  readonly snoozed_until: Date | null;
+  /** Why the bot may not speak; null when it may. */
+  readonly silence: string | null;
+}
+
+/** One call of the bot's handler. */
+export interface SimulatedRun {
+  readonly event: string;
+  /** `ok`, `superseded`, `threw` …, as in docs/plugins.md. */
+  readonly outcome: string;
+  readonly error: string | null;
+  readonly actions: readonly JsonObject[];
+  readonly logs: readonly { readonly level: string; readonly message: string; readonly fields?: JsonObject }[];
+}
+
+/** A person of the account. */
+export interface SimulatedHuman {
+  /** Is assigned to the conversation: the bot is silent from now on. */
+  takesOver(): Promise<void>;
+  /** Answers the customer. */
+  says(text: string): Promise<void>;
+  /** Resolves the conversation. */
+  resolves(): Promise<void>;
+  /** Gives the conversation back: nobody is assigned, and its status is `pending`. */
+  givesBack(): Promise<void>;
+}
+
+/**
+ * One conversation with a bot: the bot runs in the sandbox of the service, by the same rules, without a network and on a
+ * clock of its own.
+ */
+export interface Simulation {
+  /** The customer writes; resolves when the bot has done everything that follows. */
+  customer(text: string): Promise<void>;
+  /** The customer opens the chat widget. */
+  opensWidget(): Promise<void>;
+  readonly human: SimulatedHuman;
+  /** Lets time pass: snoozes end, and what the bot scheduled happens. */
+  advance(seconds: number): Promise<void>;
+  /** Fails unless the bot has said this since the last thing that happened: the whole text, or one that fits the pattern. */
+  expectReply(expected: string | RegExp): void;
+  /** Fails if the bot has said anything since the last thing that happened. */
+  expectSilence(): void;
+  /** Everything that was said and done, a line each. */
+  transcript(): string;
+  /** What the bot has said to the customer since the last thing that happened. */
+  replies(): string[];
+  /** All private notes. */
+  notes(): string[];
+  /** All runs of the bot, oldest first. */
+  runs(): readonly SimulatedRun[];
+  /** The requests that `ctx.fetch` sent. */
+  requests(): readonly SentRequest[];
+  /** The conversation as it is now. */
+  readonly conversation: ConversationState;
+  /** The virtual time. */
+  readonly now: Date;
+}

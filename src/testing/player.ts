@@ -1,0 +1,109 @@
+import { suspendBot } from '../domain/bots/suspension.ts';
+import { afterRun } from '../deliveries/core/after-run.ts';
+import { ApiError } from '../errors.ts';
+import { system } from '../events/transaction.ts';
+import { systemRandom, type Random } from '../lib/ports.ts';
+import type { BotToRun } from '../records/bot-to-run.ts';
+import { applyActions, isSuperseded } from '../runs/apply-actions.ts';
+import { actorOf, endAfter, whyUnheard } from '../runs/conduct.ts';
+import type { InstalledPlugin } from '../runs/installed-plugins.ts';
+import { runBot, type Run } from '../runs/run.ts';
+import type { Sandbox } from '../sandbox/run.ts';
+import type { SimulatedRun } from './api.ts';
+import type { Stage, StageEvent } from './stage/stage.ts';
+
+/** The bot of a simulation. */
+export interface PlayerOptions {
+  stage: Stage;
+  sandbox: Sandbox;
+  bot: BotToRun;
+  seed: number;
+  /** The plugin as it is now: a new version may have taken the place of the one before. */
+  plugin: () => InstalledPlugin;
+  /** Gets every run, once its effects are there. */
+  told: (run: SimulatedRun) => void;
+}
+
+/** Calls the bot for the events of a stage, as the service does, and lets its actions happen there. */
+export class Player {
+  readonly #options: PlayerOptions;
+  #runs = 0;
+
+  constructor(options: PlayerOptions) {
+    this.#options = options;
+  }
+
+  /** Calls the bot for everything that waits for it, and for what follows from that. */
+  async play(): Promise<void> {
+    const { stage } = this.#options;
+    for (let event = stage.takeEvent(); event; event = stage.takeEvent()) await this.#handle(event, 0);
+  }
+
+  async #handle(event: StageEvent, failures: number): Promise<void> {
+    const { stage, bot } = this.#options;
+    if (whyUnheard(stage.conversation, bot.id, event.name) !== null) return;
+    const run = await this.#run(event, failures);
+    const { outcome, error = '' } = run.result;
+    const step = afterRun(outcome, failures);
+    if (step === 'retry') return this.#handle(event, failures + 1);
+    if (step === 'give up') return this.#fail(run, outcome, error);
+    try {
+      await this.#commit(run);
+    } catch (refused) {
+      // A domain verb refused an action: the bot's fault.
+      if (!(refused instanceof ApiError)) throw refused;
+      await this.#fail(run, refused.code, refused.message);
+    }
+  }
+
+  #run(event: StageEvent, failures: number): Promise<Run> {
+    const { stage, bot, sandbox, seed, plugin } = this.#options;
+    const { account, id: conversationId } = stage.conversation;
+    this.#runs += 1;
+    const ports = {
+      plugins: { find: () => Promise.resolve(plugin()) },
+      sandbox,
+      clock: { now: () => stage.now },
+      random: seeded(seed + this.#runs - 1),
+    };
+    const { id, name, depth, body } = event;
+    const told = { id, name, conversationId, depth };
+    return runBot(ports, { account, botId: bot.id, event: told, body, attempt: failures + 1, failures }, bot);
+  }
+
+  async #commit(run: Run): Promise<void> {
+    const { stage, bot } = this.#options;
+    const { actions } = run.result;
+    const superseded = isSuperseded(stage.conversation, run);
+    if (!superseded) {
+      const actor = actorOf(bot, run.input.event.depth);
+      await stage.transact(actor, (tx) => applyActions(tx, stage.conversation.id, actions));
+    }
+    this.#tell(run, superseded ? 'superseded' : run.result.outcome, null);
+  }
+
+  // People get the conversation, with a note that says why.
+  async #fail(run: Run, outcome: string, error: string): Promise<void> {
+    const { stage, bot } = this.#options;
+    await stage.transact(system, (tx) => suspendBot(tx, stage.conversation.id, endAfter(outcome, bot)));
+    this.#tell(run, outcome, error);
+  }
+
+  #tell({ input, result }: Run, outcome: string, error: string | null): void {
+    const { actions, logs } = result;
+    this.#options.told({
+      event: input.event.name,
+      outcome,
+      error,
+      actions: actions.map((action) => ({ ...action })),
+      logs,
+    });
+  }
+}
+
+// The same seed gives the same run.
+function seeded(seed: number): Random {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(seed >>> 0);
+  return { ...systemRandom, bytes: () => bytes };
+}

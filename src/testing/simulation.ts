@@ -1,0 +1,205 @@
+import assert from 'node:assert';
+import { assign } from '../domain/conversations/assignments.ts';
+import { toggleStatus, wake } from '../domain/conversations/lifecycle.ts';
+import { send } from '../domain/conversations/send.ts';
+import { system, type Actor } from '../events/transaction.ts';
+import type { BotToRun } from '../records/bot-to-run.ts';
+import type { InstalledPlugin } from '../runs/installed-plugins.ts';
+import { hearingOf } from '../packages/hearing.ts';
+import type { Sandbox } from '../sandbox/run.ts';
+import type {
+  ConversationState,
+  SentRequest,
+  SimulateOptions,
+  SimulatedHuman,
+  SimulatedRun,
+  Simulation,
+} from './api.ts';
+import { Player } from './player.ts';
+import { awake } from './sandbox.ts';
+import { Stage, type Happening } from './stage/stage.ts';
+import { lineOf, linesOfRun } from './transcript.ts';
+
+/** A plugin, where it runs, and the bot with its settings. */
+export interface Cast {
+  plugin: () => InstalledPlugin;
+  sandbox: Sandbox;
+  bot: BotToRun;
+  /** Gets each line of the transcript as it arises. */
+  told?: (line: string) => void;
+}
+
+/** Monday, 5 January 2026, 10:00 UTC. */
+const defaultNow = '2026-01-05T10:00:00Z';
+const human: Actor = {
+  kind: 'user',
+  id: 7,
+  name: 'Agent 7',
+  role: 'administrator',
+  email: 'agent7@example.com',
+  avatarUrl: null,
+  depth: 0,
+};
+
+/** A conversation of one customer with one bot, in memory. */
+export class SimulatedConversation implements Simulation {
+  readonly human: SimulatedHuman;
+  readonly #stage: Stage;
+  readonly #player: Player;
+  readonly #told: (line: string) => void;
+  readonly #lines: string[] = [];
+  readonly #runs: SimulatedRun[] = [];
+  #sinceMessage = 0;
+
+  constructor({ plugin, sandbox, bot, told = () => undefined }: Cast, options: SimulateOptions) {
+    const now = new Date(options.now ?? defaultNow);
+    assert(!Number.isNaN(now.getTime()), `\`now\` is no time: ${String(options.now)}`);
+    this.#told = told;
+    const serving = { id: bot.id, name: bot.name, chosenBy: 'inbox', kind: 'plugin', unfit: null } as const;
+    const { events, ...hearing } = hearingOf(plugin().manifest);
+    this.#stage = new Stage(
+      { ...serving, ...hearing, events: [...events] },
+      { ...(options.contact ? { contact: options.contact } : {}), now },
+      (happening) => this.#note(happening),
+    );
+    const { seed = 1 } = options;
+    this.#player = new Player({ stage: this.#stage, sandbox, bot, seed, plugin, told: (run) => this.#keep(run) });
+    this.human = {
+      takesOver: () => this.#act(human, (tx, id) => assign(tx, id, { assigneeId: human.id })),
+      says: (content) => this.#act(human, (tx, id) => send(tx, id, { type: 'outgoing', content })),
+      resolves: () => this.#setStatus('resolved'),
+      givesBack: async () => {
+        await this.#act(human, (tx, id) => assign(tx, id, { assigneeId: null }));
+        await this.#setStatus('pending');
+      },
+    };
+  }
+
+  get now(): Date {
+    return this.#stage.now;
+  }
+
+  get conversation(): ConversationState {
+    const { status, priority, labels, team, assignee, customAttributes, snoozedUntil } = this.#stage.conversation;
+    const { silence } = this.#stage;
+    return structuredClone({
+      status,
+      priority,
+      labels,
+      team,
+      assignee,
+      custom_attributes: customAttributes,
+      snoozed_until: snoozedUntil,
+      silence,
+    });
+  }
+
+  customer(content: string): Promise<void> {
+    return this.#act(this.#stage.customer, (tx, id) => send(tx, id, { type: 'incoming', content }));
+  }
+
+  opensWidget(): Promise<void> {
+    const { contact, conversation, messages } = this.#stage;
+    return this.#act(this.#stage.customer, async () => {
+      const { inbox, account } = conversation;
+      const session = { contact, inbox, account, conversation, begun: messages.length === 0 };
+      const isHeard = conversation.bot?.events.includes('webwidget_triggered') && this.#stage.silence === null;
+      if (isHeard) this.#stage.call('webwidget_triggered', { session });
+      return Promise.resolve();
+    });
+  }
+
+  async advance(seconds: number): Promise<void> {
+    assert(seconds >= 0, 'Time does not run backwards: `advance` takes a positive number of seconds');
+    const end = new Date(this.now.getTime() + seconds * 1000);
+    this.#begin();
+    for (let due = this.#nextDue(end); due; due = this.#nextDue(end)) {
+      if (due > this.now) this.#stage.now = due;
+      await this.#stage.transact(system, (tx) => wake(tx, this.#stage.conversation.id));
+      await awake(() => this.#player.play());
+    }
+    this.#stage.now = end;
+  }
+
+  expectReply(expected: string | RegExp): void {
+    const fits = (reply: string) => (typeof expected === 'string' ? reply === expected : expected.test(reply));
+    if (this.replies().some(fits)) return;
+    this.#fail(
+      expected,
+      `The bot did not say ${typeof expected === 'string' ? JSON.stringify(expected) : String(expected)}`,
+    );
+  }
+
+  expectSilence(): void {
+    if (this.replies().length > 0) this.#fail('nothing', 'The bot was to be silent');
+  }
+
+  transcript(): string {
+    return this.#lines.join('\n');
+  }
+
+  replies(): string[] {
+    const spoken = this.#stage.messages.slice(this.#sinceMessage);
+    return spoken
+      .filter(({ sender, private: isNote }) => sender.kind === 'agent_bot' && !isNote)
+      .map(({ content }) => content);
+  }
+
+  notes(): string[] {
+    return this.#stage.messages.filter((message) => message.private).map(({ content }) => content);
+  }
+
+  runs(): readonly SimulatedRun[] {
+    return this.#runs;
+  }
+
+  requests(): readonly SentRequest[] {
+    return [];
+  }
+
+  #setStatus(status: 'resolved' | 'pending'): Promise<void> {
+    return this.#act(human, (tx, id) => toggleStatus(tx, id, { status, snoozedUntil: null }));
+  }
+
+  /** Something happens, and the bot does what follows. */
+  async #act(
+    actor: Actor,
+    work: (tx: Parameters<Parameters<Stage['transact']>[1]>[0], id: number) => Promise<unknown>,
+  ): Promise<void> {
+    this.#begin();
+    await this.#stage.transact(actor, (tx) => work(tx, this.#stage.conversation.id));
+    await awake(() => this.#player.play());
+  }
+
+  #begin(): void {
+    this.#sinceMessage = this.#stage.messages.length;
+  }
+
+  #nextDue(end: Date): Date | null {
+    const { snoozedUntil, status } = this.#stage.conversation;
+    return status === 'snoozed' && snoozedUntil && snoozedUntil <= end ? snoozedUntil : null;
+  }
+
+  #note(happening: Happening): void {
+    const line = lineOf(happening);
+    if (line !== null) this.#write(line);
+  }
+
+  #keep(run: SimulatedRun): void {
+    this.#runs.push(run);
+    for (const line of linesOfRun(run)) this.#write(line);
+  }
+
+  #write(line: string): void {
+    const text = `${this.now.toISOString().slice(0, 19).replace('T', ' ')}  ${line}`;
+    this.#lines.push(text);
+    this.#told(text);
+  }
+
+  #fail(expected: unknown, problem: string): never {
+    const actual = this.replies();
+    const said = actual.length === 0 ? 'it said nothing' : `it said ${JSON.stringify(actual)}`;
+    const message = `${problem}: ${said}.\nTranscript:\n${this.transcript()}`;
+    throw new assert.AssertionError({ message, expected, actual });
+  }
+}

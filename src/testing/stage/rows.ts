@@ -1,0 +1,50 @@
+import type { CompiledQuery } from 'kysely';
+import type { Message } from '../../records/message.ts';
+import type { Executor } from '../../postgres/sql.ts';
+
+/** What the statements of verbs find on the stage. */
+export interface StageRows {
+  readonly messages: readonly Message[];
+  nextMessageId(): number;
+}
+
+type Values = readonly unknown[];
+interface Answer {
+  statement: RegExp;
+  rows: (stage: StageRows, values: Values) => unknown[];
+}
+
+const people = (id: unknown) => [{ id, name: `Agent ${String(id)}`, role: 'administrator' }];
+
+/**
+ * The statements with which verbs leave the objects that their transaction holds, and what they find: there is one
+ * conversation, every label may be made, and every team and agent that a bot names exists.
+ */
+const answers: readonly Answer[] = [
+  { statement: /INSERT INTO messages\b/, rows: (stage) => [{ id: stage.nextMessageId() }] },
+  { statement: /^SELECT count\(\*\) AS count FROM messages\b/, rows: (stage, [, , since]) => countSince(stage, since) },
+  { statement: /INSERT INTO conversation_labels\b/, rows: (_, [, , titles, made]) => titlesOf(titles, made) },
+  { statement: /^DELETE FROM conversation_labels\b/, rows: () => [] },
+  { statement: /^SELECT \S+ \S+ \S+ FROM agents g\b/, rows: (_, [, id]) => people(id) },
+  { statement: /^SELECT FROM inbox_members\b/, rows: () => [{}] },
+  { statement: /^SELECT id, name FROM teams\b/, rows: (_, [, id]) => [{ id, name: `Team ${String(id)}` }] },
+];
+
+/** Answers the statements of the verbs that bots and people use, from the stage. Rejects on any other. */
+export function executorOf(stage: StageRows): Executor {
+  const executeQuery = ({ sql, parameters }: CompiledQuery): Promise<{ rows: unknown[] }> => {
+    const known = answers.find(({ statement }) => statement.test(sql.trim()));
+    if (!known) return Promise.reject(new Error(`The simulation has no answer to this statement: ${sql}`));
+    return Promise.resolve({ rows: known.rows(stage, parameters) });
+  };
+  return { getKysely: () => ({ executeQuery }) };
+}
+
+function countSince({ messages }: StageRows, since: unknown): unknown[] {
+  const spoken = messages.filter(({ sender, private: isNote }) => sender.kind === 'agent_bot' && !isNote);
+  return [{ count: spoken.filter(({ createdAt }) => since instanceof Date && createdAt > since).length }];
+}
+
+function titlesOf(...lists: readonly unknown[]): unknown[] {
+  return [...new Set(lists.flat())].map((title) => ({ title }));
+}

@@ -1,0 +1,172 @@
+import { silenceOf } from '../../domain/conversations/arbiter.ts';
+import { keepSilence, nextSilence, stateOf } from '../../domain/conversations/silence.ts';
+import { buildPayload, type EventName, type Subject } from '../../events/catalog.ts';
+import type { BotDecision } from '../../events/outbox.ts';
+import type { Actor, Transaction } from '../../events/transaction.ts';
+import type { Contact } from '../../records/contact.ts';
+import type { Conversation } from '../../records/conversation.ts';
+import type { Message } from '../../records/message.ts';
+import type { ServingBot } from '../../records/serving-bot.ts';
+import type { SimulateOptions } from '../api.ts';
+import { StageTransaction, type StageState } from './transaction.ts';
+
+/** An event that the bot is to be called for. */
+export interface StageEvent {
+  id: number;
+  name: EventName;
+  depth: number;
+  body: string;
+}
+
+/** What happened on the stage, for the transcript. */
+export type Happening =
+  | { kind: 'message'; message: Message }
+  | { kind: 'change'; name: EventName; subject: Subject }
+  | { kind: 'called'; event: StageEvent };
+
+/** What `keepSilence` sets. */
+type SilenceColumn = Extract<keyof Conversation, `${string}ilence${string}` | 'botStreak'>;
+
+const account = { id: 1, name: 'Simulated account' };
+const inbox = { id: 4, name: 'Simulated inbox', channelType: 'api', greets: false, autoAssigns: false };
+const contactId = 3;
+const conversationId = 2;
+
+/**
+ * One conversation in memory, in place of the database: verbs change it in transactions, all or nothing, and what they say
+ * to the bot is queued.
+ */
+export class Stage implements StageState {
+  readonly conversation: Conversation;
+  readonly contact: Contact;
+  readonly messages: Message[] = [];
+  readonly #told: (happening: Happening) => void;
+  #events: StageEvent[] = [];
+  #happened: Happening[] = [];
+  #lastEvent = 0;
+  #lastMessage = 0;
+  now: Date;
+
+  /** `told` gets everything that happens, once it is committed. */
+  constructor(
+    bot: ServingBot,
+    { contact = {}, now }: Pick<SimulateOptions, 'contact'> & { now: Date },
+    told: (happening: Happening) => void,
+  ) {
+    this.now = now;
+    this.#told = told;
+    this.contact = contactOf(contact, now);
+    this.conversation = conversationOf(this.contact, bot, now);
+    keepSilence(this.conversation, { status: 'open', byBot: null, byPeople: null, streak: 0 });
+    const begun = nextSilence(stateOf(this.conversation), 'contact', { kind: 'begun', status: null, spoken: false });
+    keepSilence(this.conversation, begun);
+    this.conversation.status = begun.status;
+  }
+
+  /** The customer, as an actor. */
+  get customer(): Actor {
+    const { id, name, email = null } = this.contact;
+    return { kind: 'contact', id, name, role: null, email, avatarUrl: null, depth: 0 };
+  }
+
+  /** Why the bot may not speak; null when it may. */
+  get silence(): string | null {
+    return silenceOf(this.conversation);
+  }
+
+  /** The oldest event that the bot has not been called for. */
+  takeEvent(): StageEvent | undefined {
+    return this.#events.shift();
+  }
+
+  /** Runs verbs on behalf of the actor: if they fail, nothing has changed and nothing was said. */
+  async transact<Result>(actor: Actor, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    const before = structuredClone(this.conversation);
+    const [messages, events] = [this.messages.length, this.#events.length];
+    try {
+      const result = await work(new StageTransaction(this, actor));
+      for (const happening of this.#happened) this.#told(happening);
+      return result;
+    } catch (error) {
+      Object.assign(this.conversation, before);
+      this.messages.length = messages;
+      this.#events.length = events;
+      throw error;
+    } finally {
+      this.#happened = [];
+    }
+  }
+
+  record(name: EventName, subject: Subject, { depth, bot }: { depth: number; bot: BotDecision | null }): void {
+    this.conversation.eventSequence += 1;
+    if (subject.message && name === 'message_created') {
+      this.messages.push(subject.message);
+      this.#happened.push({ kind: 'message', message: subject.message });
+    } else {
+      this.#happened.push({ kind: 'change', name, subject });
+    }
+    if (bot?.silence === null) this.call(name, subject, depth);
+  }
+
+  /** Queues an event for the bot. */
+  call(name: EventName, subject: Subject, depth = 0): void {
+    const body = { ...buildPayload(name, 'bot', subject), sequence: this.conversation.eventSequence };
+    this.#lastEvent += 1;
+    this.#events.push({ id: this.#lastEvent, name, depth, body: JSON.stringify(body) });
+  }
+
+  nextMessageId(): number {
+    this.#lastMessage += 1;
+    return this.#lastMessage;
+  }
+}
+
+function contactOf(given: NonNullable<SimulateOptions['contact']>, now: Date): Contact {
+  return {
+    id: contactId,
+    accountId: account.id,
+    name: given.name ?? 'Sam Sample',
+    email: given.email === undefined ? 'sam@example.com' : given.email,
+    phoneNumber: given.phone_number ?? null,
+    identifier: given.identifier ?? null,
+    blocked: false,
+    avatarUrl: null,
+    customAttributes: given.custom_attributes ?? {},
+    visitorAttributes: given.visitor_attributes ?? {},
+    additionalAttributes: {},
+    lastActivityAt: null,
+    deletionRequestedAt: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+function conversationOf(contact: Contact, bot: ServingBot, now: Date): Conversation {
+  const { id, name, email = null, phoneNumber = null, identifier = null } = contact;
+  const conversation: Omit<Conversation, SilenceColumn> = {
+    id: conversationId,
+    account,
+    inbox,
+    contact: { id, name, email, phoneNumber, identifier, avatarUrl: null, blocked: false },
+    status: 'open',
+    priority: null,
+    assignee: null,
+    team: null,
+    bot,
+    labels: [],
+    sourceId: null,
+    snoozedUntil: null,
+    waitingSince: null,
+    slaPolicyId: null,
+    firstResponseDueAt: null,
+    resolutionDueAt: null,
+    unreadCount: 0,
+    eventSequence: 0,
+    additionalAttributes: {},
+    customAttributes: {},
+    createdAt: now,
+    updatedAt: now,
+    lastActivityAt: now,
+  };
+  return conversation as Conversation;
+}

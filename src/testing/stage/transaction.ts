@@ -1,0 +1,49 @@
+import { Transaction, type Actor } from '../../events/transaction.ts';
+import type { EventName, Subject } from '../../events/catalog.ts';
+import type { BotDecision } from '../../events/outbox.ts';
+import type { UnitOfWork } from '../../events/unit-of-work.ts';
+import type { Conversation } from '../../records/conversation.ts';
+import { executorOf, type StageRows } from './rows.ts';
+
+/** What a transaction on the stage works on. */
+export interface StageState extends StageRows {
+  readonly conversation: Conversation;
+  readonly now: Date;
+  record(name: EventName, subject: Subject, occasion: { depth: number; bot: BotDecision | null }): void;
+}
+
+/**
+ * The transaction of a simulation: the verbs of the service work with it as with any other, and it holds the one
+ * conversation of the stage. The stage undoes what a failed one has changed.
+ */
+export class StageTransaction extends Transaction {
+  readonly #stage: StageState;
+
+  constructor(stage: StageState, actor: Actor) {
+    const { now, conversation } = stage;
+    // The parts of a unit of work that verbs reach through the members that this class keeps.
+    const unit = { now, em: executorOf(stage), afterCommit: { add: () => undefined } } as unknown as UnitOfWork;
+    super(unit, { account: conversation.account, actor });
+    this.#stage = stage;
+  }
+
+  override as(actor: Actor): Transaction {
+    return new StageTransaction(this.#stage, actor);
+  }
+
+  override conversation(id: number): Promise<Conversation | null> {
+    const { conversation } = this.#stage;
+    return Promise.resolve(conversation.id === id ? conversation : null);
+  }
+
+  override record(name: EventName, subject: Subject, bot: BotDecision | null = null): void {
+    this.#stage.record(name, subject, { depth: this.actor.depth, bot });
+  }
+
+  /** The stage itself knows when the snooze ends. */
+  override announceSnooze(): void {}
+
+  override savepoint<Result>(work: (tx: this) => Promise<Result>): Promise<Result> {
+    return work(this);
+  }
+}

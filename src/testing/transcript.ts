@@ -1,0 +1,46 @@
+import type { Subject } from '../events/catalog.ts';
+import type { Message } from '../records/message.ts';
+import { printable } from '../lib/printable.ts';
+import type { SimulatedRun } from './api.ts';
+import type { Happening } from './stage/stage.ts';
+
+const authors = { contact: 'customer', agent_bot: 'bot', user: 'human', system: 'service' } as const;
+
+/** The line for something that happened; null for what needs none. */
+export function lineOf(happening: Happening): string | null {
+  if (happening.kind === 'message') return lineOfMessage(happening.message);
+  if (happening.kind === 'called') return null;
+  const { name, subject } = happening;
+  const changes = describeChanges(subject);
+  return changes === '' ? null : `* ${name}: ${changes}`;
+}
+
+/** The lines for a run: its log, and how it failed if it did. */
+export function linesOfRun({ event, outcome, error, logs }: SimulatedRun): string[] {
+  const told = logs.map(({ level, message, fields }) => {
+    const extra = fields === undefined ? '' : ` ${JSON.stringify(fields)}`;
+    return `  log ${level}: ${printable(message)}${printable(extra)}`;
+  });
+  if (outcome === 'ok' || outcome === 'no_handler') return told;
+  return [...told, `! ${event}: ${outcome}${error === null ? '' : `: ${inLines(error)}`}`];
+}
+
+function lineOfMessage({ sender, private: isNote, content }: Message): string {
+  const author = authors[sender.kind];
+  return `${isNote ? `${author} (note)` : author}: ${inLines(content)}`;
+}
+
+function describeChanges({ changed = {} }: Subject): string {
+  return Object.entries(changed)
+    .map(([name, { previous, current }]) => `${name} ${shown(previous)} → ${shown(current)}`)
+    .join(', ');
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+}
+
+// Lines of a text stay lines.
+function inLines(text: string): string {
+  return text.split('\n').map(printable).join('\n      ');
+}
