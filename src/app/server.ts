@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { routes } from '../api/index.ts';
 import { docsFiles } from '../api/service/docs.ts';
+import { Identities } from '../domain/people/identity.ts';
 import { FairGate } from '../http/server/fair-gate.ts';
 import { RateLimit } from '../http/server/rate-limit.ts';
 import { createHttpServer, type HttpServer } from '../http/server/server.ts';
@@ -13,11 +14,12 @@ const contactWritesPerMinute = 60;
 
 /** Creates the HTTP server with the operations that this process answers. It does not listen yet. */
 export function createServer(mechanisms: Mechanisms): HttpServer {
-  const { options, config, phase, databases, outbound, secretBox, random, mailer, log } = mechanisms;
+  const { options, config, phase, databases, outbound, secretBox, clock, random, mailer, log } = mechanisms;
   const http = createHttpServer(
     config.role === 'engine' ? routes.filter(({ contract }) => contract.role === 'anyone') : routes,
     {
       database: databases.requests,
+      identities: new Identities(clock),
       // One connection is kept for authentication, which happens before the gate.
       gate: new FairGate(divideConnections(config).requests - 1),
       services: {

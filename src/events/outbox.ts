@@ -1,6 +1,5 @@
 import { enqueue, type NewEvent } from '../deliveries/queue/enqueue.ts';
-import type { TouchedEndpoint } from '../postgres/database.ts';
-import type { Executor } from '../postgres/sql.ts';
+import type { Part } from '../postgres/write-set.ts';
 import { assertShape } from '../schemas.ts';
 import { buildPayload, endOf, payloadSchema, type Audience, type EventName, type Subject } from './catalog.ts';
 
@@ -54,11 +53,11 @@ export class Outbox {
     };
   }
 
-  /** Writes the recorded events; returns their number, and the endpoints with new deliveries. */
-  async flush(executor: Executor, accountId: number): Promise<{ events: number; touched: TouchedEndpoint[] }> {
+  /** The recorded events, to be written: their number, and the part of the statement. */
+  take(): { events: number; parts: Part[] } {
     const events = this.#events;
     this.#events = [];
-    return { events: events.length, touched: events.length > 0 ? await enqueue(executor, accountId, events) : [] };
+    return { events: events.length, parts: events.length > 0 ? [enqueue(events)] : [] };
   }
 }
 

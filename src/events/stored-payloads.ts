@@ -33,8 +33,12 @@ export async function blankMessage(
   tx: Transaction,
   { conversationId, messageId }: { conversationId: number; messageId: number },
 ): Promise<void> {
-  const events = await sql<StoredEvent>(tx.em, findStatement, [tx.account.id, conversationId, String(messageId)]);
-  await sql(tx.em, rewriteStatement, [
+  const events = await sql<StoredEvent>(tx.connection, findStatement, [
+    tx.account.id,
+    conversationId,
+    String(messageId),
+  ]);
+  await sql(tx.connection, rewriteStatement, [
     tx.account.id,
     events.map(({ id }) => id),
     events.map((event) => rewrite(event, 'account', event.account_payload)),

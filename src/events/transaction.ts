@@ -1,11 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../postgres/database.ts';
-import { isLockTimeout, isRetryable } from '../postgres/errors.ts';
+import type { Executor } from '../postgres/sql.ts';
 import type { ConversationDraft, RowChoice } from '../records/conversation-rows.ts';
 import type { Conversation, Named } from '../records/conversation.ts';
+import type { HeldConversations } from '../records/held-conversations.ts';
+import type { Message } from '../records/message.ts';
 import type { EventName, Subject } from './catalog.ts';
-import type { BotDecision } from './outbox.ts';
-import { UnitOfWork } from './unit-of-work.ts';
+import type { BotDecision, Outbox } from './outbox.ts';
+import { commitWithRetries, type UnitOfWork } from './unit-of-work.ts';
 
 /**
  * On whose behalf something is done. `depth` is the number of bot runs between a customer's action and this one: 0 for
@@ -35,9 +37,11 @@ export const system: Actor = {
 };
 
 /** The account of a transaction, and on whose behalf it acts. */
-interface Scope {
+export interface Scope {
   account: Named;
   actor: Actor;
+  /** Verifies what is known of the actor, in the transaction; its error refuses the whole of it. */
+  proof?: { verify: (executor: Executor) => Promise<void> } | null;
 }
 
 /** A transaction outside of accounts, for persons, system bots, and accounts themselves. Rows are changed through `em`. */
@@ -46,6 +50,11 @@ export class OuterTransaction {
 
   constructor(unit: UnitOfWork) {
     this.unit = unit;
+  }
+
+  /** The transaction's connection, for statements that need no entities. */
+  get connection(): Executor {
+    return this.unit.connection;
   }
 
   /** The entity manager of the transaction, or of the innermost open savepoint. */
@@ -72,7 +81,7 @@ export class OuterTransaction {
    * synchronous: it may start slow work but not wait for it.
    */
   afterCommit(work: () => void): void {
-    this.unit.afterCommit.add(work);
+    this.unit.afterCommit(work);
   }
 
   /**
@@ -86,7 +95,7 @@ export class OuterTransaction {
     );
   }
 
-  /** Writes the changes and events; part of the commit. */
+  /** Writes the changes and events, so that later statements see them. */
   flush(): Promise<void> {
     return this.unit.flush();
   }
@@ -100,12 +109,17 @@ export class Transaction extends OuterTransaction {
   readonly account: Named;
   readonly actor: Actor;
   override readonly accountId: number;
+  readonly #conversations: HeldConversations;
+  readonly #outbox: Outbox;
 
   constructor(unit: UnitOfWork, { account, actor }: Scope) {
     super(unit);
     this.account = account;
     this.actor = actor;
     this.accountId = account.id;
+    const { conversations, outbox } = unit.part(account.id);
+    this.#conversations = conversations;
+    this.#outbox = outbox;
   }
 
   /** The same transaction with another actor. */
@@ -118,22 +132,32 @@ export class Transaction extends OuterTransaction {
    * return the same object. Changes of the object are written at the commit.
    */
   conversation(id: number): Promise<Conversation | null> {
-    return this.#part.conversations.lock(this.em, id);
+    return this.#conversations.lock(this.connection, id);
   }
 
   /** Conversations locked by one statement, in the order of their ids. */
   conversations(choice: RowChoice): Promise<Conversation[]> {
-    return this.#part.conversations.lockMany(this.em, choice);
+    return this.#conversations.lockMany(this.connection, choice);
   }
 
-  /** Inserts a conversation; later changes of the object are written at the commit. */
-  insertConversation(draft: ConversationDraft): Promise<Conversation> {
-    return this.#part.conversations.insert(this.em, draft, this.now);
+  /** Creates a conversation, to be inserted at the commit; null without its inbox or contact. */
+  createConversation(draft: ConversationDraft): Promise<Conversation | null> {
+    return this.#conversations.create(this.connection, draft, this.now);
+  }
+
+  /** Adds a message to a conversation that the transaction holds, to be inserted at the commit. */
+  say(message: Omit<Message, 'id'>): Promise<Message> {
+    return this.#conversations.say(this.connection, message);
+  }
+
+  /** The messages of the transaction that are not inserted yet. */
+  get unwritten(): readonly Message[] {
+    return this.#conversations.unwritten;
   }
 
   /** Deletes locked conversations, with the rows that refer to them. */
   deleteConversations(conversations: readonly Conversation[]): Promise<void> {
-    return this.#part.conversations.delete(this.em, conversations);
+    return this.#conversations.delete(this.connection, conversations);
   }
 
   /**
@@ -141,7 +165,7 @@ export class Transaction extends OuterTransaction {
    * arbiter's decision on the conversation's bot; null when bots do not receive the event.
    */
   record(name: EventName, subject: Subject, bot: BotDecision | null = null): void {
-    this.#part.outbox.record(name, subject, { depth: this.actor.depth, bot });
+    this.#outbox.record(name, subject, { depth: this.actor.depth, bot });
   }
 
   /** Announces to the alarm clock, after the commit, when a snooze ends. */
@@ -156,10 +180,6 @@ export class Transaction extends OuterTransaction {
       () => this.unit.writeRows(),
     );
   }
-
-  get #part() {
-    return this.unit.part(this.account.id);
-  }
 }
 
 /** Runs work in a transaction: in one of its own, or in a savepoint of the transaction of the whole request. */
@@ -168,33 +188,6 @@ export type Transact<Tx = Transaction> = <Result>(work: (tx: Tx) => Promise<Resu
 /** Turns transactions outside of accounts into transactions in an account, with the service as actor. */
 export function within(outside: Transact<OuterTransaction>, account: Named): Transact {
   return (work) => outside((outer) => work(outer.in(account)));
-}
-
-async function commitOnce<Result>(database: Database, work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> {
-  const { result, afterCommit } = await database.em().transactional(async (em) => {
-    const unit = new UnitOfWork(database, em);
-    const done = await work(unit);
-    await unit.flush();
-    return { result: done, afterCommit: unit.afterCommit };
-  });
-  afterCommit.begin(database.failed);
-  return result;
-}
-
-const tries = 5;
-
-async function commitWithRetries<Result>(
-  database: Database,
-  work: (unit: UnitOfWork) => Promise<Result>,
-): Promise<Result> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await commitOnce(database, work);
-    } catch (error) {
-      const mayPass = isRetryable(error) || (database.retriesLocks && isLockTimeout(error));
-      if (attempt >= tries || !mayPass) throw error;
-    }
-  }
 }
 
 /**
@@ -207,7 +200,16 @@ export function transact<Result>(
   scope: Scope,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  return commitWithRetries(database, (unit) => work(new Transaction(unit, scope)));
+  return commitWithRetries(database, async (unit) => {
+    // Sent with BEGIN, and answered before anything that the work asks for.
+    const verified = scope.proof?.verify(unit.connection);
+    verified?.catch(() => undefined);
+    try {
+      return await work(new Transaction(unit, scope));
+    } finally {
+      await verified;
+    }
+  });
 }
 
 /** Like transact, outside of accounts. */

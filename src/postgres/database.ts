@@ -1,8 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { MikroORM, type EntityClass, type EntityManager } from '@mikro-orm/postgresql';
+import type { Pool } from 'pg';
 import { takeBackBroken } from './broken-connections.ts';
 import type { Clock } from '../lib/ports.ts';
+import { ormContext } from './orm-context.ts';
 import { PreparingClient } from './prepared.ts';
+import { SqlTransaction } from './sql-transaction.ts';
 import { moment, sql } from './sql.ts';
 
 export interface DatabaseOptions {
@@ -47,6 +50,7 @@ export class Database {
   readonly failed: DatabaseOptions['failed'];
   readonly retriesLocks: boolean;
   readonly #announcements: EventEmitter;
+  #pool: Pool | null = null;
 
   constructor(options: DatabaseOptions) {
     this.clock = options.clock;
@@ -78,6 +82,23 @@ export class Database {
   /** A new entity manager with an empty identity map. */
   em(): EntityManager {
     return this.orm.em.fork();
+  }
+
+  /** Begins a transaction on a connection of its own, which its `end` returns. */
+  async begin(): Promise<SqlTransaction> {
+    return SqlTransaction.on(await this.#getPool());
+  }
+
+  /** An entity manager of a transaction that `begin` began. */
+  emOf(transaction: SqlTransaction): EntityManager {
+    if (!this.#pool) throw new Error('No transaction has begun');
+    const em = this.em();
+    em.setTransactionContext(ormContext(this.#pool, transaction));
+    return em;
+  }
+
+  async #getPool(): Promise<Pool> {
+    return (this.#pool ??= await this.orm.em.getConnection().getNativeClient());
   }
 
   /** Announces within this process that a transaction committed events, deliveries or a snooze. */

@@ -11,6 +11,16 @@ export function prepared(text: string): string {
   return text;
 }
 
+const ending = new Set(['BEGIN', 'COMMIT', 'ROLLBACK']);
+
+/** The name under which batches keep a statement prepared; '' for those that are not. */
+export function nameOf(text: string): string {
+  const name = names.get(text);
+  // Connections keep what they send by itself and what they send in batches apart.
+  if (name !== undefined) return `batch_${name}`;
+  return ending.has(text) ? `batch_${text}` : '';
+}
+
 /** A connection that sends marked statements by name, so that PostgreSQL prepares them. */
 export class PreparingClient extends Client {
   constructor(config?: string | ClientConfig) {

@@ -198,22 +198,27 @@ export function readerWith(condition: string): (
   };
 }
 
-// FOR UPDATE re-reads the locked row, not the joined ones: if it changed while we waited, read again.
-const lock = `SELECT ${columns},
-    c.ctid = (SELECT seen.ctid FROM conversations seen WHERE seen.account_id = $1 AND seen.id = c.id) AS unchanged
-  FROM conversations c ${joins}`;
-const lockOne = prepared(`${lock} WHERE c.account_id = $1 AND c.id = $2 FOR UPDATE OF c`);
-type LockedRow = Row & { unchanged: boolean };
+// A row that changed while we waited for it is read again: what is joined to it stems from before.
+const isUnchanged = `c.place = (SELECT seen.ctid FROM conversations seen WHERE seen.account_id = $1 AND seen.id = c.id) AS unchanged`;
+const lockOne = prepared(`
+  WITH c AS MATERIALIZED (SELECT *, ctid AS place FROM conversations WHERE account_id = $1 AND id = $2 FOR UPDATE)
+  SELECT nextval('messages_id_seq') AS message_id, ${isUnchanged}, ${columns} FROM c ${joins}`);
+interface LockedRow extends Row {
+  unchanged: boolean;
+  message_id: number | null;
+}
+
+/** A conversation, and an id for its next message, if one was taken under its lock. */
+export interface Reserved {
+  conversation: Conversation;
+  messageId: number | null;
+}
 
 /** A conversation of the account, locked (FOR UPDATE) until the transaction ends; null when there is none. */
-export async function lockConversationRow(
-  executor: Executor,
-  accountId: number,
-  id: number,
-): Promise<Conversation | null> {
+export async function lockConversationRow(executor: Executor, accountId: number, id: number): Promise<Reserved | null> {
   const [row] = await sql<LockedRow>(executor, lockOne, [accountId, id]);
-  if (row && !row.unchanged) return findConversation(executor, accountId, id);
-  return row ? toConversation(row) : null;
+  const conversation = row && (row.unchanged ? toConversation(row) : await findConversation(executor, accountId, id));
+  return conversation ? { conversation, messageId: row.message_id } : null;
 }
 
 /** Which conversations to lock. */
@@ -224,7 +229,7 @@ export interface RowChoice {
   parameters: readonly unknown[];
   /** Skips rows that other transactions have locked, instead of waiting for them. */
   skipLocked?: boolean;
-  /** Whether to prepare the statement: see prepared. */
+  /** Whether to prepare the statement (see prepared), and to take an id for a message in each. */
   hot?: boolean;
 }
 
@@ -233,14 +238,20 @@ export async function lockConversationRows(
   executor: Executor,
   accountId: number,
   { ids, parameters, skipLocked = false, hot = false }: RowChoice,
-): Promise<Conversation[]> {
-  const statement = `${lock} WHERE c.account_id = $1 AND c.id = ANY (ARRAY(${ids})) ORDER BY c.id
-    FOR UPDATE OF c ${skipLocked ? 'SKIP LOCKED' : ''}`;
+): Promise<Reserved[]> {
+  const messageId = hot ? `nextval('messages_id_seq')` : 'NULL';
+  const statement = `
+    WITH c AS MATERIALIZED (SELECT *, ctid AS place FROM conversations WHERE account_id = $1 AND id = ANY (ARRAY(${ids}))
+      ORDER BY id FOR UPDATE ${skipLocked ? 'SKIP LOCKED' : ''})
+    SELECT ${messageId} AS message_id, ${isUnchanged}, ${columns} FROM c ${joins} ORDER BY c.id`;
   const rows = await sql<LockedRow>(executor, hot ? prepared(statement) : statement, [accountId, ...parameters]);
   const stale = rows.filter(({ unchanged }) => !unchanged).map(({ id }) => id);
   const anew = stale.length > 0 ? await findConversations(executor, accountId, stale) : [];
   const readAnew = new Map(anew.map((conversation) => [conversation.id, conversation]));
-  return rows.map((row) => readAnew.get(row.id) ?? toConversation(row));
+  return rows.map((row) => ({
+    conversation: readAnew.get(row.id) ?? toConversation(row),
+    messageId: row.message_id,
+  }));
 }
 
 /** A new conversation. */
@@ -256,22 +267,26 @@ export interface ConversationDraft {
   customAttributes: Record<string, unknown>;
 }
 
-const insertStatement = prepared(`
+const draftStatement = prepared(`
   WITH c AS (
-    INSERT INTO conversations (account_id, inbox_id, contact_id, status, snoozed_until, assignee_id, team_id, source_id,
-      additional_attributes, custom_attributes, created_at, updated_at, last_activity_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $11) RETURNING *
+    SELECT nextval('conversations_id_seq') AS id, $1::bigint AS account_id, $2::bigint AS inbox_id, $3::bigint AS contact_id,
+      $4::text AS status, NULL AS priority, $5::timestamptz AS snoozed_until, $6::bigint AS assignee_id, $7::bigint AS team_id,
+      NULL::bigint AS agent_bot_id, NULL AS bot_silence, NULL::bigint AS bot_silence_of, NULL AS human_silence,
+      0 AS bot_streak, $8::text AS source_id, NULL::timestamptz AS waiting_since, NULL::bigint AS sla_policy_id,
+      NULL::timestamptz AS first_response_due_at, NULL::timestamptz AS resolution_due_at, 0 AS unread_count,
+      0::bigint AS event_sequence, $9::jsonb AS additional_attributes, $10::jsonb AS custom_attributes,
+      $11::timestamptz AS created_at, $11::timestamptz AS updated_at, $11::timestamptz AS last_activity_at
   )
-  SELECT ${columns} FROM c ${joins}`);
+  SELECT nextval('messages_id_seq') AS message_id, ${columns} FROM c ${joins}`);
 
-/** Inserts a conversation created at `now`; returns it as findConversation would. */
-export async function insertConversationRow(
+/** A conversation created at `now`, as findConversation will read it; not inserted yet. Null without its inbox or contact. */
+export async function draftConversation(
   executor: Executor,
   accountId: number,
   draft: ConversationDraft,
   now: Date,
-): Promise<Conversation> {
-  const [row] = await sql<Row>(executor, insertStatement, [
+): Promise<Reserved | null> {
+  const [row] = await sql<Row & { message_id: number }>(executor, draftStatement, [
     accountId,
     draft.inboxId,
     draft.contactId,
@@ -284,6 +299,5 @@ export async function insertConversationRow(
     JSON.stringify(draft.customAttributes),
     now,
   ]);
-  if (!row) throw new Error('A conversation just inserted cannot be read');
-  return toConversation(row);
+  return row ? { conversation: toConversation(row), messageId: row.message_id } : null;
 }

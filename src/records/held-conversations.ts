@@ -1,13 +1,15 @@
-import { prepared } from '../postgres/prepared.ts';
 import { sql, type Executor } from '../postgres/sql.ts';
+import { valuesOf as placesOf, type Part } from '../postgres/write-set.ts';
 import type { Conversation } from './conversation.ts';
 import {
-  insertConversationRow,
+  draftConversation,
   lockConversationRow,
   lockConversationRows,
   type ConversationDraft,
+  type Reserved,
   type RowChoice,
 } from './conversation-rows.ts';
+import { insertMessages, nextMessageId, type Message } from './message.ts';
 
 interface Column {
   name: string;
@@ -43,38 +45,39 @@ const columns: readonly Column[] = [
   },
 ];
 
+/** The columns of a new conversation that never change. */
+const lasting: readonly Column[] = [
+  { name: 'id', type: 'bigint', valueOf: ({ id }) => id },
+  { name: 'inbox_id', type: 'bigint', valueOf: ({ inbox }) => inbox.id },
+  { name: 'contact_id', type: 'bigint', valueOf: ({ contact }) => contact.id },
+  { name: 'source_id', type: 'text', valueOf: ({ sourceId }) => sourceId },
+  { name: 'created_at', type: 'timestamptz', valueOf: ({ createdAt }) => createdAt },
+];
+
+/** The columns that a message changes on most conversations. */
+const usual = new Set(['unread_count', 'event_sequence', 'updated_at', 'last_activity_at', 'waiting_since']);
+const usualColumns = columns.filter(({ name }) => usual.has(name));
+
 type Values = readonly unknown[];
 
-/** A locked conversation, and the stored values of its columns. */
+/** A locked conversation, and what is known of its row. */
 interface Held {
   conversation: Conversation;
-  stored: Values;
-}
-
-// Null keeps stored attributes: they may be large, and most changes do not concern them.
-const updateOne = prepared(
-  `UPDATE conversations SET ${columns
-    .map(({ name, type }, index) =>
-      type === 'jsonb' ? `${name} = coalesce($${index + 3}, ${name})` : `${name} = $${index + 3}`,
-    )
-    .join(', ')} WHERE account_id = $1 AND id = $2`,
-);
-
-/** A conversation that differs from its stored values. */
-interface Changed extends Held {
-  values: Values;
-  /** Indices of the differing columns. */
-  differing: readonly number[];
+  /** The stored values of its columns; null when it is not inserted yet. */
+  stored: Values | null;
+  /** An id for its next message, if one was taken. */
+  messageId: number | null;
 }
 
 /**
- * The conversations that a transaction of an account has locked: each is read once, is the same object until the
- * transaction ends, and is written when it differs from its stored values. Verbs change the object; no other statement
- * changes the row.
+ * The conversations that a transaction of an account has locked, and what is said in them: each is read once, is the same
+ * object until the transaction ends, and is written when it differs from its stored values. Verbs change the object; no
+ * other statement changes the row.
  */
 export class HeldConversations {
   readonly #accountId: number;
   readonly #held = new Map<number, Held>();
+  #messages: Message[] = [];
 
   constructor(accountId: number) {
     this.#accountId = accountId;
@@ -84,19 +87,36 @@ export class HeldConversations {
   async lock(executor: Executor, id: number): Promise<Conversation | null> {
     const held = this.#held.get(id);
     if (held) return held.conversation;
-    const conversation = await lockConversationRow(executor, this.#accountId, id);
-    return conversation && this.#hold(conversation);
+    const row = await lockConversationRow(executor, this.#accountId, id);
+    return row && this.#hold(row);
   }
 
   /** Locks conversations by one statement, in the order of their ids. */
   async lockMany(executor: Executor, choice: RowChoice): Promise<Conversation[]> {
-    const conversations = await lockConversationRows(executor, this.#accountId, choice);
-    return conversations.map((read) => this.#held.get(read.id)?.conversation ?? this.#hold(read));
+    const rows = await lockConversationRows(executor, this.#accountId, choice);
+    return rows.map((row) => this.#held.get(row.conversation.id)?.conversation ?? this.#hold(row));
   }
 
-  /** Inserts a conversation created at `now`. */
-  async insert(executor: Executor, draft: ConversationDraft, now: Date): Promise<Conversation> {
-    return this.#hold(await insertConversationRow(executor, this.#accountId, draft, now));
+  /** Creates a conversation at `now`; null without its inbox or contact. */
+  async create(executor: Executor, draft: ConversationDraft, now: Date): Promise<Conversation | null> {
+    const created = await draftConversation(executor, this.#accountId, draft, now);
+    if (created) this.#held.set(created.conversation.id, { ...created, stored: null });
+    return created && created.conversation;
+  }
+
+  /** Adds a message to a held conversation. */
+  async say(executor: Executor, message: Omit<Message, 'id'>): Promise<Message> {
+    const held = this.#held.get(message.conversationId);
+    const id = held?.messageId ?? (await nextMessageId(executor));
+    if (held) held.messageId = null;
+    const said = { ...message, id };
+    this.#messages.push(said);
+    return said;
+  }
+
+  /** Messages that are said and not written yet. */
+  get unwritten(): readonly Message[] {
+    return this.#messages;
   }
 
   /** Deletes locked conversations, with the rows that refer to them. */
@@ -106,17 +126,20 @@ export class HeldConversations {
     for (const id of ids) this.#held.delete(id);
   }
 
-  /** Writes the conversations that differ from their stored values, in one statement. */
-  async write(executor: Executor): Promise<void> {
-    const changed = [...this.#held.values()].flatMap((held): Changed[] => {
-      const values = valuesOf(held.conversation);
-      const differing = [...values.keys()].filter((index) => !isSame(values[index], held.stored[index]));
-      return differing.length > 0 ? [{ ...held, values, differing }] : [];
-    });
-    const [first] = changed;
-    if (!first) return;
-    await (changed.length === 1 ? writeOne(executor, first) : writeMany(executor, this.#accountId, changed));
-    for (const { conversation, values } of changed) this.#held.set(conversation.id, { conversation, stored: values });
+  /** What is to be written: new conversations, those that differ from their stored values, and messages. */
+  takeChanges(): Part[] {
+    const [created, changed]: [Conversation[], Changed[]] = [[], []];
+    for (const held of this.#held.values()) {
+      const { conversation, stored } = held;
+      const values = columns.map(({ valueOf }) => valueOf(conversation));
+      const differing = stored && columns.filter((_, index) => !isSame(values[index], stored[index]));
+      if (!differing) created.push(conversation);
+      else if (differing.length > 0) changed.push({ conversation, differing });
+      held.stored = values;
+    }
+    const messages = this.#messages;
+    this.#messages = [];
+    return [...created.map(insertOne), ...update(changed), ...insertMessages(messages)];
   }
 
   /**
@@ -125,23 +148,28 @@ export class HeldConversations {
    */
   mark(): () => void {
     const before = Array.from(this.#held.values(), (held) => ({ ...held, copy: { ...held.conversation } }));
+    const messages = [...this.#messages];
     return () => {
+      this.#messages = messages;
       this.#held.clear();
-      for (const { conversation, stored, copy } of before) {
-        Object.assign(conversation, copy);
-        this.#held.set(conversation.id, { conversation, stored });
+      for (const { copy, ...held } of before) {
+        Object.assign(held.conversation, copy);
+        this.#held.set(copy.id, held);
       }
     };
   }
 
-  #hold(conversation: Conversation): Conversation {
-    this.#held.set(conversation.id, { conversation, stored: valuesOf(conversation) });
+  #hold({ conversation, messageId }: Reserved): Conversation {
+    const stored = columns.map(({ valueOf }) => valueOf(conversation));
+    this.#held.set(conversation.id, { conversation, stored, messageId });
     return conversation;
   }
 }
 
-function valuesOf(conversation: Conversation): Values {
-  return columns.map(({ valueOf }) => valueOf(conversation));
+/** A conversation that differs from its stored values, and the differing columns. */
+interface Changed {
+  conversation: Conversation;
+  differing: readonly Column[];
 }
 
 // Identity suffices for attributes: they are replaced, never changed in place.
@@ -149,30 +177,62 @@ function isSame(one: unknown, other: unknown): boolean {
   return one === other || (one instanceof Date && other instanceof Date && one.getTime() === other.getTime());
 }
 
-async function writeOne(executor: Executor, { conversation, values, differing }: Changed): Promise<void> {
-  const parameters = columns.map((column, index) =>
-    column.type === 'jsonb' && !differing.includes(index) ? null : encode(column, values[index]),
-  );
-  await sql(executor, updateOne, [conversation.account.id, conversation.id, ...parameters]);
+function insertOne(conversation: Conversation, index: number): Part {
+  const all = [...lasting, ...columns];
+  const names = all.map(({ name }) => name).join(', ');
+  const types = all.map(({ type }) => type);
+  return {
+    shape: `create_${index}`,
+    hot: index === 0,
+    parameters: all.map((column) => encode(column, conversation)),
+    text: (first) => `created_${index} AS (
+      INSERT INTO conversations (account_id, ${names}) SELECT $1, c.* FROM (VALUES ${placesOf(first, 1, types)}) AS c)`,
+  };
 }
 
-function encode({ type }: Column, value: unknown): unknown {
+function encode({ type, valueOf }: Column, conversation: Conversation): unknown {
+  const value = valueOf(conversation);
   return type === 'jsonb' ? JSON.stringify(value) : value;
 }
 
-async function writeMany(executor: Executor, accountId: number, changed: readonly Changed[]): Promise<void> {
-  const differing = [...new Set(changed.flatMap((one) => one.differing))];
-  const written = differing.flatMap((index) => columns.slice(index, index + 1));
-  const arrays = ['$2::bigint[]', ...written.map(({ type }, index) => `$${index + 3}::${type}[]`)];
-  await sql(
-    executor,
-    `UPDATE conversations c SET ${written.map(({ name }) => `${name} = changed.${name}`).join(', ')}
-     FROM unnest(${arrays.join(', ')}) AS changed (id, ${written.map(({ name }) => name).join(', ')})
-     WHERE c.account_id = $1 AND c.id = changed.id`,
-    [
-      accountId,
+// Attributes are written only where they differ: they may be large, and most changes do not concern them.
+function update(changed: readonly Changed[]): Part[] {
+  const [first] = changed;
+  if (!first) return [];
+  if (changed.length > 1) return [updateMany(changed)];
+  const { conversation, differing } = first;
+  if (differing.every(({ name }) => usual.has(name))) return [updateOne('usual', conversation, usualColumns)];
+  const attributes = differing.filter(({ type }) => type === 'jsonb');
+  const written = columns.filter((column) => column.type !== 'jsonb' || attributes.includes(column));
+  return [updateOne(`all ${attributes.map(({ name }) => name).join(' ')}`, conversation, written)];
+}
+
+function updateOne(shape: string, conversation: Conversation, written: readonly Column[]): Part {
+  const set = (first: number) => written.map(({ name }, index) => `${name} = $${first + 1 + index}`).join(', ');
+  return {
+    shape: `change ${shape}`,
+    hot: true,
+    parameters: [conversation.id, ...written.map((column) => encode(column, conversation))],
+    text: (first) => `changed AS (
+      UPDATE conversations SET ${set(first)} WHERE account_id = $1 AND id = $${first})`,
+  };
+}
+
+function updateMany(changed: readonly Changed[]): Part {
+  const differing = new Set(changed.flatMap((one) => one.differing));
+  const written = columns.filter((column) => differing.has(column));
+  const arrays = (first: number) =>
+    ['bigint', ...written.map(({ type }) => type)].map((type, index) => `$${first + index}::${type}[]`).join(', ');
+  return {
+    shape: 'change many',
+    hot: false,
+    parameters: [
       changed.map(({ conversation }) => conversation.id),
-      ...written.map((column) => changed.map(({ conversation }) => encode(column, column.valueOf(conversation)))),
+      ...written.map((column) => changed.map(({ conversation }) => encode(column, conversation))),
     ],
-  );
+    text: (first) => `changed AS (
+      UPDATE conversations c SET ${written.map(({ name }) => `${name} = changed.${name}`).join(', ')}
+      FROM unnest(${arrays(first)}) AS changed (id, ${written.map(({ name }) => name).join(', ')})
+      WHERE c.account_id = $1 AND c.id = changed.id)`,
+  };
 }

@@ -1,5 +1,6 @@
 import { prepared } from '../postgres/prepared.ts';
 import { moment, sql, type Executor } from '../postgres/sql.ts';
+import { valuesOf, type Part } from '../postgres/write-set.ts';
 
 export type SenderKind = 'contact' | 'user' | 'agent_bot' | 'system';
 export type ContentType = 'text' | 'input_select' | 'input_email';
@@ -57,33 +58,56 @@ const joins = `
   LEFT JOIN seats u ON m.sender_kind = 'user' AND u.account_id = m.account_id AND u.id = m.sender_id
   LEFT JOIN agent_bots b ON m.sender_kind = 'agent_bot' AND b.id = m.sender_id`;
 
-const insertStatement = prepared(
-  `WITH active AS (UPDATE contacts SET last_activity_at = $12 WHERE account_id = $1 AND id = $11 AND $10 = 'contact')
-     INSERT INTO messages (account_id, conversation_id, message_type, content, content_type, content_attributes, private,
-       status, source_id, sender_kind, sender_id, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12) RETURNING id`,
-);
+const written: readonly { name: string; type: string; valueOf: (message: Message) => unknown }[] = [
+  { name: 'id', type: 'bigint', valueOf: ({ id }) => id },
+  { name: 'conversation_id', type: 'bigint', valueOf: ({ conversationId }) => conversationId },
+  { name: 'message_type', type: 'text', valueOf: ({ type }) => type },
+  { name: 'content', type: 'text', valueOf: ({ content }) => content },
+  { name: 'content_type', type: 'text', valueOf: ({ contentType }) => contentType },
+  { name: 'content_attributes', type: 'jsonb', valueOf: ({ contentAttributes }) => JSON.stringify(contentAttributes) },
+  { name: 'private', type: 'boolean', valueOf: (message) => message.private },
+  { name: 'status', type: 'text', valueOf: ({ status }) => status },
+  { name: 'source_id', type: 'text', valueOf: ({ sourceId }) => sourceId },
+  { name: 'sender_kind', type: 'text', valueOf: ({ sender }) => sender.kind },
+  { name: 'sender_id', type: 'bigint', valueOf: ({ sender }) => sender.id },
+  { name: 'created_at', type: 'timestamptz', valueOf: ({ createdAt }) => createdAt },
+];
+const [writtenTypes, writtenNames] = [written.map(({ type }) => type), written.map(({ name }) => name).join(', ')];
 
-/** Inserts a message and returns its id; a contact as author gets its `last_activity_at`. */
-export async function insertMessage(
-  executor: Executor,
-  accountId: number,
-  message: Omit<Message, 'id'>,
-): Promise<number> {
-  const rows = await sql<{ id: number }>(executor, insertStatement, [
-    accountId,
-    message.conversationId,
-    message.type,
-    message.content,
-    message.contentType,
-    JSON.stringify(message.contentAttributes),
-    message.private,
-    message.status,
-    message.sourceId,
-    message.sender.kind,
-    message.sender.id,
-    message.createdAt,
-  ]);
+// More rows are a shape that is not worth a plan of its own.
+const maxHot = 4;
+
+/** Inserts messages with the ids they have; contacts who wrote one get its moment as their `last_activity_at`. */
+export function insertMessages(messages: readonly Message[]): Part[] {
+  const said: Part = {
+    shape: `messages ${messages.length}`,
+    hot: messages.length <= maxHot,
+    parameters: messages.flatMap((message) => written.map(({ valueOf }) => valueOf(message))),
+    text: (first) => `said AS (
+      INSERT INTO messages (account_id, ${writtenNames}, updated_at)
+      SELECT $1, m.*, m.created_at FROM (VALUES ${valuesOf(first, messages.length, writtenTypes)}) AS m (${writtenNames}))`,
+  };
+  const lastWords = new Map(
+    messages.flatMap(({ sender, createdAt }) => (sender.kind === 'contact' ? [[sender.id, createdAt] as const] : [])),
+  );
+  return messages.length === 0 ? [] : [...Array.from(lastWords, touchContact), said];
+}
+
+function touchContact([id, at]: readonly [number | null, Date], index: number): Part {
+  const name = `active_${index}`;
+  return {
+    shape: name,
+    hot: index === 0,
+    parameters: [id, at],
+    text: (first) =>
+      `${name} AS (UPDATE contacts SET last_activity_at = $${first + 1} WHERE account_id = $1 AND id = $${first} RETURNING 1)`,
+    locks: name,
+  };
+}
+
+/** The next message's id; to be taken under the lock of its conversation, so that its messages are in the order of ids. */
+export async function nextMessageId(executor: Executor): Promise<number> {
+  const rows = await sql<{ id: number }>(executor, `SELECT nextval('messages_id_seq') AS id`);
   return (rows[0] as { id: number }).id;
 }
 

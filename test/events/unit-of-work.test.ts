@@ -12,7 +12,7 @@ import { TestApp } from '../support/app.ts';
 import { addConversation, addInbox, addTeam } from '../support/records.ts';
 import { StatementLog } from '../support/statement-log.ts';
 
-const writes = /^UPDATE conversations/;
+const writes = /\bUPDATE conversations/;
 
 class Refusal extends Error {}
 

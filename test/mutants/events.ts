@@ -49,7 +49,7 @@ export const events: readonly Mutant[] = [
   },
   {
     file: 'src/events/transaction.ts',
-    text: 'this.unit.afterCommit.add(work);',
+    text: 'this.unit.afterCommit(work);',
     replacement: 'work();',
     test: 'test/events/transaction.test.ts',
     harm: 'After a deadlock an invitation is mailed twice.',

@@ -37,8 +37,8 @@ export const people: readonly Mutant[] = [
   },
   {
     file: 'src/domain/people/identity.ts',
-    text: 's.account_id = a.id AND s.person_id = $2 AND s.left_at IS NULL',
-    replacement: 's.account_id = a.id AND s.person_id = $2',
+    text: 's.account_id = a.id AND s.person_id = u.id AND s.left_at IS NULL',
+    replacement: 's.account_id = a.id AND s.person_id = u.id',
     test: 'test/api/accounts/seats.test.ts',
     only: 'gives a token to who holds none',
     harm: 'Who was removed from an account and invited again is answered 404 there.',

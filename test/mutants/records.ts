@@ -19,16 +19,15 @@ export const records: readonly Mutant[] = [
   },
   {
     file: 'src/records/conversation-rows.ts',
-    text: `  if (row && !row.unchanged) return findConversation(executor, accountId, id);
-`,
-    replacement: '',
+    text: 'row.unchanged ? toConversation(row) : await findConversation(executor, accountId, id)',
+    replacement: 'toConversation(row)',
     test: 'test/api/accounts/conversations.test.ts',
     only: 'had to wait',
     harm: 'Who waited for a locked conversation goes on with an assignee or bot that has just been replaced.',
   },
   {
     file: 'src/records/held-conversations.ts',
-    text: `        Object.assign(conversation, copy);
+    text: `        Object.assign(held.conversation, copy);
 `,
     replacement: '',
     test: 'test/events/unit-of-work.test.ts',

@@ -22,8 +22,8 @@ export const upkeep: readonly Mutant[] = [
   },
   {
     file: 'src/records/conversation-rows.ts',
-    text: "FOR UPDATE OF c ${skipLocked ? 'SKIP LOCKED' : ''}`",
-    replacement: "${skipLocked ? 'SKIP LOCKED' : ''}`",
+    text: "FOR UPDATE ${skipLocked ? 'SKIP LOCKED' : ''})",
+    replacement: "${skipLocked ? 'SKIP LOCKED' : ''})",
     test: 'test/api/accounts/teams.test.ts',
     only: 'deleted while a message is sent',
     harm: 'Deleting a team while a customer writes fails, or undoes what the message changed.',

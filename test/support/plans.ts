@@ -32,12 +32,12 @@ interface Statement {
   parameters: readonly unknown[];
 }
 
-async function record(executor: Executor, work: () => Promise<unknown>): Promise<Statement[]> {
+async function record(executor: EntityManager, work: () => Promise<unknown>): Promise<Statement[]> {
   const kysely = executor.getKysely();
   const statements: Statement[] = [];
-  const recording: ReturnType<Executor['getKysely']> = {
+  const recording: Pick<ReturnType<EntityManager['getKysely']>, 'executeQuery'> = {
     executeQuery: (query) => {
-      statements.push(query);
+      statements.push(query as Statement);
       return kysely.executeQuery(query);
     },
   };
@@ -53,12 +53,12 @@ async function record(executor: Executor, work: () => Promise<unknown>): Promise
 }
 
 /** The texts of the statements that `work` runs on the executor. */
-export async function statementsOf(executor: Executor, work: () => Promise<unknown>): Promise<string[]> {
+export async function statementsOf(executor: EntityManager, work: () => Promise<unknown>): Promise<string[]> {
   return (await record(executor, work)).map((statement) => statement.sql);
 }
 
 /** Runs `work`, then each of its statements once more with EXPLAIN. */
-export async function plansOf(executor: Executor, work: () => Promise<unknown>): Promise<Plan[]> {
+export async function plansOf(executor: EntityManager, work: () => Promise<unknown>): Promise<Plan[]> {
   const plans: Plan[] = [];
   for (const { sql: text, parameters } of await record(executor, work)) {
     plans.push(await explain(executor, text, parameters));

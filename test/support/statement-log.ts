@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 
-type Statement = string | { text: string };
+type Statement = string | { text: string } | { texts: string[] };
 type Query = (this: unknown, statement: Statement, values?: unknown, done?: unknown) => unknown;
 
 /**
@@ -10,7 +10,7 @@ type Query = (this: unknown, statement: Statement, values?: unknown, done?: unkn
 export class StatementLog {
   readonly #prototype = Client.prototype as unknown as { query: Query };
   readonly #query = this.#prototype.query;
-  readonly #taken: string[] = [];
+  readonly #taken: string[][] = [];
   #taking = false;
 
   constructor() {
@@ -22,20 +22,30 @@ export class StatementLog {
   }
 
   #take(statement: Statement): void {
-    if (this.#taking) this.#taken.push(typeof statement === 'string' ? statement : statement.text);
+    if (this.#taking) this.#taken.push(textsOf(statement));
   }
 
   /** The statements sent during `work`, with whitespace collapsed. */
   async during(work: () => Promise<unknown>): Promise<string[]> {
+    return (await this.tripsDuring(work)).flat();
+  }
+
+  /** Like during, with those together that are sent together. */
+  async tripsDuring(work: () => Promise<unknown>): Promise<string[][]> {
     this.#taken.length = 0;
     this.#taking = true;
     await work();
     this.#taking = false;
-    return this.#taken.map((text) => text.replaceAll(/\s+/g, ' ').trim());
+    return this.#taken.map((texts) => texts.map((text) => text.replaceAll(/\s+/g, ' ').trim()));
   }
 
   /** Stops logging on connections made from now on. */
   close(): void {
     this.#prototype.query = this.#query;
   }
+}
+
+function textsOf(statement: Statement): string[] {
+  if (typeof statement === 'string') return [statement];
+  return 'texts' in statement ? statement.texts : [statement.text];
 }

@@ -79,8 +79,8 @@ const createRoute = doors.account(
     role: 'agent',
     status: 201,
   },
-  async ({ em, body, transact }) => {
-    const conversation = await transact((tx) =>
+  async ({ body, transact }) => {
+    const { conversation, message } = await transact((tx) =>
       createConversation(tx, {
         inboxId: body.inbox_id,
         contactId: body.contact_id,
@@ -94,7 +94,7 @@ const createRoute = doors.account(
         customAttributes: body.custom_attributes ?? {},
       }),
     );
-    return presentConversation(em, conversation);
+    return presentListed({ conversation, lastMessage: message });
   },
 );
 

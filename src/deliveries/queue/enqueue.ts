@@ -1,6 +1,4 @@
-import { prepared } from '../../postgres/prepared.ts';
-import type { TouchedEndpoint } from '../../postgres/database.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import { valuesOf, type Part } from '../../postgres/write-set.ts';
 import { laneOrder } from './lock-order.ts';
 
 /** An event to write, with its bodies as JSON text. */
@@ -19,20 +17,58 @@ export interface NewEvent {
   bot: { botId: number; chosenBy: string; silence: string | null } | null;
 }
 
-// One statement writes the events (which get their feed positions later, see events/feed.ts), a delivery for each of their
-// subscribers, and makes the lanes of those due, in the order of lock-order.ts.
-const enqueueStatement = prepared(`
-  WITH happened AS (
-    SELECT nextval('events_id_seq') AS id, e.* FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[],
-      $6::bigint[], $7::int[], $8::text[], $9::text[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::bigint[])
-      WITH ORDINALITY AS e (name, conversation_id, contact_id, inbox_id, sequence, depth, account_payload, bot_payload,
-      bot_id, bot_chosen_by, bot_silence, lane_kind, lane_id, position)
-  ), written AS (
+const columns: readonly { name: string; type: string; valueOf: (event: NewEvent) => unknown }[] = [
+  { name: 'name', type: 'text', valueOf: ({ name }) => name },
+  { name: 'conversation_id', type: 'bigint', valueOf: ({ conversationId }) => conversationId },
+  { name: 'contact_id', type: 'bigint', valueOf: ({ contactId }) => contactId },
+  { name: 'inbox_id', type: 'bigint', valueOf: ({ inboxId }) => inboxId },
+  { name: 'sequence', type: 'bigint', valueOf: ({ sequence }) => sequence },
+  { name: 'depth', type: 'int', valueOf: ({ depth }) => depth },
+  { name: 'account_payload', type: 'text', valueOf: ({ accountPayload }) => accountPayload },
+  { name: 'bot_payload', type: 'text', valueOf: ({ botPayload }) => botPayload },
+  { name: 'bot_id', type: 'bigint', valueOf: ({ bot }) => bot?.botId ?? null },
+  { name: 'bot_chosen_by', type: 'text', valueOf: ({ bot }) => bot?.chosenBy ?? null },
+  { name: 'bot_silence', type: 'text', valueOf: ({ bot }) => bot?.silence ?? null },
+  { name: 'lane_kind', type: 'text', valueOf: ({ lane }) => lane.kind },
+  { name: 'lane_id', type: 'bigint', valueOf: ({ lane }) => lane.id },
+];
+const [types, names] = [columns.map(({ type }) => type), columns.map(({ name }) => name).join(', ')];
+
+// More rows are sent as an array for each column.
+const maxSingly = 4;
+
+/**
+ * Writes an account's events (which get their feed positions later, see events/feed.ts), a delivery for each of their
+ * subscribers, and makes the lanes of those due, in the order of lock-order.ts. Answers the endpoints (`kind`, `id`) with new
+ * deliveries.
+ */
+export function enqueue(events: readonly NewEvent[]): Part {
+  const isFew = events.length <= maxSingly;
+  return {
+    shape: isFew ? `events ${events.length}` : 'events',
+    hot: true,
+    parameters: isFew
+      ? events.flatMap((event) => columns.map(({ valueOf }) => valueOf(event)))
+      : columns.map(({ valueOf }) => events.map(valueOf)),
+    text: (first, after) =>
+      `happened AS MATERIALIZED (SELECT nextval('events_id_seq') AS id, e.* FROM ${
+        isFew ? `(VALUES ${valuesOf(first, events.length, types)})` : `unnest(${arraysFrom(first)})`
+      } AS e (${names}) WHERE ${after}), ${expressions}`,
+    answer: 'SELECT endpoint_kind AS kind, endpoint_id AS id FROM delivered',
+  };
+}
+
+function arraysFrom(first: number): string {
+  return types.map((type, index) => `$${first + index}::${type}[]`).join(', ');
+}
+
+const expressions = `
+  written AS (
     INSERT INTO events (id, account_id, name, conversation_id, contact_id, inbox_id, sequence, depth, account_payload,
       bot_payload, bot_id, bot_chosen_by, bot_silence)
     SELECT e.id, $1, e.name, e.conversation_id, e.contact_id, e.inbox_id, e.sequence, e.depth, e.account_payload::json,
       e.bot_payload::json, e.bot_id, e.bot_chosen_by, e.bot_silence
-    FROM happened e ORDER BY e.position
+    FROM happened e
   ), unplaced AS (
     INSERT INTO unplaced_events (event_id, account_id) SELECT e.id, $1 FROM happened e
   ), subscribers AS (
@@ -51,36 +87,9 @@ const enqueueStatement = prepared(`
     ON CONFLICT (account_id, subject_kind, subject_id, endpoint_kind, endpoint_id) DO UPDATE
       SET due_at = CASE WHEN lane.lease_token IS NULL THEN least(lane.due_at, now()) ELSE lane.due_at END
     RETURNING id, endpoint_kind, endpoint_id, subject_kind, subject_id
-  )
-  INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id)
-  SELECT $1, s.event_id, lane.id, s.endpoint_kind, s.endpoint_id
-  FROM subscribers s JOIN touched_lanes lane USING (subject_kind, subject_id, endpoint_kind, endpoint_id)
-  RETURNING endpoint_kind AS kind, endpoint_id AS id`);
-
-/**
- * Writes an account's events with a delivery for each of their subscribers, at the commit of what happened; returns the
- * endpoints with new deliveries.
- */
-export async function enqueue(
-  executor: Executor,
-  accountId: number,
-  events: readonly NewEvent[],
-): Promise<TouchedEndpoint[]> {
-  const touched = await sql<Omit<TouchedEndpoint, 'accountId'>>(executor, enqueueStatement, [
-    accountId,
-    events.map((event) => event.name),
-    events.map((event) => event.conversationId),
-    events.map((event) => event.contactId),
-    events.map((event) => event.inboxId),
-    events.map((event) => event.sequence),
-    events.map((event) => event.depth),
-    events.map((event) => event.accountPayload),
-    events.map((event) => event.botPayload),
-    events.map((event) => event.bot?.botId ?? null),
-    events.map((event) => event.bot?.chosenBy ?? null),
-    events.map((event) => event.bot?.silence ?? null),
-    events.map((event) => event.lane.kind),
-    events.map((event) => event.lane.id),
-  ]);
-  return touched.map((endpoint) => ({ ...endpoint, accountId }));
-}
+  ), delivered AS (
+    INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id)
+    SELECT $1, s.event_id, lane.id, s.endpoint_kind, s.endpoint_id
+    FROM subscribers s JOIN touched_lanes lane USING (subject_kind, subject_id, endpoint_kind, endpoint_id)
+    RETURNING endpoint_kind, endpoint_id
+  )`;

@@ -68,7 +68,7 @@ export async function readConversation(
 
 /** Like readConversation, with the conversation locked until the transaction ends. */
 export async function lockConversation(tx: Transaction, id: number): Promise<Conversation> {
-  return admit(tx.em, tx.actor, await tx.conversation(id));
+  return admit(tx.connection, tx.actor, await tx.conversation(id));
 }
 
 /**

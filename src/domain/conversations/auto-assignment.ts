@@ -41,8 +41,13 @@ export async function autoAssign(tx: Transaction, conversation: Conversation): P
 }
 
 async function takeTurn(tx: Transaction, { inbox, team }: Conversation): Promise<Named | null> {
-  const locked = await sql(tx.em, lockStatement, [tx.account.id, inbox.id]);
+  const locked = await sql(tx.connection, lockStatement, [tx.account.id, inbox.id]);
   if (locked.length === 0) return null;
-  const [next] = await sql<Named>(tx.em, takeTurnStatement, [tx.account.id, inbox.id, team?.id ?? null, tx.now]);
+  const [next] = await sql<Named>(tx.connection, takeTurnStatement, [
+    tx.account.id,
+    inbox.id,
+    team?.id ?? null,
+    tx.now,
+  ]);
   return next ?? null;
 }

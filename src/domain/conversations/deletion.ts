@@ -29,7 +29,7 @@ export async function eraseConversations(tx: Transaction, conversations: readonl
 
 async function deleteAll(tx: Transaction, deleteSome: string, conversationIds: readonly number[]): Promise<void> {
   let deleted: unknown[];
-  do deleted = await sql(tx.em, deleteSome, [tx.account.id, conversationIds]);
+  do deleted = await sql(tx.connection, deleteSome, [tx.account.id, conversationIds]);
   while (deleted.length === rowsAtOnce);
 }
 

@@ -46,7 +46,7 @@ async function detachBatch(tx: Transaction, id: number, { referring, detach }: D
 export async function detachAndRemove(transact: Transact, id: number, detachment: Detachment): Promise<void> {
   const removeWhenFree = async (tx: Transaction): Promise<boolean> => {
     await detachment.lock(tx);
-    const referring = await sql(tx.em, `${detachment.referring} LIMIT 1`, [tx.account.id, id]);
+    const referring = await sql(tx.connection, `${detachment.referring} LIMIT 1`, [tx.account.id, id]);
     if (referring.length > 0) return false;
     await detachment.remove(tx);
     return true;

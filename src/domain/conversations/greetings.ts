@@ -33,7 +33,7 @@ export async function findGreeting(
 ): Promise<string | null> {
   const { inbox, contact } = conversation;
   if (!inbox.greets || contact.blocked) return null;
-  const [row] = await sql<Row>(tx.em, statement, [tx.account.id, inbox.id, conversation.id, messageId]);
+  const [row] = await sql<Row>(tx.connection, statement, [tx.account.id, inbox.id, conversation.id, messageId]);
   if (!row || !(row.first || reopened)) return null;
   const greeting = row.first ? row.greeting : null;
   if (!row.working_hours_enabled || isOpen(weekOf(row.working_hours), row.timezone, tx.now)) return greeting;

@@ -81,7 +81,7 @@ async function addLabels(
 ): Promise<string | undefined> {
   if (titles.length === 0 && made.length === 0) return undefined;
   const ids = conversations.map(({ id }) => id);
-  const add = () => sql<{ title: string }>(tx.em, addStatement, [tx.account.id, ids, titles, made, tx.now]);
+  const add = () => sql<{ title: string }>(tx.connection, addStatement, [tx.account.id, ids, titles, made, tx.now]);
   const missing = (known: readonly { title: string }[]) =>
     titles.find((title) => !known.some((label) => label.title === title));
   const unknown = missing(await add());

@@ -1,4 +1,5 @@
 import type { BotSilence, Conversation, ConversationStatus } from '../../records/conversation.ts';
+import type { Message } from '../../records/message.ts';
 import { forbidden, notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
@@ -31,31 +32,37 @@ export interface NewConversation {
  * Errors: 403 for an agent outside the inbox; 404 for an inbox, contact, team or agent the account does not have; 422
  * for an assignee outside the inbox and a snooze not in the future.
  */
-export async function createConversation(tx: Transaction, input: NewConversation): Promise<Conversation> {
+export async function createConversation(
+  tx: Transaction,
+  input: NewConversation,
+): Promise<{ conversation: Conversation; message: Message | null }> {
   checkSnooze(tx, input.status, input.snoozedUntil);
-  await checkSurroundings(tx, input);
-  const conversation = await tx.insertConversation({
-    ...input,
-    status: input.status ?? 'open',
-    snoozedUntil: input.status === 'snoozed' ? input.snoozedUntil : null,
-  });
+  const [, conversation] = await Promise.all([
+    checkSurroundings(tx, input),
+    tx.createConversation({
+      ...input,
+      status: input.status ?? 'open',
+      snoozedUntil: input.status === 'snoozed' ? input.snoozedUntil : null,
+    }),
+  ]);
+  if (!conversation) throw notFound('Inbox');
   const change = { kind: 'begun', status: input.status, spoken: input.message !== null } as const;
   const next = nextSilence(stateOf(conversation), tx.actor.kind, change);
   keepSilence(conversation, next);
   conversation.status = next.status;
   tx.record('conversation_created', { conversation }, decide('conversation_created', conversation, tx.actor));
-  if (input.message) {
-    await sendInto(tx, conversation, { type: 'outgoing', content: input.message.content, isFirst: true });
-  }
+  const { message: first } = input;
+  const message =
+    first && (await sendInto(tx, conversation, { type: 'outgoing', content: first.content, isFirst: true }));
   await autoAssign(tx, conversation);
   if (conversation.snoozedUntil) tx.announceSnooze(conversation.snoozedUntil);
-  return conversation;
+  return { conversation, message };
 }
 
 // FOR KEY SHARE: inbox and contact must not be deleted before the conversation refers to them.
 async function checkSurroundings(tx: Transaction, input: NewConversation): Promise<void> {
   const [found] = await sql<{ inbox_id: number | null; contact_id: number | null }>(
-    tx.em,
+    tx.connection,
     `SELECT (SELECT id FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE) AS inbox_id,
        (SELECT id FROM contacts WHERE account_id = $1 AND id = $3 AND deletion_requested_at IS NULL FOR KEY SHARE)
          AS contact_id`,
@@ -64,7 +71,7 @@ async function checkSurroundings(tx: Transaction, input: NewConversation): Promi
   if (!found?.inbox_id) throw notFound('Inbox');
   if (!found.contact_id) throw notFound('Contact');
   const { id, role } = tx.actor;
-  if (role === 'agent' && !(await mayServeInbox(tx.em, tx.account.id, id, input.inboxId))) {
+  if (role === 'agent' && !(await mayServeInbox(tx.connection, tx.account.id, id, input.inboxId))) {
     throw forbidden('You are not a member of this inbox');
   }
   await readAssignment(tx, input.inboxId, input);

@@ -44,7 +44,7 @@ export async function updateMessage(
 
 async function reach(tx: Transaction, place: Place): Promise<{ conversation: Conversation; message: Message }> {
   const conversation = await lockConversation(tx, place.conversationId);
-  const message = await findMessage(tx.em, tx.account.id, conversation.id, place.messageId);
+  const message = await findMessage(tx.connection, tx.account.id, conversation.id, place.messageId);
   if (!message) throw notFound('Message');
   return { conversation, message };
 }
@@ -73,7 +73,7 @@ async function say(
   { conversation, message }: { conversation: Conversation; message: Message },
   changed: ChangedAttributes,
 ): Promise<void> {
-  await saveMessage(tx.em, tx.account.id, message, tx.now);
+  await saveMessage(tx.connection, tx.account.id, message, tx.now);
   // A receipt is no edit: bots do not receive it.
   const edited = Object.keys(changed).some((name) => name !== 'status');
   const decision = edited ? decide('message_updated', conversation, tx.actor, message) : null;

@@ -1,11 +1,5 @@
 import type { Conversation } from '../../records/conversation.ts';
-import {
-  countBotMessagesSince,
-  insertMessage,
-  type ContentType,
-  type Message,
-  type Sender,
-} from '../../records/message.ts';
+import { countBotMessagesSince, type ContentType, type Message, type Sender } from '../../records/message.ts';
 import { forbidden, invalid } from '../../errors.ts';
 import { system, type Transaction } from '../../events/transaction.ts';
 import { lockConversation } from './access.ts';
@@ -56,7 +50,7 @@ export async function sendInto(tx: Transaction, conversation: Conversation, inpu
     sender: senderOf(tx, conversation, input.type),
     createdAt,
   };
-  const message: Message = { ...draft, id: await insertMessage(tx.em, tx.account.id, draft) };
+  const message = await tx.say(draft);
   tx.record('message_created', { conversation, message }, decide('message_created', conversation, tx.actor, message));
   if (message.type === 'incoming') {
     if (leftBy) await tell(tx, conversation, { content: quarantineNote(leftBy.name), private: true });
@@ -107,7 +101,9 @@ function hearAgent(tx: Transaction, conversation: Conversation, isFirst: boolean
 async function allowBot(tx: Transaction, conversation: Conversation): Promise<void> {
   refuseSilentBot(tx.actor, conversation);
   const minuteAgo = new Date(tx.now.getTime() - 60_000);
-  const lastMinute = await countBotMessagesSince(tx.em, tx.account.id, conversation.id, minuteAgo);
+  const unwritten = tx.unwritten.filter((one) => one.conversationId === conversation.id && isOfBot(one)).length;
+  const lastMinute =
+    unwritten + (await countBotMessagesSince(tx.connection, tx.account.id, conversation.id, minuteAgo));
   if (conversation.botStreak >= maxBotStreak || lastMinute >= maxBotMessagesPerMinute) {
     throw forbidden(
       'The bot wrote too many messages without a word from the customer; people were asked to look',
@@ -116,6 +112,10 @@ async function allowBot(tx: Transaction, conversation: Conversation): Promise<vo
   }
   conversation.waitingSince = null;
   undergo(tx, conversation, { kind: 'spoke' });
+}
+
+function isOfBot(message: Message): boolean {
+  return message.sender.kind === 'agent_bot' && !message.private;
 }
 
 // The actor of automatic messages is the system: they count neither as a person's nor as a bot's.

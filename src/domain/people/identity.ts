@@ -1,3 +1,4 @@
+import type { Clock } from '../../lib/ports.ts';
 import type { Named } from '../../records/conversation.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
@@ -28,18 +29,19 @@ interface PrincipalRow {
   account_id: number | null;
 }
 
-const principalStatement = prepared(
-  `SELECT k.id AS token_id, CASE WHEN u.id IS NULL THEN 'agent_bot' ELSE 'user' END AS kind,
+const principalColumns = `k.id AS token_id, CASE WHEN u.id IS NULL THEN 'agent_bot' ELSE 'user' END AS kind,
        coalesce(u.id, b.id) AS id, coalesce(u.name, b.name) AS name, u.email,
-       coalesce(u.avatar_url, b.avatar_url) AS avatar_url, u.confirmed, u.platform_admin, b.account_id
-     FROM access_tokens k LEFT JOIN users u ON u.id = k.user_id LEFT JOIN agent_bots b ON b.id = k.agent_bot_id
-     WHERE k.token_hash = $1`,
-);
+       coalesce(u.avatar_url, b.avatar_url) AS avatar_url, u.confirmed, u.platform_admin, b.account_id`;
+const tokens = `access_tokens k LEFT JOIN users u ON u.id = k.user_id LEFT JOIN agent_bots b ON b.id = k.agent_bot_id`;
+const principalStatement = prepared(`SELECT ${principalColumns} FROM ${tokens} WHERE k.token_hash = $1`);
 
 /** The holder of the token with this SHA-256, or null. */
 export async function findPrincipal(executor: Executor, tokenHash: Buffer): Promise<Principal | null> {
   const [row] = await sql<PrincipalRow>(executor, principalStatement, [tokenHash]);
-  if (!row) return null;
+  return row ? toPrincipal(row) : null;
+}
+
+function toPrincipal(row: PrincipalRow): Principal {
   return {
     tokenId: row.token_id,
     kind: row.kind,
@@ -73,46 +75,100 @@ export async function findMemberships(executor: Executor, userId: number): Promi
   return rows.map(({ id, name, agent_id: agentId, ...rest }) => ({ account: { id, name }, agentId, ...rest }));
 }
 
-interface EntryRow {
-  account_name: string;
-  id: number | null;
-  name: string;
-  email: string;
-  avatar_url: string | null;
+interface IdentityRow extends PrincipalRow {
+  account_name: string | null;
+  seat_id: number | null;
+  seat_name: string | null;
+  seat_email: string | null;
+  seat_avatar: string | null;
   role: Membership['role'] | null;
 }
 
-const entryStatement = prepared(
-  `SELECT a.name AS account_name, s.id, s.name, s.email, s.avatar_url, g.role FROM accounts a
-     LEFT JOIN seats s ON s.account_id = a.id AND s.person_id = $2 AND s.left_at IS NULL
+const identityStatement = prepared(
+  `SELECT ${principalColumns}, a.name AS account_name, s.id AS seat_id, s.name AS seat_name, s.email AS seat_email,
+       s.avatar_url AS seat_avatar, g.role
+     FROM ${tokens} LEFT JOIN accounts a ON a.id = $2 AND coalesce(b.account_id, a.id) = a.id
+     LEFT JOIN seats s ON s.account_id = a.id AND s.person_id = u.id AND s.left_at IS NULL
      LEFT JOIN agents g ON g.account_id = s.account_id AND g.user_id = s.id
-     WHERE a.id = $1`,
+     WHERE k.token_hash = $1`,
 );
 
 /** A principal within an account: a person with the seat's id and name, a bot with its own. */
-export type Entrant = Pick<Principal, 'kind' | 'id' | 'name' | 'email' | 'avatarUrl'> & {
+type Entrant = Pick<Principal, 'kind' | 'id' | 'name' | 'email' | 'avatarUrl'> & {
   /** The agent's role; null for bots. */
   role: Membership['role'] | null;
 };
 
-function entrantOf(principal: Principal, row: EntryRow): Entrant | null {
-  if (principal.kind === 'user') {
-    const { id, name, email, avatar_url: avatarUrl, role } = row;
-    return id === null || role === null ? null : { kind: 'user', id, name, email, avatarUrl, role };
-  }
-  const { kind, id, name, email, avatarUrl } = principal;
-  return { kind, id, name, email, avatarUrl, role: null };
+/** The holder of a token, and what the holder is in an account; `entry` is null for who does not belong to it. */
+export interface Identity {
+  tokenHash: Buffer;
+  accountId: number | null;
+  row: IdentityRow;
+  principal: Principal;
+  entry: { account: Named; entrant: Entrant } | null;
 }
 
-/** The account, and the principal within it; null when the principal does not belong to the account. */
-export async function findEntry(
-  executor: Executor,
-  accountId: number,
-  principal: Principal,
-): Promise<{ account: Named; entrant: Entrant } | null> {
-  if (principal.accountId !== null && principal.accountId !== accountId) return null;
-  const personId = principal.kind === 'user' ? principal.id : null;
-  const [row] = await sql<EntryRow>(executor, entryStatement, [accountId, personId]);
-  const entrant = row && entrantOf(principal, row);
-  return entrant ? { account: { id: accountId, name: row.account_name }, entrant } : null;
+/** Said of an identity that was remembered and is not so any more. */
+export class OutdatedIdentity extends Error {}
+
+const maxRemembered = 1_000;
+const rememberedMs = 30_000;
+
+/**
+ * Who holds which token, remembered for a moment. Whoever goes by memory has the identity verified in the transaction of what
+ * is done under it.
+ */
+export class Identities {
+  readonly #clock: Clock;
+  readonly #remembered = new Map<string, { identity: Identity; until: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The identity as it was read some time ago, or null. */
+  recall(tokenHash: Buffer, accountId: number | null): Identity | null {
+    const known = this.#remembered.get(keyOf(tokenHash, accountId));
+    return known && known.until > this.#clock.now().getTime() ? known.identity : null;
+  }
+
+  /** Reads the identity of the token with this SHA-256 in an account; null when nobody holds it. */
+  async read(executor: Executor, tokenHash: Buffer, accountId: number | null): Promise<Identity | null> {
+    const key = keyOf(tokenHash, accountId);
+    const [row] = await sql<IdentityRow>(executor, identityStatement, [tokenHash, accountId]);
+    this.#remembered.delete(key);
+    if (!row) return null;
+    const identity = { tokenHash, accountId, row, principal: toPrincipal(row), entry: toEntry(row, accountId) };
+    const [oldest] = this.#remembered.keys();
+    if (this.#remembered.size >= maxRemembered && oldest !== undefined) this.#remembered.delete(oldest);
+    if (identity.entry) this.#remembered.set(key, { identity, until: this.#clock.now().getTime() + rememberedMs });
+    return identity;
+  }
+
+  /** Checks that everything is still as remembered. Errors: OutdatedIdentity. */
+  async verify(executor: Executor, { tokenHash, accountId, row }: Identity): Promise<void> {
+    const [present] = await sql<IdentityRow>(executor, identityStatement, [tokenHash, accountId]);
+    const isSame =
+      present && Object.entries(present).every(([name, value]) => row[name as keyof IdentityRow] === value);
+    if (isSame) return;
+    this.#remembered.delete(keyOf(tokenHash, accountId));
+    throw new OutdatedIdentity();
+  }
+}
+
+function keyOf(tokenHash: Buffer, accountId: number | null): string {
+  return `${tokenHash.toString('base64')} ${accountId}`;
+}
+
+function toEntry(row: IdentityRow, accountId: number | null): Identity['entry'] {
+  const { account_name: name, seat_id: id, role } = row;
+  if (accountId === null || name === null) return null;
+  const account = { id: accountId, name };
+  if (row.kind === 'agent_bot') {
+    const { kind, avatar_url: avatarUrl } = row;
+    return { account, entrant: { kind, id: row.id, name: row.name, email: row.email, avatarUrl, role: null } };
+  }
+  if (id === null || role === null) return null;
+  const { seat_name: seatName, seat_email: email, seat_avatar: avatarUrl } = row;
+  return { account, entrant: { kind: 'user', id, name: seatName ?? '', email, avatarUrl, role } };
 }

@@ -16,7 +16,7 @@ export async function readCurrent(
 }
 
 async function isBlocked(tx: Transaction, contactId: number): Promise<boolean> {
-  const rows = await sql(tx.em, 'SELECT FROM contacts WHERE account_id = $1 AND id = $2 AND blocked', [
+  const rows = await sql(tx.connection, 'SELECT FROM contacts WHERE account_id = $1 AND id = $2 AND blocked', [
     tx.account.id,
     contactId,
   ]);
@@ -25,8 +25,11 @@ async function isBlocked(tx: Transaction, contactId: number): Promise<boolean> {
 
 // A blocked contact's new conversation starts resolved: it is kept, but nobody is asked to answer.
 async function findOrBegin(tx: Transaction, visit: Visit): Promise<number> {
-  const contactId = await lockVisitor(tx, visit);
-  const current = await lockCurrent(tx, { inboxId: visit.inbox.id, contactId });
+  const known = visit.contact?.id ?? null;
+  const [contactId, current] = await Promise.all([
+    lockVisitor(tx, visit),
+    known && lockCurrent(tx, { inboxId: visit.inbox.id, contactId: known }),
+  ]);
   if (current) return current.id;
   const status = (await isBlocked(tx, contactId)) ? 'resolved' : null;
   return (await begin(tx, visit, { contactId, status })).id;
@@ -49,13 +52,13 @@ const maxReceipts = 100;
 
 async function takeUnread(tx: Transaction, conversationId: number): Promise<Message[]> {
   const rows = await sql<{ id: number }>(
-    tx.em,
+    tx.connection,
     `SELECT id FROM messages WHERE account_id = $1 AND conversation_id = $2 AND message_type = 'outgoing' AND NOT private
        AND status IN ('sent', 'delivered') ORDER BY created_at DESC, id DESC LIMIT $3`,
     [tx.account.id, conversationId, maxReceipts],
   );
   const ids = rows.map(({ id }) => id);
-  const messages = await findMessagesById(tx.em, tx.account.id, ids);
+  const messages = await findMessagesById(tx.connection, tx.account.id, ids);
   return messages.sort((one, other) => one.id - other.id);
 }
 
@@ -68,11 +71,11 @@ export async function markRead(tx: Transaction, { inbox, contact }: Visit): Prom
   if (!conversation) throw notFound('Conversation');
   const unread = await takeUnread(tx, conversation.id);
   if (unread.length === 0) return conversation;
-  await sql(tx.em, `UPDATE messages SET status = 'read', updated_at = $3 WHERE account_id = $1 AND id = ANY ($2)`, [
-    tx.account.id,
-    unread.map(({ id }) => id),
-    tx.now,
-  ]);
+  await sql(
+    tx.connection,
+    `UPDATE messages SET status = 'read', updated_at = $3 WHERE account_id = $1 AND id = ANY ($2)`,
+    [tx.account.id, unread.map(({ id }) => id), tx.now],
+  );
   for (const message of unread) {
     const changed = { status: { previous: message.status, current: 'read' } };
     tx.record('message_updated', { conversation, message: { ...message, status: 'read' }, changed });

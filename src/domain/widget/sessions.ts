@@ -27,7 +27,7 @@ export function lockVisitor(tx: Transaction, { contact, inbox }: Visit): Promise
 
 async function lockContact(tx: Transaction, inboxId: number, contactId: number | null): Promise<number> {
   const [token] = await sql<{ contact_id: number }>(
-    tx.em,
+    tx.connection,
     `SELECT contact_id FROM contact_tokens WHERE account_id = $1 AND inbox_id = $2 AND contact_id = $3 ORDER BY id LIMIT 1
      FOR NO KEY UPDATE`,
     [tx.account.id, inboxId, contactId],
@@ -65,12 +65,12 @@ export async function lockCurrent(
 }
 
 /** Creates a conversation of the contact in the visit's inbox. Says conversation_created. */
-export function begin(
+export async function begin(
   tx: Transaction,
   { inbox }: Visit,
   { contactId, status = null }: { contactId: number; status?: ConversationStatus | null },
 ): Promise<Conversation> {
-  return createConversation(tx, {
+  const { conversation } = await createConversation(tx, {
     inboxId: inbox.id,
     contactId,
     sourceId: null,
@@ -82,6 +82,7 @@ export function begin(
     additionalAttributes: {},
     customAttributes: {},
   });
+  return conversation;
 }
 
 async function lockUnresolved(tx: Transaction, { inbox }: Visit, contactId: number): Promise<Conversation | null> {
@@ -92,7 +93,7 @@ async function lockUnresolved(tx: Transaction, { inbox }: Visit, contactId: numb
 
 // Without a bot that may speak first, an empty conversation would only clutter the inbox.
 async function isAwaited(tx: Transaction, { inbox }: Visit): Promise<boolean> {
-  const bots = await findInboxBots(tx.em, tx.account.id, [inbox.id]);
+  const bots = await findInboxBots(tx.connection, tx.account.id, [inbox.id]);
   const bot = bots.get(inbox.id);
   return bot !== undefined && bot.unfit === null && bot.events.includes('webwidget_triggered');
 }
@@ -138,14 +139,14 @@ async function grantContactToken(
   { contactId, token }: { contactId: number; token: string },
 ): Promise<void> {
   const kept = await sql(
-    tx.em,
+    tx.connection,
     `INSERT INTO contact_tokens (account_id, inbox_id, contact_id, token_hash, created_at)
      SELECT account_id, id, $3, $4, $5 FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE RETURNING id`,
     [tx.account.id, inbox.id, contactId, hashToken(token), tx.now],
   );
   if (kept.length === 0) throw notFound('Inbox');
   await sql(
-    tx.em,
+    tx.connection,
     `DELETE FROM contact_tokens WHERE account_id = $1 AND id IN (
        SELECT id FROM contact_tokens WHERE account_id = $1 AND inbox_id = $2 AND contact_id = $3
        ORDER BY id DESC OFFSET ${maxTokensPerContact})`,
@@ -162,9 +163,9 @@ const takeTurnsStatement = `SELECT pg_advisory_xact_lock(hashtextextended('visit
  */
 async function findVisitor(tx: Transaction, { contact }: Visit, identifier: string | null): Promise<number | null> {
   if (identifier === null) return contact?.id ?? null;
-  await sql(tx.em, takeTurnsStatement, [tx.account.id, identifier]);
+  await sql(tx.connection, takeTurnsStatement, [tx.account.id, identifier]);
   const [known] = await sql<{ id: number }>(
-    tx.em,
+    tx.connection,
     `SELECT id FROM contacts WHERE account_id = $1 AND (identifier = $2 OR id = $3 AND identifier IS NULL)
      ORDER BY identifier NULLS LAST LIMIT 1`,
     [tx.account.id, identifier, contact?.id ?? null],

@@ -15,7 +15,11 @@ const maxTokenLength = 256;
  * Admits a caller under /public to the account of the inbox in the path. Errors: 404 for an inbox that is not public,
  * 401 for a missing contact token or one that is not valid in the inbox, 429.
  */
-export async function admitVisitor(ctx: Context, role: Role, options: AdmissionOptions): Promise<Admitted> {
+export async function admitVisitor(
+  ctx: Context,
+  { role }: { role: Role },
+  options: AdmissionOptions,
+): Promise<Admitted> {
   const { services, database } = options;
   const { limits, keyed } = factsOf(role);
   if (limits.arriving) await options[limits.arriving].consume(ctx, addressKey(ctx));

@@ -1,13 +1,12 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
 import type { Database } from '../../postgres/database.ts';
-import type { Principal } from '../../domain/people/identity.ts';
+import { findPrincipal, type Identities, type Principal } from '../../domain/people/identity.ts';
 import { ApiError, forbidden } from '../../errors.ts';
 import { transact, transactOutside, type OuterTransaction, type Transact } from '../../events/transaction.ts';
 import { addressKey, type RateLimit } from '../server/rate-limit.ts';
 import { admitVisitor } from './admit-visitor.ts';
 import { authenticate, enterAccount } from './authenticate.ts';
-import type { Admitted, OutsideServices } from './call.ts';
+import { Proof, type Admitted, type OutsideServices } from './call.ts';
 import { readPath } from './read-request.ts';
 import { factsOf, type DoorName, type Role } from './roles.ts';
 
@@ -15,6 +14,7 @@ import { factsOf, type DoorName, type Role } from './roles.ts';
 export interface AdmissionOptions {
   database: Database;
   services: OutsideServices;
+  identities: Identities;
   /** Requests per token. */
   requests: RateLimit;
   /** Failed authentications per address. */
@@ -27,7 +27,15 @@ export interface AdmissionOptions {
   contactWrites: RateLimit;
 }
 
-type Admit = (ctx: Context, role: Role, options: AdmissionOptions) => Promise<Admitted>;
+/** `recall`: who calls may be known from memory, and is then verified in the call's first transaction (see Proof). */
+interface Admission {
+  role: Role;
+  recall: boolean;
+  /** The call was admitted before, and counted. */
+  isAgain?: boolean;
+}
+
+type Admit = (ctx: Context, admission: Admission, options: AdmissionOptions) => Promise<Admitted>;
 
 const byDoor: Record<DoorName, Admit> = {
   account: admitToAccount,
@@ -37,20 +45,22 @@ const byDoor: Record<DoorName, Admit> = {
 };
 
 /** Admits the caller by the door of the role. Errors: 400, 401, 403, 404, 429. */
-export const admit: Admit = (ctx, role, options) => byDoor[factsOf(role).door](ctx, role, options);
+export const admit: Admit = (ctx, admission, options) => byDoor[factsOf(admission.role).door](ctx, admission, options);
 
-async function identify(
+async function identify<Found>(
   ctx: Context,
-  { em, role }: { em: EntityManager; role: Role },
   options: AdmissionOptions,
-): Promise<Principal> {
-  const principal = await authenticate(ctx, em).catch(async (error: unknown) => {
+  find: (tokenHash: Buffer) => Promise<Found | null>,
+): Promise<Found> {
+  return authenticate(ctx, find).catch(async (error: unknown) => {
     if (error instanceof ApiError) await options.failures.consume(ctx, addressKey(ctx));
     throw error;
   });
+}
+
+async function count(ctx: Context, { role }: Admission, options: AdmissionOptions, { tokenId }: Principal) {
   const { calling } = factsOf(role).limits;
-  if (calling) await options[calling].consume(ctx, principal.tokenId);
-  return principal;
+  if (calling) await options[calling].consume(ctx, tokenId);
 }
 
 function openCall({ services, database }: AdmissionOptions) {
@@ -61,25 +71,41 @@ function outside(database: Database): Transact<OuterTransaction> {
   return (work) => transactOutside(database, work);
 }
 
-async function admitToAccount(ctx: Context, role: Role, options: AdmissionOptions): Promise<Admitted> {
-  const { database } = options;
+async function admitToAccount(ctx: Context, admission: Admission, options: AdmissionOptions): Promise<Admitted> {
+  const { database, identities } = options;
   const call = openCall(options);
-  const principal = await identify(ctx, { em: call.em, role }, options);
+  const accountId = readAccountId(ctx);
+  let isRecalled = false;
+  const identity = await identify(ctx, options, async (tokenHash) => {
+    const recalled = admission.recall ? identities.recall(tokenHash, accountId) : null;
+    isRecalled = recalled !== null;
+    return recalled ?? identities.read(call.em, tokenHash, accountId);
+  });
+  const { principal } = identity;
+  if (!admission.isAgain) await count(ctx, admission, options, principal);
   const params = readPath(ctx.params);
-  const scope = await enterAccount(call.em, Number(params['account_id']), principal, role);
+  const proof = isRecalled ? new Proof((executor) => identities.verify(executor, identity)) : null;
+  const scope = { ...enterAccount(identity, admission.role), proof };
   const transactHere: Transact = (work) => transact(database, scope, work);
   return { ...call, principal, params, ...scope, transact: transactHere };
 }
 
-async function admitToPlatform(ctx: Context, role: Role, options: AdmissionOptions): Promise<Admitted> {
+// The path is read after the authentication; nobody belongs to an account whose id is none.
+function readAccountId(ctx: Context): number | null {
+  const id = Number((ctx.params as Record<string, string>)['account_id']);
+  return Number.isSafeInteger(id) ? id : null;
+}
+
+async function admitToPlatform(ctx: Context, admission: Admission, options: AdmissionOptions): Promise<Admitted> {
   const call = openCall(options);
-  const principal = await identify(ctx, { em: call.em, role }, options);
+  const principal = await identify(ctx, options, (tokenHash) => findPrincipal(call.em, tokenHash));
+  await count(ctx, admission, options, principal);
   const params = readPath(ctx.params);
-  const { admits, refusal } = factsOf(role);
+  const { admits, refusal } = factsOf(admission.role);
   if (!admits({ ...principal, role: null })) throw forbidden(refusal);
   return { ...call, principal, params, transact: outside(options.database) };
 }
 
-async function admitAnybody(ctx: Context, _role: Role, options: AdmissionOptions): Promise<Admitted> {
+async function admitAnybody(ctx: Context, _: Admission, options: AdmissionOptions): Promise<Admitted> {
   return { ...openCall(options), params: readPath(ctx.params), transact: outside(options.database) };
 }

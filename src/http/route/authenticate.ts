@@ -1,6 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
-import { findEntry, findPrincipal, type Principal } from '../../domain/people/identity.ts';
+import type { Identity } from '../../domain/people/identity.ts';
 import type { Named } from '../../records/conversation.ts';
 import { forbidden, notFound, unauthenticated } from '../../errors.ts';
 import type { Actor } from '../../events/transaction.ts';
@@ -9,13 +8,18 @@ import { factsOf, type Role } from './roles.ts';
 
 const maxTokenLength = 256;
 
-/** The holder of the request's token. Errors: 401 without a token or with an unknown one. */
-export async function authenticate(ctx: Context, em: EntityManager): Promise<Principal> {
+/**
+ * What `find` finds by the SHA-256 of the request's token. Errors: 401 without a token or with one that it does not find.
+ */
+export async function authenticate<Found>(
+  ctx: Context,
+  find: (tokenHash: Buffer) => Promise<Found | null>,
+): Promise<Found> {
   const token = tokenOf(ctx);
   if (token === '' || token.length > maxTokenLength || looksForged(token)) throw unauthenticated();
-  const principal = await findPrincipal(em, hashToken(token));
-  if (!principal) throw unauthenticated();
-  return principal;
+  const found = await find(hashToken(token));
+  if (!found) throw unauthenticated();
+  return found;
 }
 
 // Many proxies drop headers with underscores, hence the other two spellings.
@@ -25,13 +29,7 @@ function tokenOf(ctx: Context): string {
 }
 
 /** The account in the path, and the caller as an actor of it. Errors: 404 when the caller does not belong to it, 403. */
-export async function enterAccount(
-  em: EntityManager,
-  accountId: number,
-  principal: Principal,
-  role: Role,
-): Promise<{ account: Named; actor: Actor }> {
-  const entry = await findEntry(em, accountId, principal);
+export function enterAccount({ entry }: Identity, role: Role): { account: Named; actor: Actor } {
   if (!entry) throw notFound('Account');
   const { admits, refusal } = factsOf(role);
   if (!admits(entry.entrant)) throw forbidden(refusal);

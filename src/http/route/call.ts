@@ -3,6 +3,7 @@ import type { Principal } from '../../domain/people/identity.ts';
 import type { Visit } from '../../domain/widget/visits.ts';
 import type { Named } from '../../records/conversation.ts';
 import type { Actor, OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
+import type { Executor } from '../../postgres/sql.ts';
 import type { Mail } from '../../lib/mail.ts';
 import type { OutboundHttp } from '../../outbound/http.ts';
 import type { Random } from '../../lib/ports.ts';
@@ -54,11 +55,34 @@ interface OpenedCall {
   now: Date;
 }
 
+/** That a caller who is known from memory is still the same: verified once, in the call's first transaction. */
+export class Proof {
+  readonly #verify: (executor: Executor) => Promise<void>;
+  #isGiven = false;
+
+  constructor(verify: (executor: Executor) => Promise<void>) {
+    this.#verify = verify;
+  }
+
+  get isGiven(): boolean {
+    return this.#isGiven;
+  }
+
+  /** Errors: OutdatedIdentity. */
+  async verify(executor: Executor): Promise<void> {
+    if (this.#isGiven) return;
+    await this.#verify(executor);
+    this.#isGiven = true;
+  }
+}
+
 /** A call in an account, by one of its agents or bots. */
 interface AccountCall extends OpenedCall {
   principal: Principal;
   account: Named;
   actor: Actor;
+  /** Null for a caller who was looked up for this call. */
+  proof: Proof | null;
   /** Runs domain verbs in one transaction, with the caller as actor. */
   transact: Transact;
 }
@@ -71,7 +95,7 @@ interface PlatformCall extends OpenedCall {
 }
 
 /** A call under /public: by a contact of the inbox in the path, or by a visitor who may become one. */
-interface VisitorCall extends Omit<AccountCall, 'principal'> {
+interface VisitorCall extends Omit<AccountCall, 'principal' | 'proof'> {
   visit: Visit;
 }
 

@@ -1,5 +1,6 @@
 import { Router } from '@koa/router';
 import type { Context } from 'koa';
+import { OutdatedIdentity } from '../../domain/people/identity.ts';
 import { ApiError } from '../../errors.ts';
 import { assertShape } from '../../schemas.ts';
 import { admit, type AdmissionOptions } from './admit.ts';
@@ -60,8 +61,8 @@ async function serveChecked(ctx: Context, served: Served): Promise<void> {
 }
 
 async function serve(ctx: Context, served: Served): Promise<void> {
-  const { route, traits, options } = served;
-  const reply = await answer(ctx, await readCall(ctx, route, options), served);
+  const { route, traits } = served;
+  const reply = await reach(ctx, served);
   if (reply.replayed) ctx.set('idempotency-replayed', 'true');
   if (route.contract.cacheable) ctx.set('cache-control', 'no-cache');
   if (traits.tagged && isUnchanged(ctx, entityTag(reply.body))) {
@@ -73,13 +74,32 @@ async function serve(ctx: Context, served: Served): Promise<void> {
   ctx.body = reply.body;
 }
 
-async function readCall(ctx: Context, { contract }: Route, options: MountOptions): Promise<AnyCall> {
-  const admitted = await admit(ctx, contract.role, options);
+// What changes something verifies the caller in its transaction, so that until then who calls may be known from memory.
+async function reach(ctx: Context, served: Served): Promise<Answer> {
+  const { route, options } = served;
+  const { role } = route.contract;
+  const recall = route.method !== 'GET' && !route.steps.prepare && readIfMatch(ctx) === null;
+  const admitted = await admit(ctx, { role, recall }, options);
+  const sending = readSent(ctx, route, options);
+  const proof = 'proof' in admitted ? admitted.proof : null;
+  try {
+    const reply = await answer(ctx, { ...admitted, ...(await sending) }, served);
+    if (!proof || proof.isGiven) return reply;
+  } catch (error) {
+    const isOfMemory = error instanceof OutdatedIdentity || (error instanceof ApiError && error.status < 500);
+    if (!proof || proof.isGiven || !isOfMemory) throw error;
+  }
+  // Answered from memory, without a transaction, or by somebody who is not the same any more: nothing was changed.
+  const again = await admit(ctx, { role, recall: false, isAgain: true }, options);
+  return answer(ctx, { ...again, ...(await sending) }, served);
+}
+
+async function readSent(ctx: Context, { contract }: Route, options: MountOptions) {
   const query = contract.query && readQuery(ctx.querystring, contract.query);
   const body = await readCheckedBody(ctx, contract, options.bodyLimitBytes);
   const { storing } = factsOf(contract.role).limits;
   if (storing && body) await options[storing].spend(ctx, addressKey(ctx), JSON.stringify(body).length);
-  return { ...admitted, query, body };
+  return { query, body };
 }
 
 // The preparation may be slow, so it holds no place in the gate; all work on the database does.

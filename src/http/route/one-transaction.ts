@@ -1,6 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../../postgres/database.ts';
-import { transact, transactOutside, type OuterTransaction, type Transact } from '../../events/transaction.ts';
+import {
+  transact,
+  transactOutside,
+  type OuterTransaction,
+  type Scope,
+  type Transact,
+} from '../../events/transaction.ts';
 import type { AnyCall, InAccount } from './call.ts';
 
 /** Work on a call whose reads and writes are all in one transaction; `em` is the transaction's. */
@@ -24,9 +30,14 @@ export function inAccount<Result>(
   call: InAccount,
   work: HeldWork<InAccount, Result>,
 ): Promise<Result> {
-  return transact(database, { account: call.account, actor: call.actor }, (tx) =>
+  return transact(database, scopeOf(call), (tx) =>
     work({ ...call, em: reader(tx.em), now: tx.now, transact: (verbs) => tx.savepoint(verbs) }, tx.em),
   );
+}
+
+function scopeOf(call: InAccount): Scope {
+  const { account, actor } = call;
+  return { account, actor, proof: 'proof' in call ? call.proof : null };
 }
 
 // A fork has an identity map of its own, so it reads the rows and not the transaction's unsaved objects.
