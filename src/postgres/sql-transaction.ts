@@ -32,7 +32,9 @@ export class SqlTransaction {
   }
 
   /** Like query, with what PostgreSQL says of the statement. */
-  execute(text: string, parameters: readonly unknown[]): Promise<Result> {
+  async execute(text: string, parameters: readonly unknown[]): Promise<Result> {
+    // Work that was left behind by an error must not reach whoever has the connection now.
+    if (this.#isOver) throw new Error('The transaction is over');
     if (!this.#hasBegun) {
       this.#hasBegun = true;
       // Its failure is that of the statement after it.
@@ -55,6 +57,7 @@ export class SqlTransaction {
   /** Rolls back, unless the transaction is over, and returns the connection to the pool. */
   async end(): Promise<void> {
     const isOpen = this.#hasBegun && !this.#isOver;
+    this.#isOver = true;
     const isLost = isOpen && (await this.#add('ROLLBACK', []).catch(() => null)) === null;
     this.#client.release(isLost);
   }

@@ -273,7 +273,6 @@ describe('the statements of', () => {
         trip.filter((statement) => !background.test(statement)),
       );
       const sent = trips.filter(({ length }) => length > 0).map((trip) => trip.map(nameOf).join(' + '));
-      console.log('@@' + JSON.stringify([operation, sent]));
       expect(sent).to.deep.equal(statements);
     });
   }
