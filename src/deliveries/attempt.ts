@@ -1,13 +1,90 @@
+import type { Logger } from 'pino';
+import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
+import type { Transaction } from '../events/transaction.ts';
+import { tellQuarantine } from '../runs/quarantine-log.ts';
+import { isDefective, isHopeless, maxClaims } from './core/claims.ts';
 import type { EndpointOutcome } from './core/circuit.ts';
 import type { DueEndpoint } from './core/slots.ts';
+import { withoutAttempt, type Verdict } from './core/verdict.ts';
+import { tellFailure } from './failure-log.ts';
+import { giveToPeople, type GivingOptions } from './give-to-people.ts';
+import type { Learn } from './learning.ts';
 import type { Claimed } from './queue/claim.ts';
-import type { Finished } from './queue/finish.ts';
+import { finishedWith, type Finished } from './queue/finish.ts';
 
-/** A made attempt: the result to write (null when it is written already), and what it shows of the endpoint. */
+/** A made attempt: the result to write, what it shows of the endpoint, and when the delivery is tried again. */
 interface Attempted {
+  /** Null when the result is written already. */
   finished: Finished | null;
   outcome: EndpointOutcome;
+  /** Whether the endpoint's state is still the one at the claim. */
+  isAsKnown?: boolean;
+  /** Milliseconds until the next attempt; null when none follows. */
+  retryInMs?: number | null;
 }
 
 /** Makes one attempt on an endpoint; `standing` is the endpoint's state when the delivery was claimed. */
 export type Deliver = (claimed: Claimed, standing: DueEndpoint) => Promise<Attempted>;
+
+export interface AttemptOptions extends GivingOptions {
+  log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/** A call that was made on a way out, with what is logged of it. */
+export interface Made {
+  /** Null when another process has taken over the delivery. */
+  verdict: Verdict | null;
+  /** Whether the verdict has been written already, together with its consequences. */
+  isSettled: boolean;
+  outcome: EndpointOutcome;
+  /** The error message of the bot or the service, for the log. */
+  detail: string | null;
+}
+
+interface WayOut {
+  call: (claimed: Claimed, standing: DueEndpoint) => Promise<Made>;
+  /** Stores what an attempt shows of its endpoint; left out for endpoints without health of their own. */
+  learn?: Learn;
+}
+
+/**
+ * Makes attempts by `call`, except for deliveries claimed too often without a result, which end. Logs each failure, and
+ * learns from each attempt that shows something new, before its result frees the lane.
+ */
+export function attempts(options: AttemptOptions, { call, learn }: WayOut): Deliver {
+  return async (claimed, standing) => {
+    const made = isDefective(claimed) ? await endDefective(options, claimed) : await call(claimed, standing);
+    const isAsKnown = made.outcome === 'delivered' && standing.isProven === true && standing.circuit === 'closed';
+    if (!isAsKnown) await learn?.(claimed, standing, made.outcome);
+    return { outcome: made.outcome, isAsKnown, ...resultOf(options, claimed, made) };
+  };
+}
+
+function resultOf({ log }: AttemptOptions, claimed: Claimed, { verdict, isSettled, detail }: Made) {
+  if (verdict === null) return { finished: null, retryInMs: null };
+  if (verdict.state === 'pending' || verdict.state === 'exhausted') tellFailure(log, claimed, verdict, detail);
+  const retryInMs = verdict.state === 'pending' ? verdict.delayMs : null;
+  return { finished: isSettled ? null : finishedWith(claimed, verdict), retryInMs };
+}
+
+async function endDefective(options: AttemptOptions, claimed: Claimed): Promise<Made> {
+  const verdict = withoutAttempt('exhausted', 'defect');
+  const made = {
+    verdict,
+    isSettled: false,
+    outcome: 'skipped',
+    detail: `${maxClaims} attempts left no result`,
+  } as const;
+  if (claimed.endpoint.kind !== 'bot' || isHopeless(claimed)) return made;
+  const note = `The bot left no result ${maxClaims} times (defect). Please take over.`;
+  const { account, endpoint } = claimed;
+  let quarantine: Quarantine | null = null;
+  // For a plugin bot the missing result counts as a failed run; a webhook bot is judged by its circuit.
+  const judge = async (tx: Transaction): Promise<void> => {
+    if (endpoint.url === null) quarantine = await countFailedRun(tx, endpoint.id, 'defect');
+  };
+  const isOurs = await giveToPeople(options, { claimed, verdict, note, judge });
+  if (isOurs && quarantine)
+    tellQuarantine(options.log, { account: account.id, bot: endpoint.id, outcome: 'defect' }, quarantine);
+  return { ...made, verdict: isOurs ? verdict : null, isSettled: true };
+}

@@ -4,8 +4,8 @@ import type { EndpointKind } from './core/endpoint.ts';
 import type { Deliver } from './attempt.ts';
 import { Slots } from './core/slots.ts';
 import { FinishBatch } from './finish-batch.ts';
-import { HeldLeases, renewalsPerLease } from './held-leases.ts';
 import { Pump } from './pump.ts';
+import { renewalsPerLease, renewLeases } from './renewal.ts';
 
 export interface EngineOptions {
   database: Database;
@@ -17,7 +17,10 @@ export interface EngineOptions {
   endpointInFlight: number;
   leaseSeconds: number;
   holdAttempts: number;
+  /** Milliseconds between two surveys of what is due while something is; without, surveys grow rare. */
   pollMs: number;
+  /** Called when something becomes due later, with the milliseconds until then. */
+  retries?: ((inMs: number) => void) | undefined;
   /** Called with errors of the engine itself, not of receivers. */
   failed: (error: unknown) => void;
 }
@@ -28,62 +31,50 @@ export interface EngineOptions {
  */
 export class Engine {
   readonly #options: EngineOptions;
-  readonly #leases: HeldLeases;
-  readonly #pumps: Record<EndpointKind, Pump>;
-  readonly #underWay = new Set<Promise<void>>();
-  #poll: NodeJS.Timeout | null = null;
+  readonly #pumps: readonly Pump[];
   #renewal: NodeJS.Timeout | null = null;
+  #renewing: Promise<void> = Promise.resolve();
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    const leases = new HeldLeases({ ...options, ended: () => this.#eachPump((pump) => pump.due.touchAll()) });
     const results = new FinishBatch(options);
-    const track = (work: Promise<void>) => this.#track(work);
     const pump = (kind: EndpointKind): Pump => {
       const slots = new Slots({ total: options.inFlight[kind], perEndpoint: options.endpointInFlight });
-      return new Pump({ ...options, kind, deliver: options.deliver[kind], slots, leases, results, track });
+      return new Pump({ ...options, kind, deliver: options.deliver[kind], slots, results });
     };
-    this.#leases = leases;
-    this.#pumps = { webhook: pump('webhook'), bot: pump('bot') };
+    this.#pumps = [pump('webhook'), pump('bot')];
   }
 
-  /** Starts looking for due deliveries: at once, when poked, and every `pollMs`. */
+  /** Starts looking for due deliveries: at once, when poked, and when the next one is due. */
   start(): void {
-    const { pollMs, leaseSeconds } = this.#options;
-    this.#poll = setInterval(() => this.poke(), pollMs);
-    this.#renewal = setInterval(() => this.#track(this.#leases.renew()), (leaseSeconds * 1000) / renewalsPerLease);
-    this.poke();
+    const renew = () => renewLeases(this.#options, () => this.#held);
+    this.#renewal = setInterval(
+      () => {
+        this.#renewing = renew();
+      },
+      (this.#options.leaseSeconds * 1000) / renewalsPerLease,
+    );
+    for (const pump of this.#pumps) pump.start();
   }
 
   /** Announces that something may be due: at these endpoints, or anywhere. */
   poke(touched?: readonly TouchedEndpoint[]): void {
-    if (touched === undefined) this.#eachPump((pump) => pump.due.touchAll());
-    for (const endpoint of touched ?? []) this.#pumps[endpoint.kind].due.touch(endpoint);
-    this.#eachPump((pump) => {
-      if (pump.due.isTouched) pump.wake();
-    });
+    for (const pump of this.#pumps) pump.poke(touched);
   }
 
   /** The number of deliveries in progress. */
   get inFlight(): number {
-    return this.#leases.size;
+    return this.#held.length;
   }
 
   /** Claims nothing new; resolves when all deliveries in progress have ended and are written. */
   async stop(): Promise<void> {
-    this.#eachPump((pump) => pump.stop());
-    if (this.#poll) clearInterval(this.#poll);
-    // A claim in progress may still begin deliveries.
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    await Promise.all(this.#pumps.map((pump) => pump.stop()));
     if (this.#renewal) clearInterval(this.#renewal);
+    await this.#renewing;
   }
 
-  #eachPump(work: (pump: Pump) => void): void {
-    for (const pump of Object.values(this.#pumps)) work(pump);
-  }
-
-  #track(work: Promise<void>): void {
-    const tracked = work.finally(() => this.#underWay.delete(tracked));
-    this.#underWay.add(tracked);
+  get #held() {
+    return this.#pumps.flatMap(({ held }) => [...held]);
   }
 }

@@ -2,9 +2,12 @@ import type { Database } from '../postgres/database.ts';
 import { isLockTimeout, isOutage, isRetryable } from '../postgres/errors.ts';
 import { finishFreeDeliveries, type Finished } from './queue/finish.ts';
 
+/** What is known of a lane after its result: whether it is due again; null when this process could not write the result. */
+type IsDue = boolean | null;
+
 interface Waiting {
   finished: Finished;
-  written: () => void;
+  written: (isDue: IsDue) => void;
   /** How often its lane was locked by another transaction. */
   lockedTries: number;
 }
@@ -16,13 +19,16 @@ export interface FinishBatchOptions {
   failed: (error: unknown) => void;
 }
 
-const maxBatch = 50;
+/** So many results are written at once, … */
+const enough = 64;
+/** … together with those that came meanwhile. */
+const maxBatch = 256;
 const maxWaitMs = 20;
 const retryMs = 250;
 
 /**
- * Collects results for a moment and writes them together: one statement serves fifty deliveries. A result that cannot be
- * written does not hold back the others.
+ * Collects results for a moment and writes them together: one statement serves up to 256 deliveries. A result that cannot
+ * be written does not hold back the others.
  */
 export class FinishBatch {
   readonly #options: FinishBatchOptions;
@@ -38,11 +44,11 @@ export class FinishBatch {
     this.#options = options;
   }
 
-  /** Resolves once the result is written, or can no longer be written by this process. */
-  add(finished: Finished): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
+  /** Resolves once the result is written, with whether its lane is due again; with null when it can no longer be written. */
+  add(finished: Finished): Promise<IsDue> {
+    const { promise, resolve } = Promise.withResolvers<IsDue>();
     this.#waiting.push({ finished, written: resolve, lockedTries: 0 });
-    if (this.#waiting.length >= maxBatch && this.#waitMs === maxWaitMs) void this.#writeWaiting();
+    if (this.#waiting.length >= enough && this.#waitMs === maxWaitMs) void this.#writeWaiting();
     else this.#schedule();
     return promise;
   }
@@ -65,12 +71,13 @@ export class FinishBatch {
     const { database, holdAttempts, failed } = this.#options;
     const results = batch.map(({ finished }) => finished);
     try {
-      const em = database.em();
-      const skipped = new Set(await em.transactional((inner) => finishFreeDeliveries(inner, results, holdAttempts)));
+      const written = await finishFreeDeliveries(database.em(), results, holdAttempts);
+      const lanes = new Map(written.map((lane) => [lane.laneId, lane]));
       this.#waitMs = maxWaitMs;
       for (const entry of batch) {
-        if (skipped.has(entry.finished)) this.#waitForLock(entry);
-        else entry.written();
+        const lane = lanes.get(entry.finished.laneId);
+        if (lane?.isReleased === false) this.#waitForLock(entry);
+        else entry.written(lane?.isDue ?? null);
       }
     } catch (error) {
       if (isOutage(error) || isRetryable(error) || batch.length === 1) failed(error);
@@ -92,7 +99,7 @@ export class FinishBatch {
     }
     for (const entry of batch) {
       if (isLockTimeout(error)) this.#waitForLock(entry);
-      else entry.written();
+      else entry.written(null);
     }
   }
 
@@ -102,7 +109,7 @@ export class FinishBatch {
       this.#options.failed(
         new Error(`Lane ${entry.finished.laneId} stayed locked; what became of its attempt is lost`),
       );
-      return entry.written();
+      return entry.written(null);
     }
     entry.lockedTries += 1;
     this.#locked.push(entry);

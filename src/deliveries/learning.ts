@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../postgres/database.ts';
-import type { HealthChange } from './core/circuit.ts';
+import type { EndpointOutcome, HealthChange } from './core/circuit.ts';
+import type { DueEndpoint } from './core/slots.ts';
 import { learnFrom, type AttemptOnEndpoint } from '../domain/endpoints/health.ts';
 import { wakeLanes } from './queue/wake.ts';
 import type { Claimed } from './queue/claim.ts';
-import type { Deliver } from './attempt.ts';
 import { system, transact } from '../events/transaction.ts';
 import type { Random } from '../lib/ports.ts';
 
@@ -27,22 +27,21 @@ const messages = {
 const lockedTries = 20;
 const lockedRetryMs = 250;
 
+/** Stores what an attempt shows of its endpoint; `standing` is the endpoint's state when the delivery was claimed. */
+export type Learn = (claimed: Claimed, standing: DueEndpoint, outcome: EndpointOutcome) => Promise<void>;
+
 /**
- * Stores in the endpoint's row what each attempt shows of it. This is written before the attempt's result, which frees the
- * lane: no process can claim the lane before the circuit opens. A success of a healthy endpoint changes nothing.
+ * Stores in the endpoint's row what attempts show of it. This is written before the attempt's result, which frees the lane:
+ * no process can claim the lane before the circuit opens.
  */
-export function learning(options: LearningOptions, deliver: Deliver): Deliver {
+export function learning(options: LearningOptions): Learn {
   const turns = new Turns();
-  return async (claimed, standing) => {
-    const attempted = await deliver(claimed, standing);
-    const { outcome } = attempted;
+  return async (claimed, standing, outcome) => {
     const isProbe = standing.circuit === 'probe';
-    const isKnown = outcome === 'delivered' && standing.isProven === true && standing.circuit === 'closed';
-    if (isKnown || (outcome === 'skipped' && !isProbe)) return attempted;
+    if (outcome === 'skipped' && !isProbe) return;
     const { endpoint } = claimed;
     const attempt = { endpoint, outcome, isProbe, fraction: options.random.fraction() };
     await learn(options, turns, { claimed, attempt }).catch(options.failed);
-    return attempted;
   };
 }
 

@@ -3,7 +3,8 @@ import { findAddress } from '../domain/endpoints/address.ts';
 import type { OutboundHttp } from '../outbound/http.ts';
 import type { Clock, Random } from '../lib/ports.ts';
 import { SecretUnreadableError, type SecretBox } from '../lib/secret-box.ts';
-import { outcomeOf, type EndpointOutcome } from './core/circuit.ts';
+import type { Made } from './attempt.ts';
+import { outcomeOf } from './core/circuit.ts';
 import { calleeOf } from './core/refusal.ts';
 import { nextStep } from './core/retry.ts';
 import { signatureHeaders, type SignatureHeaders } from './core/sign.ts';
@@ -19,18 +20,16 @@ export interface PostOptions {
 }
 
 /** The end of a call, made or not. */
-export interface Posted {
+export interface Posted extends Made {
   verdict: Verdict;
-  outcome: EndpointOutcome;
-  /** Whether the receiver answered 410 Gone. */
+  isSettled: false;
+  /** Whether a webhook's receiver answered 410 Gone. */
   isGone: boolean;
-  /** The error message of the service, for the log. */
-  detail: string | null;
 }
 
-/** Makes one attempt: a signed POST. */
+/** Makes one attempt: a signed POST. After a failure at an old address, the verdict is corrected for the present one. */
 export async function post(claimed: Claimed, ports: PostOptions): Promise<Posted> {
-  const { endpoint, body, attempt } = claimed;
+  const { endpoint, body, attempt, failures } = claimed;
   const callee = calleeOf(endpoint);
   if (typeof callee === 'string') return unmade(withoutAttempt('cancelled', callee));
   const secret = openOrNull(ports.secretBox, callee.sealedSecret);
@@ -45,31 +44,22 @@ export async function post(claimed: Claimed, ports: PostOptions): Promise<Posted
     body,
   });
   const { clock, random } = ports;
-  const step = nextStep({
-    kind: endpoint.kind,
-    attempt: claimed.failures + 1,
-    result,
-    now: clock.now(),
-    random,
-  });
-  const outcome = outcomeOf(result);
-  return { verdict: afterCall(step, result), outcome, isGone: step.step === 'disable', detail: result.errorDetail };
+  const finished = { kind: endpoint.kind, attempt: failures + 1, result, now: clock.now(), random };
+  const step = nextStep(finished);
+  const posted = { verdict: afterCall(step, result), outcome: outcomeOf(result), detail: result.errorDetail };
+  const isGone = step.step === 'disable' && endpoint.kind === 'webhook';
+  if (result.ok || isGone) return { ...posted, isGone, isSettled: false };
+  return { ...posted, verdict: await heedMove(claimed, posted.verdict, ports), isGone, isSettled: false };
 }
 
-/** Corrects the verdict on a call when the endpoint's address has changed meanwhile. */
-export async function heedMove(
-  { account, endpoint }: Claimed,
-  verdict: Verdict,
-  { database }: PostOptions,
-): Promise<Verdict> {
-  if (verdict.state === 'delivered' || verdict.state === 'cancelled') return verdict;
+async function heedMove({ account, endpoint }: Claimed, verdict: Verdict, { database }: PostOptions): Promise<Verdict> {
   // If the address cannot be read, the result counts as it is.
   const address = await findAddress(database.em(), account.id, endpoint).catch(() => endpoint.url);
   return afterMove(verdict, endpoint.url, address);
 }
 
 function unmade(verdict: Verdict): Posted {
-  return { verdict, outcome: 'skipped', isGone: false, detail: null };
+  return { verdict, outcome: 'skipped', isGone: false, isSettled: false, detail: null };
 }
 
 // The id is the same in every attempt and resend of one event to one endpoint, so that the receiver can recognize repetitions.

@@ -1,19 +1,20 @@
-import type { Database } from '../postgres/database.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Database, TouchedEndpoint } from '../postgres/database.ts';
 import type { Random } from '../lib/ports.ts';
 import { isPassing } from '../postgres/errors.ts';
+import type { Deliver } from './attempt.ts';
 import { claimProbes } from './claim-probes.ts';
 import { pauseAfter } from './core/claims.ts';
-import { keyOf, type EndpointKind } from './core/endpoint.ts';
+import { keyOf, type EndpointKind, type EndpointOfAccount } from './core/endpoint.ts';
 import { probesOf } from './core/probes.ts';
 import type { EndpointOutcome } from './core/circuit.ts';
 import type { DueEndpoint, Share, Slot, Slots } from './core/slots.ts';
-import { DueList } from './due-list.ts';
-import type { Deliver } from './attempt.ts';
 import type { FinishBatch } from './finish-batch.ts';
-import type { HeldLeases } from './held-leases.ts';
 import { takeHeads, type Claimed } from './queue/claim.ts';
+import { firstEndpoint, lookAt, surveyDue } from './queue/due-endpoints.ts';
 import { leaseLanes, releaseLanes, type Lease } from './queue/lease.ts';
 import { giveBackProbes } from './queue/probes.ts';
+import { endLeases, type Abandoned } from './renewal.ts';
 
 export interface PumpOptions {
   kind: EndpointKind;
@@ -22,13 +23,12 @@ export interface PumpOptions {
   /** Makes an attempt on an endpoint of the kind. */
   deliver: Deliver;
   slots: Slots;
-  leases: HeldLeases;
   results: FinishBatch;
   leaseSeconds: number;
   holdAttempts: number;
+  pollMs: number;
+  retries?: ((inMs: number) => void) | undefined;
   failed: (error: unknown) => void;
-  /** Makes the engine's stop wait for the work. */
-  track: (work: Promise<void>) => void;
 }
 
 /** Leases that were taken together, and the shares that they fill. */
@@ -38,66 +38,152 @@ interface Claim {
   shares: readonly Share[];
 }
 
+/** Endpoints per survey; the next survey continues after them. */
+const surveyed = 1_000;
+/** Surveys grow rare while nothing is due, up to this many times the poll's interval. */
+const maxQuiet = 20;
+/** Lanes that become due one after the other are surveyed together. */
+const gatherMs = 50;
+
 /** Claims the due deliveries of one kind of endpoint, as many as there are slots, and makes them. */
 export class Pump {
-  readonly due: DueList;
+  /** The deliveries in progress, each with the lease of its lane. */
+  readonly held = new Set<Claimed>();
   readonly #options: PumpOptions;
+  readonly #underWay = new Set<Promise<void>>();
+  // The endpoints that had something due when last looked at, those to look at next, and those that need no look.
+  #due = new Map<string, DueEndpoint>();
+  #touched: EndpointOfAccount[] = [];
+  #stillDue: DueEndpoint[] = [];
+  #mustSurvey = true;
+  #after: EndpointOfAccount = firstEndpoint;
+  // Leases to be ended, which an outage may delay.
+  #abandoned: Abandoned[] = [];
   #running = false;
   #again = false;
   #stopped = false;
+  // The next survey: its timer, when it is made at the latest, when the next lane is known to be due; the last survey, and
+  // the pause between two.
+  #timer: NodeJS.Timeout | null = null;
+  #surveyAt = 0;
+  #nextDueAt = Infinity;
+  #surveyedAt = 0;
+  #pauseMs: number;
 
   constructor(options: PumpOptions) {
     this.#options = options;
-    this.due = new DueList(options.kind);
+    this.#pauseMs = options.pollMs;
   }
 
-  /** Starts a claim, or repeats the one in progress. */
-  wake(): void {
-    this.#options.track(this.#run());
+  start(): void {
+    this.#wake();
   }
 
-  /** Starts no further claim; one in progress still begins its deliveries. */
-  stop(): void {
+  /** Starts a claim, or repeats the one in progress: something may be due at these endpoints, or anywhere. */
+  poke(touched?: readonly TouchedEndpoint[]): void {
+    if (touched === undefined) this.#mustSurvey = true;
+    for (const endpoint of touched ?? []) if (endpoint.kind === this.#options.kind) this.#touched.push(endpoint);
+    if (this.#mustSurvey || this.#touched.length > 0) this.#wake();
+  }
+
+  /** Starts no further claim; one in progress still begins its deliveries. Resolves when all have ended. */
+  async stop(): Promise<void> {
     this.#stopped = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    // A claim in progress may still begin deliveries.
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#underWay.delete(tracked));
+    this.#underWay.add(tracked);
+  }
+
+  #wake(): void {
+    this.#again = true;
+    if (!this.#running && !this.#stopped) this.#track(this.#run());
   }
 
   async #run(): Promise<void> {
-    this.#again = true;
-    if (this.#running) return;
     this.#running = true;
     try {
       while (this.#again && !this.#stopped) {
         this.#again = false;
+        // Results that are written together free their slots together.
+        await turn();
         await this.#claim();
       }
     } catch (error) {
+      this.#pauseMs = this.#options.pollMs;
       this.#options.failed(error);
     } finally {
       this.#running = false;
+      this.#rest();
     }
   }
 
+  // The safety net, for what nobody announced. Surveys are frequent while anything is due, and follow the known due times.
+  #rest(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    if (this.#stopped) return;
+    const isBusy = this.#due.size > 0 || this.held.size > 0 || this.#abandoned.length > 0 || this.#after.id > 0;
+    if (isBusy) this.#pauseMs = this.#options.pollMs;
+    this.#surveyAt = Math.min(this.#surveyAt, performance.now() + this.#pauseMs);
+    const planned = Math.min(this.#surveyAt, Math.max(this.#nextDueAt, this.#surveyedAt + gatherMs));
+    this.#timer = setTimeout(() => this.poke(), Math.max(0, planned - performance.now()));
+  }
+
   async #claim(): Promise<void> {
-    const { kind, database, random, slots, leases, leaseSeconds } = this.#options;
-    await leases.endAbandoned();
+    const { kind, database, random, slots, leaseSeconds } = this.#options;
+    if (this.#abandoned.length > 0) await this.#endAbandoned();
     if (slots.free <= 0) return;
-    const planned = slots.plan(await this.due.look(database.em()));
-    for (const share of planned) if (share.circuit === 'probe') this.due.remove(share);
-    const shares = await claimProbes(this.#options, planned);
+    const planned = slots.plan(await this.#look());
+    for (const share of planned) if (share.circuit === 'probe') this.#due.delete(keyOf(share));
+    const shares = planned.some(({ circuit }) => circuit === 'probe')
+      ? await claimProbes(this.#options, planned)
+      : planned;
     if (shares.length === 0) return;
     const token = random.uuid();
     const lanes = await leaseLanes(database.em(), { kind, shares, leaseSeconds }, token);
     // Fewer lanes than wanted: the endpoint has nothing more that is due.
     const found = Map.groupBy(lanes, ({ endpointId, accountId }) => keyOf({ id: endpointId, accountId }));
     for (const share of shares) {
-      if ((found.get(keyOf(share))?.length ?? 0) < share.lanes) this.due.remove(share);
+      const key = keyOf(share);
+      if ((found.get(key)?.length ?? 0) < share.lanes) this.#due.delete(key);
     }
     if (lanes.length > 0) this.#again = true;
     await this.#takeUp({ token, leases: lanes.map(({ id }) => ({ laneId: id, token })), shares });
   }
 
+  // Looking at the touched endpoints only keeps a claim cheap while many endpoints have something due but no slot.
+  async #look(): Promise<Iterable<DueEndpoint>> {
+    const { kind, database } = this.#options;
+    if (this.#mustSurvey) await this.#survey();
+    for (const endpoint of this.#stillDue.splice(0)) this.#due.set(keyOf(endpoint), endpoint);
+    const touched = this.#touched.splice(0);
+    if (touched.length === 0) return this.#due.values();
+    for (const endpoint of touched) this.#due.delete(keyOf(endpoint));
+    for (const endpoint of await lookAt(database.em(), kind, touched)) this.#due.set(keyOf(endpoint), endpoint);
+    return this.#due.values();
+  }
+
+  async #survey(): Promise<void> {
+    const { kind, database, pollMs, retries } = this.#options;
+    this.#mustSurvey = false;
+    this.#surveyedAt = performance.now();
+    const isFirst = this.#after.id === 0;
+    const { due, next, nextInMs } = await surveyDue(database.em(), { kind, after: this.#after, limit: surveyed });
+    this.#after = next;
+    this.#due = new Map(due.map((endpoint) => [keyOf(endpoint), endpoint]));
+    if (nextInMs !== null) retries?.(nextInMs);
+    const nextDueAt = nextInMs === null ? Infinity : performance.now() + nextInMs;
+    this.#nextDueAt = isFirst ? nextDueAt : Math.min(this.#nextDueAt, nextDueAt);
+    this.#surveyAt = performance.now() + this.#pauseMs;
+    this.#pauseMs = Math.min(maxQuiet * pollMs, 2 * this.#pauseMs);
+  }
+
   async #takeUp({ token, leases, shares }: Claim): Promise<void> {
-    const { kind, database, holdAttempts, failed } = this.#options;
+    const { kind, database, holdAttempts, slots, failed } = this.#options;
     const standings = new Map(shares.map((share) => [keyOf(share), share]));
     const idleProbes = new Set(probesOf(shares).keys());
     let idle = leases;
@@ -108,46 +194,66 @@ export class Pump {
         const standing = standings.get(keyOf({ id: claimed.endpoint.id, accountId: claimed.account.id }));
         if (!standing) throw new Error('A lane was leased that nobody asked for');
         idleProbes.delete(claimed.endpoint.id);
-        this.#begin(claimed, standing);
+        this.held.add(claimed);
+        this.#track(this.#make(claimed, slots.take(standing)));
       }
       const taken = new Set(heads.map(({ laneId }) => laneId));
       idle = leases.filter(({ laneId }) => !taken.has(laneId));
       if (idle.length > 0) idle = await database.em().transactional((em) => releaseLanes(em, idle, holdAttempts));
-      this.#options.leases.abandon(idle);
+      this.#abandon(idle, 0);
       if (idleProbes.size > 0) await giveBackProbes(database.em(), kind, [...idleProbes]).catch(failed);
     } catch (error) {
-      if (isPassing(error)) this.#options.leases.abandon(idle);
+      if (isPassing(error)) this.#abandon(idle, 0);
       throw error;
     }
-  }
-
-  #begin(claimed: Claimed, standing: DueEndpoint): void {
-    const { slots, leases, track } = this.#options;
-    const slot = slots.take(standing);
-    leases.hold(claimed);
-    track(this.#make(claimed, slot));
   }
 
   async #make(claimed: Claimed, slot: Slot): Promise<void> {
     const outcome = await this.#deliver(claimed, slot.endpoint);
     this.#options.slots.give(slot, outcome);
-    this.#options.leases.letGo(claimed);
-    this.due.touch(slot.endpoint);
-    this.wake();
+    this.held.delete(claimed);
+    const isMoreDue = this.#due.size > 0 || this.#stillDue.length > 0 || this.#touched.length > 0;
+    if (isMoreDue || this.#abandoned.length > 0) this.#wake();
+    else this.#rest();
   }
 
   // A defect must not end the engine: the lease expires, and the delivery is tried again. After a transient failure the
   // lease is ended early: expire it now instead of after leaseSeconds.
   async #deliver(claimed: Claimed, standing: DueEndpoint): Promise<EndpointOutcome> {
-    const { deliver, results, leases, leaseSeconds, failed } = this.#options;
+    const { deliver, results, retries, leaseSeconds, failed } = this.#options;
     try {
-      const { finished, outcome } = await deliver(claimed, standing);
-      if (finished) await results.add(finished);
+      const { finished, outcome, isAsKnown, retryInMs } = await deliver(claimed, standing);
+      const isDue = finished && (await results.add(finished));
+      if (isDue && isAsKnown) this.#stillDue.push(standing);
+      else if (isDue !== false || !isAsKnown) this.#touched.push(standing);
+      if (retryInMs) {
+        this.#nextDueAt = Math.min(this.#nextDueAt, performance.now() + retryInMs);
+        retries?.(retryInMs);
+      }
       return outcome;
     } catch (error) {
-      if (isPassing(error)) leases.abandon([claimed], Math.min(pauseAfter(claimed), leaseSeconds));
+      this.#touched.push(standing);
+      if (isPassing(error)) this.#abandon([claimed], Math.min(pauseAfter(claimed), leaseSeconds));
       failed(error);
       return isPassing(error) ? 'skipped' : 'failed';
+    }
+  }
+
+  #abandon(leases: readonly Lease[], seconds: number): void {
+    this.#abandoned.push(...leases.map(({ laneId, token }) => ({ laneId, token, seconds })));
+  }
+
+  // One whose lane is locked is tried again later.
+  async #endAbandoned(): Promise<void> {
+    const leases = this.#abandoned;
+    this.#abandoned = [];
+    try {
+      const locked = await endLeases(this.#options.database, leases);
+      this.#abandoned.push(...locked);
+      if (locked.length < leases.length) this.#mustSurvey = true;
+    } catch (error) {
+      this.#abandoned.push(...leases);
+      throw error;
     }
   }
 }

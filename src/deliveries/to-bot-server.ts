@@ -1,19 +1,19 @@
 import { isForSpeakers, silenceOfBot } from '../domain/conversations/arbiter.ts';
 import { findConversation } from '../records/conversation-rows.ts';
-import type { Deliver } from './attempt.ts';
+import { attempts, type AttemptOptions, type Deliver, type Made } from './attempt.ts';
 import { whyGivenUp } from './core/refusal.ts';
+import type { DueEndpoint } from './core/slots.ts';
 import { withoutAttempt, type Verdict } from './core/verdict.ts';
 import { giveToPeople } from './give-to-people.ts';
-import { learning } from './learning.ts';
-import { heedMove, post, type PostOptions } from './post.ts';
+import { learning, type LearningOptions } from './learning.ts';
+import { post, type PostOptions } from './post.ts';
 import type { Claimed } from './queue/claim.ts';
-import { wayOut, type Made, type WayOutOptions } from './way-out.ts';
 
-type Options = WayOutOptions & PostOptions;
+type Options = AttemptOptions & LearningOptions & PostOptions;
 
 /** Delivers to webhook bots by a signed POST. When a bot cannot be reached, people get the conversation. */
 export function toBotServer(options: Options): Deliver {
-  const deliver = wayOut(options, async (claimed, standing) => {
+  const call = async (claimed: Claimed, standing: DueEndpoint): Promise<Made> => {
     const unmade = { isSettled: false, outcome: 'skipped', detail: null } as const;
     const silence = await silenceNow(options, claimed);
     if (silence !== null) return { ...unmade, verdict: withoutAttempt('cancelled', silence) };
@@ -23,12 +23,12 @@ export function toBotServer(options: Options): Deliver {
       return giveUp(options, claimed, { ...unmade, verdict: withoutAttempt('exhausted', reason), note });
     }
     const posted = await post(claimed, options);
-    const verdict = await heedMove(claimed, posted.verdict, options);
-    if (verdict.state !== 'exhausted') return { ...posted, verdict, isSettled: false };
+    const { verdict } = posted;
+    if (verdict.state !== 'exhausted') return posted;
     const note = `The bot could not be reached (${verdict.errorCode ?? verdict.status}). Please take over.`;
-    return giveUp(options, claimed, { ...posted, verdict, note });
-  });
-  return learning(options, deliver);
+    return giveUp(options, claimed, { ...posted, note });
+  };
+  return attempts(options, { call, learn: learning(options) });
 }
 
 const silentNote = 'The bot has not answered anybody for a while. Please take over.';

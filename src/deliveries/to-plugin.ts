@@ -1,19 +1,18 @@
 import type { BotRunner, RunVerdict } from '../runs/bot-runner.ts';
-import type { Deliver } from './attempt.ts';
+import { attempts, type AttemptOptions, type Deliver, type Made } from './attempt.ts';
 import type { EndpointOutcome } from './core/circuit.ts';
 import type { Verdict } from './core/verdict.ts';
 import type { Claimed } from './queue/claim.ts';
 import { finishedWith, settleDelivery, unlessStale } from './queue/finish.ts';
-import { wayOut, type Made, type WayOutOptions } from './way-out.ts';
 
 /** Delivers to plugin bots by a run, which settles the delivery in the transaction of its effects. */
-export function toPlugin(options: WayOutOptions & { botRunner: BotRunner }): Deliver {
-  return wayOut(options, (claimed) => runOn(claimed, options));
+export function toPlugin(options: AttemptOptions & { botRunner: BotRunner }): Deliver {
+  return attempts(options, { call: (claimed) => runOn(claimed, options) });
 }
 
 async function runOn(
   claimed: Claimed,
-  { botRunner, holdAttempts }: WayOutOptions & { botRunner: BotRunner },
+  { botRunner, holdAttempts }: AttemptOptions & { botRunner: BotRunner },
 ): Promise<Made> {
   const { account, event, endpoint, body, attempt, failures } = claimed;
   const { id, name, conversationId, depth } = event;

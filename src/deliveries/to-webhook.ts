@@ -1,22 +1,20 @@
 import { disableWebhook } from '../domain/webhooks.ts';
 import { system, transact } from '../events/transaction.ts';
-import type { Deliver } from './attempt.ts';
-import { learning } from './learning.ts';
-import { heedMove, post, type Posted, type PostOptions } from './post.ts';
+import { attempts, type AttemptOptions, type Deliver, type Made } from './attempt.ts';
+import { learning, type LearningOptions } from './learning.ts';
+import { post, type Posted, type PostOptions } from './post.ts';
 import type { Claimed } from './queue/claim.ts';
 import { finishDeliveries, finishedWith } from './queue/finish.ts';
-import { wayOut, type Made, type WayOutOptions } from './way-out.ts';
 
-type Options = WayOutOptions & PostOptions;
+type Options = AttemptOptions & LearningOptions & PostOptions;
 
 /** Delivers to accounts' webhooks by a signed POST. A webhook that answers 410 Gone is switched off. */
 export function toWebhook(options: Options): Deliver {
-  const deliver = wayOut(options, async (claimed) => {
+  const call = async (claimed: Claimed): Promise<Made> => {
     const posted = await post(claimed, options);
-    if (posted.isGone) return switchOff(options, claimed, posted);
-    return { ...posted, verdict: await heedMove(claimed, posted.verdict, options), isSettled: false };
-  });
-  return learning(options, deliver);
+    return posted.isGone ? switchOff(options, claimed, posted) : posted;
+  };
+  return attempts(options, { call, learn: learning(options) });
 }
 
 // Lock order (queue/lock-order.ts): the webhook before the lane.

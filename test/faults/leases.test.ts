@@ -189,11 +189,8 @@ describe('leases', () => {
     };
     const log = { info: () => undefined, warn: () => undefined };
     const { database } = bench.app.app;
-    const deliver = learning({ database, random: systemRandom, log, failed }, async () => ({
-      finished: null,
-      outcome: 'delivered',
-    }));
-    await deliver(claimed!, { id: webhookId, accountId: 1, isProven: false, circuit: 'probe' });
+    const learn = learning({ database, random: systemRandom, log, failed });
+    await learn(claimed!, { id: webhookId, accountId: 1, isProven: false, circuit: 'probe' }, 'delivered');
     const [waiting] = await bench.rows(
       'SELECT count(*) AS count FROM lanes WHERE due_at > now() AND lease_token IS NULL',
     );
@@ -235,7 +232,7 @@ describe('leases', () => {
       return [name, ofLanes.filter(({ node }) => node !== 'ModifyTable').map(({ index }) => index ?? 'none')];
     });
     expect(Object.fromEntries(lookups)).to.deep.equal({
-      survey: ['lanes_due', 'lanes_due', 'lanes_due'],
+      survey: ['lanes_due', 'lanes_due', 'lanes_due', 'lanes_due'],
       look: ['lanes_due'],
       lease: ['lanes_pkey', 'lanes_due'],
     });

@@ -11,10 +11,9 @@ export const deliveries: readonly Mutant[] = [
   },
   {
     file: 'src/deliveries/queue/claim.ts',
-    text: `AND id = d.endpoint_id AND active
-        AND d.id > coalesce((SELECT t.through FROM backlog_tasks t WHERE t.account_id = d.account_id
-          AND t.endpoint_kind = 'webhook' AND t.endpoint_id = d.endpoint_id AND t.task = 'cancel'), 0)) END AS url,`,
-    replacement: 'AND id = d.endpoint_id) END AS url,',
+    text: `CASE WHEN w.active AND d.id > coalesce((SELECT t.through FROM backlog_tasks t WHERE t.account_id = d.account_id
+        AND t.endpoint_kind = 'webhook' AND t.endpoint_id = d.endpoint_id AND t.task = 'cancel'), 0) THEN w.url END AS url,`,
+    replacement: 'w.url,',
     test: 'test/faults/circuit.test.ts',
     only: 'is switched off during an attempt',
     harm: 'What was under way when a webhook was switched off is retried for days.',
@@ -74,8 +73,8 @@ export const deliveries: readonly Mutant[] = [
   },
   {
     file: 'src/deliveries/post.ts',
-    text: 'attempt: claimed.failures + 1,',
-    replacement: 'attempt: claimed.attempt,',
+    text: 'attempt: failures + 1,',
+    replacement: 'attempt,',
     test: 'test/faults/defects.test.ts',
     only: 'a delivery that never leaves a result',
     harm: "A service that crashes again and again uses up its deliveries' attempts.",
@@ -97,18 +96,18 @@ export const deliveries: readonly Mutant[] = [
 `,
     replacement: '',
     test: 'test/faults/lost-claims.test.ts',
-    harm: 'One result that cannot be written takes up to 49 others with it, which are then delivered again.',
+    harm: 'One result that cannot be written takes up to 255 others with it, which are then delivered again.',
   },
   {
-    file: 'src/deliveries/queue/lease.ts',
-    text: "AND ${isNotHeldBack('$2')})",
-    replacement: 'AND ($2::int IS NOT NULL))',
+    file: 'src/deliveries/queue/hold.ts',
+    text: ' AND d.event_id <= coalesce(holder.event_id, ${afterAll})',
+    replacement: '',
     test: 'test/faults/leases.test.ts',
     only: 'head waits for its retry',
     harm: 'While a delivery waits for its retry and another stands behind it, the engine spins and takes a whole processor.',
   },
   {
-    file: 'src/deliveries/engine.ts',
+    file: 'src/deliveries/pump.ts',
     text: 'while (this.#underWay.size > 0) await Promise.all(this.#underWay);',
     replacement: 'await Promise.all(this.#underWay);',
     test: 'test/faults/leases.test.ts',

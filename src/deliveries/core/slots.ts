@@ -1,5 +1,4 @@
 import type { EndpointOutcome } from './circuit.ts';
-import { add, Compartment } from './compartment.ts';
 import { keyOf, type EndpointOfAccount } from './endpoint.ts';
 
 const unprovenAllowance = 1;
@@ -8,6 +7,11 @@ const provenAllowance = 2;
 const maxKnown = 10_000;
 /** The share of all slots for unproven endpoints; the rest is for proven ones. */
 const unprovenPart = 1 / 4;
+/** The part of a compartment that an account may always have … */
+const accountPart = 1 / 8;
+/** … and the part that must stay free for it to have more. */
+const reservedPart = 1 / 4;
+
 /** An endpoint with something due; a system bot once per account. */
 export interface DueEndpoint extends EndpointOfAccount {
   /** Whether the last attempt succeeded; null for plugin bots, whose last result only these slots remember. */
@@ -174,4 +178,40 @@ function nextQueue(queues: readonly Queue[], allows: (held: number) => boolean):
     if (queue.waiting.length > 0 && (next === null || queue.held < next.held)) next = queue;
   }
   return next !== null && allows(next.held) ? next : null;
+}
+
+// Adds to a count; a count of 0 is removed.
+function add<Key>(counts: Map<Key, number>, key: Key, change: number): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
+}
+
+// A part of the slots, and how many of them each account holds.
+class Compartment {
+  readonly #size: number;
+  readonly #byAccount = new Map<number, number>();
+  #taken = 0;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  get free(): number {
+    return this.#size - this.#taken;
+  }
+
+  heldBy(accountId: number): number {
+    return this.#byAccount.get(accountId) ?? 0;
+  }
+
+  /** Whether an account with `held` slots may have another while `free` are left. */
+  allows(held: number, free: number): boolean {
+    return held < Math.max(1, Math.floor(this.#size * accountPart)) || free > Math.floor(this.#size * reservedPart);
+  }
+
+  change(accountId: number, by: 1 | -1): void {
+    this.#taken += by;
+    add(this.#byAccount, accountId, by);
+  }
 }

@@ -56,38 +56,43 @@ interface HeadRow {
 // was left behind by a process that died: its outcome is not known, so its attempt is kept as 'unknown'. A locked head is
 // skipped, and no later delivery of its lane is taken instead. FOR NO KEY UPDATE re-reads the locked row, so a head that
 // was cancelled meanwhile is skipped as well.
+// Heads are locked, and events found, one by one by their ids: joined, they would be found by whatever the planner thinks of
+// tables that it has no statistics of yet, and its plan stays.
 const headStatement = prepared(`
-  WITH oldest AS (
-    SELECT d.id FROM lanes l CROSS JOIN LATERAL (
+  WITH head AS MATERIALIZED (
+    SELECT d.id, d.attempt, d.lease_token AS left_behind
+    FROM lanes l CROSS JOIN LATERAL (
       SELECT d.id FROM deliveries d
       WHERE d.lane_id = l.id AND d.state = 'pending' AND d.next_attempt_at <= now() AND ${isNotHeldBack('$3')}
-      ORDER BY d.event_id LIMIT 1) d
+      ORDER BY d.event_id LIMIT 1) oldest
+    CROSS JOIN LATERAL (
+      SELECT * FROM deliveries d WHERE d.id = oldest.id AND d.state = 'pending' FOR NO KEY UPDATE SKIP LOCKED) d
     WHERE l.id = ANY ($1) AND l.lease_token = $2
-  ), head AS (
-    SELECT id, attempt, lease_token AS left_behind FROM deliveries
-    WHERE id = ANY (ARRAY(SELECT id FROM oldest)) AND state = 'pending' ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
   ), unknown_attempts AS (
     INSERT INTO attempts (account_id, delivery_id, number, outcome, error_code)
     SELECT d.account_id, d.id, d.attempt, 'unknown', 'lease_expired'
     FROM head JOIN deliveries d ON d.id = head.id WHERE head.left_behind IS NOT NULL
+  ), taken AS (
+    UPDATE deliveries d SET attempt = d.attempt + 1, claims = d.claims + 1, lease_token = $2
+    FROM head WHERE d.id = head.id AND d.state = 'pending'
+    RETURNING d.id, d.lane_id, d.attempt, d.failures, d.claims, d.account_id, d.event_id, d.endpoint_kind, d.endpoint_id
   )
-  UPDATE deliveries d SET attempt = d.attempt + 1, claims = d.claims + 1, lease_token = $2
-  FROM head, events e, accounts a
-  WHERE d.id = head.id AND d.state = 'pending' AND e.account_id = d.account_id AND e.id = d.event_id AND a.id = d.account_id
-  RETURNING d.id, d.lane_id, d.attempt, d.failures, d.claims, d.account_id, a.name AS account_name, d.event_id,
-    e.name AS event_name, e.conversation_id, e.depth, (CASE d.endpoint_kind WHEN 'bot' THEN e.bot_payload ELSE e.account_payload END)::text AS body,
-    d.endpoint_kind, d.endpoint_id,
-    CASE d.endpoint_kind WHEN 'bot' THEN (SELECT outgoing_url FROM agent_bots WHERE id = d.endpoint_id)
-      ELSE (SELECT url FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id AND active
-        AND d.id > coalesce((SELECT t.through FROM backlog_tasks t WHERE t.account_id = d.account_id
-          AND t.endpoint_kind = 'webhook' AND t.endpoint_id = d.endpoint_id AND t.task = 'cancel'), 0)) END AS url,
-    CASE d.endpoint_kind WHEN 'bot' THEN (SELECT secret FROM agent_bots WHERE id = d.endpoint_id)
-      ELSE (SELECT secret FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id) END AS secret,
-    CASE d.endpoint_kind WHEN 'bot'
-      THEN (SELECT previous_secret FROM agent_bots WHERE id = d.endpoint_id AND previous_secret_expires_at > now())
-      ELSE (SELECT previous_secret FROM webhooks WHERE account_id = d.account_id AND id = d.endpoint_id
-        AND previous_secret_expires_at > now()) END AS previous_secret,
-    CASE d.endpoint_kind WHEN 'bot' THEN (SELECT disabled_reason FROM agent_bots WHERE id = d.endpoint_id) END AS disabled_reason`);
+  SELECT d.*, a.name AS account_name, e.*, endpoint.*
+  FROM taken d JOIN accounts a ON a.id = d.account_id
+  CROSS JOIN LATERAL (
+    SELECT e.name AS event_name, e.conversation_id, e.depth,
+      (CASE d.endpoint_kind WHEN 'bot' THEN e.bot_payload ELSE e.account_payload END)::text AS body
+    FROM events e WHERE e.id = d.event_id AND e.account_id + 0 = d.account_id) e
+  LEFT JOIN LATERAL (
+    SELECT CASE WHEN w.active AND d.id > coalesce((SELECT t.through FROM backlog_tasks t WHERE t.account_id = d.account_id
+        AND t.endpoint_kind = 'webhook' AND t.endpoint_id = d.endpoint_id AND t.task = 'cancel'), 0) THEN w.url END AS url,
+      w.secret, CASE WHEN w.previous_secret_expires_at > now() THEN w.previous_secret END AS previous_secret,
+      NULL AS disabled_reason
+    FROM webhooks w WHERE d.endpoint_kind = 'webhook' AND w.account_id = d.account_id AND w.id = d.endpoint_id
+    UNION ALL
+    SELECT b.outgoing_url, b.secret, CASE WHEN b.previous_secret_expires_at > now() THEN b.previous_secret END,
+      b.disabled_reason
+    FROM agent_bots b WHERE d.endpoint_kind = 'bot' AND b.id = d.endpoint_id) endpoint ON true`);
 
 /** Takes the head of each leased lane, if it is free. A lane is held by failed attempts below `holdAttempts`. */
 export async function takeHeads(

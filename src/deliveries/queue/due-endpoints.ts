@@ -11,6 +11,11 @@ interface DueRow {
   circuit: DueEndpoint['circuit'] | null;
 }
 
+/** The row of no endpoint (id 0) says when something becomes due. */
+interface SurveyRow extends DueRow {
+  next_in_ms: number | null;
+}
+
 // Selects from `page` the endpoints that have a due lane and may be called: all while their circuit is closed, one lane when
 // a probe is due. `standing` says whether an endpoint is proven and where its next probe stands.
 const permitted = ({ standing, patience }: { standing: string; patience: string | null }) => `
@@ -45,8 +50,13 @@ const survey = (place: { standing: string; patience: string | null }) =>
         AND (l.endpoint_id, l.account_id) > (endpoint.endpoint_id, endpoint.account_id)
       ORDER BY l.endpoint_id, l.account_id LIMIT 1) next
   ), page AS MATERIALIZED (SELECT * FROM endpoint LIMIT $4)
-  ${permitted(place)}
-  UNION ALL (SELECT endpoint_id, account_id, NULL, NULL FROM page OFFSET $4 - 1)`);
+  SELECT due.*, NULL::float8 AS next_in_ms FROM (${permitted(place)}) due
+  UNION ALL (SELECT endpoint_id, account_id, NULL, NULL, NULL FROM page OFFSET $4 - 1)
+  UNION ALL SELECT 0, 0, NULL, NULL, extract(epoch FROM min(next.at) - now()) * 1000
+  FROM page p LEFT JOIN ${place.standing} CROSS JOIN LATERAL (
+    SELECT min(l.due_at) AS at FROM lanes l WHERE l.endpoint_kind = $1 AND l.endpoint_id = p.endpoint_id
+      AND l.account_id = p.account_id AND l.due_at > now()
+    UNION ALL SELECT s.circuit_probe_at WHERE s.circuit_probe_at > now()) next`);
 
 const look = (place: { standing: string; patience: string | null }) =>
   prepared(`
@@ -58,17 +68,20 @@ const looks = { webhook: look(places.webhook), bot: look(places.bot) };
 
 /**
  * One page of the endpoints with something due that may be called, in the order of their ids, and the start of the next
- * page; the beginning after the last page.
+ * page; the beginning after the last page. `nextInMs` is when something more on the page becomes due, or may be called; null
+ * when nothing waits.
  */
 export async function surveyDue(
   executor: Executor,
   { kind, after, limit }: { kind: EndpointKind; after: EndpointOfAccount; limit: number },
-): Promise<{ due: DueEndpoint[]; next: EndpointOfAccount }> {
-  const rows = await sql<DueRow>(executor, surveys[kind], [kind, after.id, after.accountId, limit]);
-  const end = rows.find(({ circuit }) => circuit === null);
+): Promise<{ due: DueEndpoint[]; next: EndpointOfAccount; nextInMs: number | null }> {
+  const rows = await sql<SurveyRow>(executor, surveys[kind], [kind, after.id, after.accountId, limit]);
+  const end = rows.find((row) => row.circuit === null && row.endpoint_id > 0);
+  const waiting = rows.find((row) => row.endpoint_id === 0);
   return {
     due: rows.flatMap(toDue),
     next: end ? { id: end.endpoint_id, accountId: end.account_id } : firstEndpoint,
+    nextInMs: waiting?.next_in_ms ?? null,
   };
 }
 

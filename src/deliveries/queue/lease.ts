@@ -64,7 +64,7 @@ export function lockLeased(executor: Executor, leases: readonly Lease[]): Promis
 }
 
 /** Like lockLeased, without waiting: `skipped` are leases still held whose rows are locked by others. */
-export async function lockFree<Held extends Lease>(
+async function lockFree<Held extends Lease>(
   executor: Executor,
   leases: readonly Held[],
 ): Promise<{ locked: Set<number>; skipped: Held[] }> {
@@ -82,7 +82,7 @@ const releaseStatement = prepared(`
   WHERE l.id = ANY ($1)`);
 
 /** Ends the leases of locked lanes: each is due when its head is, but no sooner than `notBeforeSeconds`. */
-export async function releaseLocked(
+async function releaseLocked(
   executor: Executor,
   locked: ReadonlySet<number>,
   { holdAttempts, notBeforeSeconds }: { holdAttempts: number; notBeforeSeconds: number },
