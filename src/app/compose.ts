@@ -1,4 +1,4 @@
-import { Engine } from '../deliveries/engine.ts';
+import { Engine, type EngineOptions } from '../deliveries/engine.ts';
 import { toBotServer } from '../deliveries/to-bot-server.ts';
 import { toPlugin } from '../deliveries/to-plugin.ts';
 import { toWebhook } from '../deliveries/to-webhook.ts';
@@ -6,7 +6,8 @@ import { FeedPump } from '../events/feed-pump.ts';
 import type { HttpServer } from '../http/server/server.ts';
 import { AlarmClock } from '../jobs/alarm-clock.ts';
 import { BotRunner } from '../runs/bot-runner.ts';
-import { alarmsOf } from './alarms.ts';
+import { WakeCalls, type WakeCall } from '../postgres/wake-calls.ts';
+import { alarmsOf, ringForRetries } from './alarms.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import { createServer } from './server.ts';
 
@@ -15,24 +16,40 @@ export interface Parts extends Mechanisms {
   readonly engine: Engine;
   readonly feed: FeedPump;
   readonly alarms: AlarmClock;
+  readonly wakes: WakeCalls;
   readonly http: HttpServer;
 }
 
 /** Creates the parts and subscribes each to the announcements that concern it. Nothing runs yet. */
 export function compose(mechanisms: Mechanisms): Parts {
-  const { config, databases, warn, servesEngine } = mechanisms;
+  const { options, config, clock, databases, warn, servesEngine } = mechanisms;
   const database = databases.engine;
-  const engine = createEngine(mechanisms);
+  const alarmed = alarmsOf(database, { ...config, retry: () => engine.poke() });
+  const alarms = new AlarmClock({ databaseUrl: options.databaseUrl, clock, alarms: alarmed, failed: warn });
+  const ring = (name: string, moment: Date) => void alarms.ringAt(name, moment).catch(warn);
+  const engine = createEngine(mechanisms, {
+    retries: ringForRetries(clock, (moment) => ring('retry-deliveries', moment)),
+  });
   const feed = new FeedPump({ database, pollMs: config.enginePollMs, failed: warn });
-  const alarms = createAlarms(mechanisms);
+  const heard = ({ events, deliveries }: WakeCall): void => {
+    if (deliveries === null || deliveries.length > 0) engine.poke(deliveries ?? undefined);
+    if (events) feed.poke();
+  };
+  const wakes = new WakeCalls({ url: options.databaseUrl, failed: warn, ...(servesEngine ? { heard } : {}) });
   const http = createServer(mechanisms);
-  databases.requests.onAnnounced('deliveries', (touched) => servesEngine && engine.poke(touched));
-  databases.requests.onAnnounced('events', () => servesEngine && feed.poke());
-  databases.requests.onAnnounced('snooze', (until) => void alarms.ringAt('wake-snoozed', until).catch(warn));
-  return { ...mechanisms, engine, feed, alarms, http };
+  databases.requests.onAnnounced('deliveries', (deliveries) => {
+    if (servesEngine) engine.poke(deliveries);
+    wakes.tell({ deliveries });
+  });
+  databases.requests.onAnnounced('events', () => {
+    if (servesEngine) feed.poke();
+    wakes.tell({ events: true });
+  });
+  databases.requests.onAnnounced('snooze', (until) => ring('wake-snoozed', until));
+  return { ...mechanisms, engine, feed, alarms, wakes, http };
 }
 
-function createEngine(mechanisms: Mechanisms): Engine {
+function createEngine(mechanisms: Mechanisms, { retries }: Pick<EngineOptions, 'retries'>): Engine {
   const { config, databases, plugins, sandbox, clock, random, log, secretBox, outbound, warn } = mechanisms;
   const database = databases.engine;
   const { holdAttempts } = config;
@@ -51,11 +68,7 @@ function createEngine(mechanisms: Mechanisms): Engine {
     leaseSeconds: config.leaseSeconds,
     holdAttempts,
     pollMs: config.enginePollMs,
+    retries,
     failed: warn,
   });
-}
-
-function createAlarms({ options, config, clock, databases, warn }: Mechanisms): AlarmClock {
-  const { databaseUrl } = options;
-  return new AlarmClock({ databaseUrl, clock, alarms: alarmsOf(databases.engine, config), failed: warn });
 }

@@ -28,6 +28,7 @@ export async function start(parts: Parts): Promise<Seeded | null> {
     parts.plugins.start();
     parts.engine.start();
     parts.feed.start();
+    parts.wakes.listen();
     await whenDatabaseIsThere(parts, () => parts.alarms.start());
   }
   if (!seeded) await checkBootstrapToken(parts);

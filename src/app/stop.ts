@@ -13,6 +13,7 @@ export async function stop(parts: Parts): Promise<void> {
     parts.plugins.stop(),
   ]);
   await parts.alarms.stop();
+  await parts.wakes.stop();
   await parts.sandbox.close();
   await parts.outbound.close();
   await parts.mailer.close();

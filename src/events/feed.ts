@@ -97,3 +97,8 @@ export async function placeEvents(database: Database, failed: (error: unknown) =
   const accounts = await sql<{ id: number }>(database.em(), 'SELECT DISTINCT account_id AS id FROM unplaced_events');
   for (const { id } of accounts) await place(database, id).catch(failed);
 }
+
+/** Whether any committed event waits for its position. */
+export async function isAnyUnplaced(database: Database): Promise<boolean> {
+  return (await sql(database.em(), 'SELECT FROM unplaced_events LIMIT 1')).length > 0;
+}

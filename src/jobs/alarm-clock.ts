@@ -19,10 +19,10 @@ export interface AlarmClockOptions {
   failed: (error: unknown) => void;
 }
 
-const lookMs = 500;
+// Agenda sets timers for what is due until its next look, so that looks may be rare: only alarms that are set for a moment
+// before the next one ring late.
+const lookMs = 2_000;
 const connectRetryMs = 500;
-// How often lost rows of recurring alarms are restored.
-const restoreMs = 5_000;
 // After this time, the alarm of a killed process rings again; an alarm that takes longer may ring twice at once.
 const lockMs = 10_000;
 const poolMax = 4;
@@ -39,7 +39,8 @@ export class AlarmClock {
   readonly #agenda: Agenda;
   readonly #moments = new Set<string>();
   readonly #stopping = new AbortController();
-  #restore: NodeJS.Timeout | null = null;
+  #isStarted = false;
+  #restoring: Promise<void> | null = null;
 
   constructor(options: AlarmClockOptions) {
     this.#options = options;
@@ -51,7 +52,7 @@ export class AlarmClock {
     // Without listeners for `error`, a restart of the database would end the process.
     this.#pool.on('error', options.failed);
     this.#agenda = new Agenda({
-      backend: new PatientBackend(this.#pool, this.#stopping.signal),
+      backend: new PatientBackend(this.#pool, this.#stopping.signal, (present) => this.#restore(present)),
       processEvery: lookMs,
       defaultConcurrency: 1,
       defaultLockLimit: 1,
@@ -69,8 +70,11 @@ export class AlarmClock {
   /** Starts ringing; the database must be reachable and migrated. */
   async start(): Promise<void> {
     await this.#agenda.start();
-    await this.#setRecurring();
-    this.#restore = setInterval(() => void this.#setRecurring().catch(this.#options.failed), restoreMs);
+    const names = this.#options.alarms.map(({ name }) => name);
+    await this.#pool.query(`DELETE FROM agenda_jobs WHERE type = 'single' AND name <> ALL ($1)`, [names]);
+    const { rows } = await this.#pool.query<{ name: string }>(`SELECT name FROM agenda_jobs WHERE type = 'single'`);
+    await this.#setRecurring(new Set(rows.map(({ name }) => name)));
+    this.#isStarted = true;
   }
 
   /** Rings the named alarm an additional time at `moment`, in this process or another. */
@@ -88,28 +92,67 @@ export class AlarmClock {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    if (this.#restore) clearInterval(this.#restore);
+    await this.#restoring;
     // If unlocking fails, the locks of Agenda expire after lockMs.
     await this.#agenda.stop(false).catch(this.#options.failed);
     await this.#pool.end();
   }
 
-  async #setRecurring(): Promise<void> {
-    const { rows } = await this.#pool.query<{ name: string }>(`SELECT name FROM agenda_jobs WHERE type = 'single'`);
-    const present = new Set(rows.map(({ name }) => name));
+  // Sets recurring alarms whose rows are lost.
+  #restore(present: ReadonlySet<string>): void {
+    if (!this.#isStarted || this.#stopping.signal.aborted) return;
+    this.#restoring ??= this.#setRecurring(present)
+      .catch(this.#options.failed)
+      .finally(() => {
+        this.#restoring = null;
+      });
+  }
+
+  async #setRecurring(present: ReadonlySet<string>): Promise<void> {
     for (const { name, everyMs } of this.#options.alarms) {
       if (!present.has(name)) await this.#agenda.every(everyMs, name);
     }
   }
 }
 
-// Agenda connects in its constructor without handling errors; an unhandled rejection would end the process.
+// Agenda connects in its constructor without handling errors; an unhandled rejection would end the process. It tries to lock
+// a row of each name at each look; here one statement for all names says whether that is worth it, and which recurring alarms
+// there are.
 class PatientBackend extends PostgresBackend {
+  readonly #pool: Pool;
   readonly #given: AbortSignal;
+  readonly #recurring: (present: ReadonlySet<string>) => void;
+  #look: Promise<Set<string>> | null = null;
 
-  constructor(pool: Pool, given: AbortSignal) {
+  constructor(pool: Pool, given: AbortSignal, recurring: (present: ReadonlySet<string>) => void) {
     super({ pool, ensureSchema: false, disableNotifications: true });
+    this.#pool = pool;
     this.#given = given;
+    this.#recurring = recurring;
+    const { repository } = this;
+    const lockNext = repository.getNextJobToRun.bind(repository);
+    repository.getNextJobToRun = async (...wanted) => {
+      const [name, nextScanAt, lockDeadline] = wanted;
+      this.#look ??= this.#findDue(nextScanAt, lockDeadline);
+      return (await this.#look).has(name) ? lockNext(...wanted) : undefined;
+    };
+  }
+
+  // Serves the names that are asked for until it is answered.
+  async #findDue(nextScanAt: Date, lockDeadline: Date): Promise<Set<string>> {
+    try {
+      const { rows } = await this.#pool.query<{ name: string; is_recurring: boolean; is_due: boolean }>(
+        `SELECT DISTINCT name, type = 'single' AS is_recurring, due.yes AS is_due
+         FROM agenda_jobs CROSS JOIN LATERAL (
+           SELECT NOT disabled AND (locked_at IS NULL AND next_run_at <= $1 OR locked_at <= $2)) due (yes)
+         WHERE type = 'single' OR due.yes`,
+        [nextScanAt, lockDeadline],
+      );
+      this.#recurring(new Set(rows.filter((row) => row.is_recurring).map(({ name }) => name)));
+      return new Set(rows.filter((row) => row.is_due).map(({ name }) => name));
+    } finally {
+      this.#look = null;
+    }
   }
 
   override async connect(): Promise<void> {

@@ -1,0 +1,140 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { TouchedEndpoint } from './database.ts';
+
+/** What was committed: events, and deliveries for endpoints; null stands for any endpoint. */
+export interface WakeCall {
+  events: boolean;
+  deliveries: readonly TouchedEndpoint[] | null;
+}
+
+export interface WakeCallOptions {
+  url: string;
+  /** Called with what other processes tell, and with everything (null) whenever something may have been missed. */
+  heard?: (call: WakeCall) => void;
+  /** Called with errors of the connection. */
+  failed: (error: unknown) => void;
+}
+
+const channel = 'switchboard_wake';
+// Calls of this time are told together, so that a busy process tells little; a receiver waits for them this long at most.
+const gatherMs = 50;
+const retryMs = 500;
+// PostgreSQL refuses 8000 bytes and more.
+const maxPayloadBytes = 7_000;
+
+/**
+ * Tells other processes on the same database that something was committed, by LISTEN and NOTIFY on a connection of its own,
+ * outside of the transactions: a NOTIFY within them would serialize their commits. A call may be lost with a connection or a
+ * process; everybody who is called looks at the tables now and then.
+ */
+export class WakeCalls {
+  readonly #options: WakeCallOptions;
+  readonly #stopping = new AbortController();
+  #connecting: Promise<Client> | null = null;
+  #events = false;
+  #deliveries = new Map<string, TouchedEndpoint>();
+  #telling: Promise<void> | null = null;
+  #retry: NodeJS.Timeout | null = null;
+
+  constructor(options: WakeCallOptions) {
+    this.#options = options;
+  }
+
+  /** Starts hearing others; reconnects for as long as it takes. */
+  listen(): void {
+    this.#connect().catch((error: unknown) => {
+      this.#options.failed(error);
+      this.#listenLater();
+    });
+  }
+
+  /** Tells the other processes, soon. */
+  tell({ events = false, deliveries = [] }: { events?: boolean; deliveries?: readonly TouchedEndpoint[] }): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#events ||= events;
+    for (const endpoint of deliveries) {
+      this.#deliveries.set(`${endpoint.kind} ${endpoint.id} ${endpoint.accountId}`, endpoint);
+    }
+    this.#telling ??= this.#tellAll();
+  }
+
+  /** Resolves when what was to be told is told, and the connection is closed. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    if (this.#retry) clearTimeout(this.#retry);
+    await this.#telling;
+    const client = await this.#connecting?.catch(() => null);
+    await client?.end().catch(() => undefined);
+  }
+
+  async #tellAll(): Promise<void> {
+    while (this.#events || this.#deliveries.size > 0) {
+      await wait(gatherMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+      const [events, deliveries] = [this.#events, this.#deliveries];
+      this.#events = false;
+      this.#deliveries = new Map();
+      try {
+        const client = await this.#connect();
+        await client.query('SELECT pg_notify($1, $2)', [channel, payloadOf(events, deliveries)]);
+      } catch (error) {
+        // What could not be told is found by the others when they look.
+        this.#options.failed(error);
+      }
+    }
+    this.#telling = null;
+  }
+
+  #connect(): Promise<Client> {
+    this.#connecting ??= this.#open().catch((error: unknown) => {
+      this.#connecting = null;
+      throw error;
+    });
+    return this.#connecting;
+  }
+
+  async #open(): Promise<Client> {
+    const { url, heard, failed } = this.#options;
+    const client = new Client({
+      connectionString: url,
+      application_name: 'switchboard-wakes',
+      keepAlive: true,
+      connectionTimeoutMillis: 5_000,
+    });
+    client.on('error', failed);
+    client.once('end', () => {
+      this.#connecting = null;
+      if (heard) this.#listenLater();
+    });
+    await client.connect();
+    if (!heard) return client;
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    client.on('notification', ({ processId, payload = '' }) => {
+      if (processId !== rows[0]?.pid) heard(callOf(payload));
+    });
+    await client.query(`LISTEN ${channel}`);
+    heard({ events: true, deliveries: null });
+    return client;
+  }
+
+  #listenLater(): void {
+    if (this.#stopping.signal.aborted) return;
+    if (this.#retry) clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => this.listen(), retryMs);
+  }
+}
+
+function payloadOf(events: boolean, deliveries: ReadonlyMap<string, TouchedEndpoint>): string {
+  const payload = JSON.stringify({ events, deliveries: [...deliveries.values()] });
+  return Buffer.byteLength(payload) < maxPayloadBytes ? payload : JSON.stringify({ events, deliveries: null });
+}
+
+function callOf(payload: string): WakeCall {
+  try {
+    const { events, deliveries } = JSON.parse(payload) as WakeCall;
+    return { events, deliveries };
+  } catch {
+    // Somebody else's notification on the channel, or one of another version.
+    return { events: true, deliveries: null };
+  }
+}

@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TestApp } from '../support/app.ts';
+import { Receiver } from '../support/receiver.ts';
+
+// So long that nothing is found by looking.
+const never = { enginePollMs: 600_000 };
+// At rest an engine looks every second.
+const seldom = { enginePollMs: 50 };
+const restMs = 2_500;
+
+describe('what another process has committed', function () {
+  this.timeout(60_000);
+  let web: TestApp;
+  let engine: TestApp | null;
+  let receiver: Receiver;
+  let conversationId: number;
+
+  beforeEach(async () => {
+    web = await TestApp.start({ engine: false });
+    engine = null;
+    receiver = await Receiver.start();
+    const inbox = (await web.post('inboxes', { name: 'Plain' })).body;
+    const contact = (await web.post('contacts', { name: 'Customer' })).body;
+    await web.post('webhooks', { url: receiver.url, subscriptions: ['message_created'] });
+    const conversation = await web.post('conversations', { inbox_id: inbox.id, contact_id: contact.id });
+    conversationId = conversation.body.id;
+  });
+
+  afterEach(async () => {
+    await engine?.app.stop();
+    await web.stop();
+    await receiver.close();
+  });
+
+  const start = (config: { enginePollMs: number }) => TestApp.start({ databaseUrl: web.databaseUrl, config });
+
+  async function say(): Promise<void> {
+    const message = { content: 'hello', message_type: 'incoming' };
+    expect((await web.post(`conversations/${conversationId}/messages`, message)).status).to.equal(201);
+  }
+
+  it('is delivered and placed in the feed at once, though the engine never looks by itself', async () => {
+    engine = await start(never);
+    for (let count = 1; count <= 3; count += 1) {
+      await say();
+      await receiver.waitFor(count, 2_000);
+    }
+    await web.eventually(async () => (await web.query('SELECT FROM unplaced_events')).length === 0, 2_000);
+  });
+
+  it('is found when the connection that should have told of it broke, as soon as that is back', async () => {
+    engine = await start(never);
+    await say();
+    await receiver.waitFor(1, 2_000);
+    const broken = await web.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name = 'switchboard-wakes'`,
+    );
+    expect(broken).to.have.lengthOf(2);
+    await say();
+    await receiver.waitFor(2, 5_000);
+    await say();
+    await receiver.waitFor(3, 2_000);
+  });
+
+  it('is found by looking when nobody tells of it at all', async () => {
+    engine = await start(seldom);
+    await sleep(restMs);
+    await web.query(
+      `WITH event AS (INSERT INTO events (account_id, name, conversation_id, sequence, account_payload)
+         VALUES (1, 'message_created', $1, 1000, '{}') RETURNING id),
+       unplaced AS (INSERT INTO unplaced_events (event_id, account_id) SELECT id, 1 FROM event),
+       lane AS (INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
+         SELECT 1, 'webhook', id, 'conversation', $1, now() FROM webhooks RETURNING id, endpoint_id)
+       INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id)
+       SELECT 1, event.id, lane.id, 'webhook', lane.endpoint_id FROM event, lane`,
+      [conversationId],
+    );
+    await receiver.waitFor(1, 5_000);
+    await web.eventually(async () => (await web.query('SELECT FROM unplaced_events')).length === 0, 5_000);
+  });
+
+  it('is tried again in time by a process that knows of the retry from its alarm only', async () => {
+    receiver.answerWith((_, response) => void response.writeHead(500).end());
+    const maker = await start(never);
+    await say();
+    await receiver.waitFor(1, 2_000);
+    receiver.answerWith((_, response) => response.end());
+    await web.eventually(async () => (await retries()).length > 0, 2_000);
+    await maker.app.stop();
+    // While it starts it sees a retry that is far away.
+    await web.query(`UPDATE lanes SET due_at = due_at + interval '10 minutes'`);
+    engine = await start(never);
+    await web.query(`UPDATE lanes SET due_at = due_at - interval '10 minutes'`);
+    await receiver.waitFor(2, 10_000);
+  });
+
+  it('is tried again in time though the alarm of the retry is lost', async () => {
+    receiver.answerWith((_, response) => void response.writeHead(500).end());
+    engine = await start(never);
+    await say();
+    await receiver.waitFor(1, 2_000);
+    receiver.answerWith((_, response) => response.end());
+    await web.eventually(async () => (await retries()).length > 0, 2_000);
+    await web.query('TRUNCATE agenda_jobs');
+    await receiver.waitFor(2, 10_000);
+  });
+
+  const retries = () => web.query(`SELECT FROM agenda_jobs WHERE name = 'retry-deliveries-once'`);
+});
