@@ -12,7 +12,8 @@ import { StatementLog } from '../support/statement-log.ts';
 import { Widget } from '../support/widget.ts';
 
 // Statements that a process sends at any time by itself.
-const background = /agenda_jobs|DELETE FROM unplaced_events|pg_try_advisory_xact_lock|clock_timestamp/;
+const background =
+  /agenda_jobs|pg_notify|SELECT FROM unplaced_events|DELETE FROM unplaced_events|pg_try_advisory_xact_lock|clock_timestamp/;
 
 const names: readonly [RegExp, string][] = [
   [/^(begin|commit)/i, '$1'],
