@@ -331,6 +331,17 @@ id: Id
  */
 export type Subscriptions = ("conversation_created" | "conversation_updated" | "conversation_status_changed" | "conversation_deleted" | "message_created" | "message_updated" | "message_deleted" | "contact_created" | "contact_updated" | "contact_deleted" | "sla_breached" | "webwidget_triggered")[]
 /**
+ * A plugin that the account's bots can run.
+ */
+export type AccountPlugin = (PluginShape & {
+/**
+ * The settings of its bots as a JSON Schema object, to draw a form from.
+ */
+config_schema: {
+[k: string]: unknown
+}
+})
+/**
  * A bot that can serve conversations.
  */
 export type AgentBot = AgentBotShape
@@ -550,6 +561,40 @@ platform_admin: boolean
  */
 export type PlatformUser = PlatformUserShape
 /**
+ * A plugin that is installed for all accounts.
+ */
+export type Plugin = (PluginShape & {
+/**
+ * Whether its bots answer.
+ */
+enabled: boolean
+/**
+ * The version that waits for approval, since it may do more than the one that runs; null for none.
+ */
+pending: ({
+version: string
+hash: string
+/**
+ * What it may do beyond the version that runs, a sentence each.
+ */
+widens: string[]
+} | null)
+/**
+ * The SHA-256 of the version's manifest and code.
+ */
+hash: string
+/**
+ * Whether it was uploaded, or is read from a folder of PLUGIN_DIRS.
+ */
+source: ("archive" | "folder")
+/**
+ * Its folder; null for an archive.
+ */
+directory: (string | null)
+created_at: UnixTime
+updated_at: UnixTime
+})
+/**
  * The profile after its access token was reset: the only answer that carries the new one.
  */
 export type ProfileWithToken = (ProfileShape & {
@@ -716,6 +761,9 @@ export interface Schemas {
 "requests/platform-account.update": UpdateAccount
 "requests/platform-user.create": CreateUser
 "requests/platform-user.update": UpdateUser
+"requests/plugin.approve": ApprovePlugin
+"requests/plugin.create": UploadPlugin
+"requests/plugin.update": UpdatePlugin
 "requests/sla-policy.create": CreateSLAPolicy
 "requests/sla-policy.update": UpdateSLAPolicy
 "requests/team.create": CreateTeam
@@ -725,6 +773,8 @@ export interface Schemas {
 "requests/webhook.update": UpdateWebhook
 "requests/widget-message.create": SendMessage1
 "requests/widget-session.create": OpenSession
+"resources/account-plugin-list": AccountPluginList
+"resources/account-plugin": AccountPlugin
 "resources/account-user-list": AccountUsers
 "resources/account-user": AccountUser
 "resources/agent-bot-list": AgentBotList
@@ -761,6 +811,10 @@ export interface Schemas {
 "resources/platform-account": PlatformAccount
 "resources/platform-user-with-token": PlatformUserWithToken
 "resources/platform-user": PlatformUser
+"resources/plugin-list": PluginList
+"resources/plugin-version-list": PluginVersionList
+"resources/plugin-version": PluginVersion
+"resources/plugin": Plugin
 "resources/profile-with-token": ProfileWithToken
 "resources/profile": Profile
 "resources/sla-policy-list": SLAPolicyList
@@ -799,6 +853,7 @@ export interface Schemas {
 "shapes/message": MessageShape
 "shapes/person": PersonShape
 "shapes/platform-user": PlatformUserShape
+"shapes/plugin": PluginShape
 "shapes/profile": ProfileShape
 "shapes/record": RecordShape
 "shapes/session-event": SessionEventShape
@@ -1413,6 +1468,38 @@ platform_admin?: boolean
 [k: string]: unknown
 }
 /**
+ * The version that was looked at; it is approved only if exactly this one is waiting.
+ */
+export interface ApprovePlugin {
+version: string
+hash: string
+[k: string]: unknown
+}
+/**
+ * A form with the archive of a plugin.
+ */
+export interface UploadPlugin {
+/**
+ * The archive, as npm pack makes it: gzipped tar, with plugin.json directly in its single top folder.
+ */
+file: string
+[k: string]: unknown
+}
+/**
+ * What changes.
+ */
+export interface UpdatePlugin {
+/**
+ * Whether its bots answer.
+ */
+enabled?: boolean
+/**
+ * The installed version that it shall run; one that may do more than the present one waits for approval.
+ */
+version?: string
+[k: string]: unknown
+}
+/**
  * What makes an SLA policy: a name, and at least one promise.
  */
 export interface CreateSLAPolicy {
@@ -1526,6 +1613,37 @@ custom_attributes?: {
 [k: string]: unknown
 }
 /**
+ * The plugins that the account's bots can run, by id.
+ */
+export interface AccountPluginList {
+payload: AccountPlugin[]
+meta: PageMeta
+}
+/**
+ * A plugin, as everybody sees it.
+ */
+export interface PluginShape {
+/**
+ * The id in its manifest, which `plugin_id` of a bot names.
+ */
+id: string
+name: string
+/**
+ * The version that runs; to the platform, where none was approved yet, the one that waits.
+ */
+version: string
+description: string
+/**
+ * What it may do, a sentence each.
+ */
+permissions: string[]
+}
+export interface PageMeta {
+count: number
+current_page: number
+total_pages: number
+}
+/**
  * Every member of an account.
  */
 export interface AccountUsers {
@@ -1549,11 +1667,6 @@ name: string
 email: string
 role: ("administrator" | "agent")
 created_at: UnixTime
-}
-export interface PageMeta {
-count: number
-current_page: number
-total_pages: number
 }
 /**
  * The account's bots and the system bots.
@@ -1821,6 +1934,47 @@ components: {
 export interface PlatformAccounts {
 payload: PlatformAccount[]
 meta: PageMeta
+}
+/**
+ * The installed plugins, by id.
+ */
+export interface PluginList {
+payload: Plugin[]
+meta: PageMeta
+}
+/**
+ * The installed versions of a plugin, the newest first.
+ */
+export interface PluginVersionList {
+payload: PluginVersion[]
+meta: PageMeta
+}
+/**
+ * An installed version of a plugin.
+ */
+export interface PluginVersion {
+version: string
+/**
+ * The SHA-256 of manifest and code.
+ */
+hash: string
+/**
+ * Whether it runs.
+ */
+active: boolean
+/**
+ * Whether it waits for approval.
+ */
+pending: boolean
+/**
+ * What it may do, a sentence each.
+ */
+permissions: string[]
+/**
+ * The key of PLUGIN_TRUSTED_KEYS that signed it; null for none.
+ */
+signed_by: (string | null)
+created_at: UnixTime
 }
 /**
  * The account's SLA policies, by name.

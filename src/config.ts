@@ -5,6 +5,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import schema from '../schemas/config.json' with { type: 'json' };
 import { parseCidr } from './outbound/addresses.ts';
 import { OperatorError } from './lib/operator-error.ts';
+import { readPublicKey } from './lib/public-key.ts';
 import { readOrCreateSecretFile, readSecretFile } from './lib/secret-file.ts';
 
 /** The settings of the service, read once from the environment and frozen; schemas/config.json describes them. */
@@ -49,6 +50,11 @@ export interface Config {
   readonly pluginDirs: readonly string[];
   readonly pluginPollMs: number;
   readonly pluginCacheBytes: number;
+  readonly pluginArchiveBytes: number;
+  readonly pluginUnpackedBytes: number;
+  readonly pluginEntries: number;
+  readonly pluginTrustedKeys: readonly string[];
+  readonly pluginSignatures: 'off' | 'warn' | 'require';
   readonly shutdownTimeoutMs: number;
   readonly retentionDays: number;
   /** Null = mail is not sent. Contains a password. */
@@ -164,12 +170,23 @@ function findContradictions(values: Values, given: Values): string[] {
   const problems = ranges
     .filter((range) => parseCidr(range) === null)
     .map((range) => `OUTBOUND_ALLOW_CIDRS: "${range}" is not an address range like 10.0.0.0/8`);
+  problems.push(...findKeyProblems(given));
   if (Number(values['DATABASE_POOL_ENGINE'] ?? 0) >= Number(values['DATABASE_POOL_MAX'])) {
     problems.push('DATABASE_POOL_ENGINE must be less than DATABASE_POOL_MAX, or requests have no connection');
   }
   if (Number(values['LEASE_SECONDS']) * 1000 <= Number(values['WEBHOOK_TIMEOUT_MS'])) {
     problems.push('LEASE_SECONDS must be longer than WEBHOOK_TIMEOUT_MS, or deliveries under way are made twice');
   }
+  return problems;
+}
+
+function findKeyProblems(given: Values): string[] {
+  const keys = Array.isArray(given['PLUGIN_TRUSTED_KEYS']) ? (given['PLUGIN_TRUSTED_KEYS'] as string[]) : [];
+  const problems = keys
+    .filter((key) => readPublicKey(key) === null)
+    .map((key) => `PLUGIN_TRUSTED_KEYS: "${key}" is not a public key of Ed25519 in base64`);
+  if (given['PLUGIN_SIGNATURES'] === 'require' && keys.length === 0)
+    problems.push('PLUGIN_SIGNATURES=require needs PLUGIN_TRUSTED_KEYS, or no plugin can be installed');
   return problems;
 }
 

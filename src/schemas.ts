@@ -173,6 +173,12 @@ export function propertyTypes(name: SchemaName, property: string): readonly stri
   return [follow(documents, $ref, name).schema['type'] ?? []].flat() as string[];
 }
 
+/** The properties of the named schema that are the bytes of a file. */
+export function fileProperties(name: SchemaName): string[] {
+  const { properties = {} } = (documents.get(name) ?? {}) as { properties?: Record<string, Schema> };
+  return Object.keys(properties).filter((property) => properties[property]?.['contentMediaType'] !== undefined);
+}
+
 /** Throws an internal error if a value that the service itself made does not match its schema. */
 export function assertShape(name: SchemaName, value: unknown): void {
   const [first] = findProblems(name, value);

@@ -65,6 +65,7 @@ const table = `
   POST   agent_bots/:id/reset_secret                              200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   agent_bots/:id/release                                   200  403 403  403 403 403   404  404  404   401  401  401 401
   DELETE agent_bots/:id                                           200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    plugins                                                  200  200 200  200 403 403   404  404  404   401  401  401 401
   GET    labels                                                   200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   labels                                                   201  403 403  403 403 403   404  404  404   401  401  401 401
   PATCH  labels/:id                                               200  403 403  403 403 403   404  404  404   401  401  401 401
@@ -126,6 +127,15 @@ const table = `
   POST   /platform/api/v1/agent_bots/:id/reset_secret             403  403 403  403 403 403   403  403  200   401  401  401 401
   POST   /platform/api/v1/agent_bots/:id/release                  403  403 403  403 403 403   403  403  200   401  401  401 401
   DELETE /platform/api/v1/agent_bots/:id                          403  403 403  403 403 403   403  403  200   401  401  401 401
+  GET    /platform/api/v1/plugins                                 403  403 403  403 403 403   403  403  200   401  401  401 401
+  GET    /platform/api/v1/plugins/:plugin                         403  403 403  403 403 403   403  403  200   401  401  401 401
+  POST   /platform/api/v1/plugins                                 403  403 403  403 403 403   403  403  201   401  401  401 401
+  PATCH  /platform/api/v1/plugins/:plugin                         403  403 403  403 403 403   403  403  200   401  401  401 401
+  DELETE /platform/api/v1/plugins/:plugin                         403  403 403  403 403 403   403  403  200   401  401  401 401
+  GET    /platform/api/v1/plugins/:plugin/versions                403  403 403  403 403 403   403  403  200   401  401  401 401
+  POST   /platform/api/v1/plugins/:plugin/approve                 403  403 403  403 403 403   403  403  200   401  401  401 401
+  POST   /platform/api/v1/plugins/:plugin/enable                  403  403 403  403 403 403   403  403  200   401  401  401 401
+  POST   /platform/api/v1/plugins/:plugin/disable                 403  403 403  403 403 403   403  403  200   401  401  401 401
 `;
 
 interface Row {

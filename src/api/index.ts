@@ -11,7 +11,9 @@ import { messageRoutes } from './accounts/messages.ts';
 import { openapiRoutes } from './service/openapi.ts';
 import { platformAccountRoutes } from './platform/accounts.ts';
 import { platformBotRoutes } from './platform/bots.ts';
+import { platformPluginRoutes } from './platform/plugins.ts';
 import { platformUserRoutes } from './platform/users.ts';
+import { pluginRoutes } from './accounts/plugins.ts';
 import { profileRoutes } from './accounts/profile.ts';
 import { servingBotRoutes } from './accounts/serving-bots.ts';
 import { slaPolicyRoutes } from './accounts/sla-policies.ts';
@@ -27,6 +29,7 @@ export const routes: readonly Route[] = [
   ...inboxRoutes,
   ...agentBotRoutes,
   ...servingBotRoutes,
+  ...pluginRoutes,
   ...labelRoutes,
   ...teamRoutes,
   ...agentRoutes,
@@ -37,6 +40,7 @@ export const routes: readonly Route[] = [
   ...platformAccountRoutes,
   ...platformUserRoutes,
   ...platformBotRoutes,
+  ...platformPluginRoutes,
   ...widgetRoutes,
   ...healthRoutes,
   ...openapiRoutes(() => routes),

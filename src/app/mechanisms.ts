@@ -8,6 +8,7 @@ import { systemRandom, type Clock, type Random } from '../lib/ports.ts';
 import { createSecretBox, type SecretBox } from '../lib/secret-box.ts';
 import { SharedClock } from '../lib/shared-clock.ts';
 import { createOutboundHttp, type OutboundHttp } from '../outbound/http.ts';
+import { createArchiveReader, type ReadArchive } from '../packages/archive.ts';
 import { readRegistry, type BrokenPackage, type Registry } from '../packages/registry.ts';
 import { isOutage } from '../postgres/errors.ts';
 import { createSandbox } from '../sandbox/parent/pool.ts';
@@ -60,6 +61,7 @@ export interface Mechanisms {
   readonly registry: Registry;
   /** The installed plugins. */
   readonly plugins: InstalledPlugins;
+  readonly readArchive: ReadArchive;
   readonly outbound: OutboundHttp;
   readonly secretBox: SecretBox;
   readonly mailer: Mailer;
@@ -98,6 +100,12 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
       pollMs: config.pluginPollMs,
       maxChars: config.pluginCacheBytes,
       failed: warn,
+    }),
+    readArchive: createArchiveReader({
+      bounds: { unpackedBytes: config.pluginUnpackedBytes, entries: config.pluginEntries },
+      trustedKeys: config.pluginTrustedKeys,
+      signatures: config.pluginSignatures,
+      log,
     }),
     outbound: createOutboundHttp({
       allowCidrs: config.outboundAllowCidrs,

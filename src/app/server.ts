@@ -11,10 +11,13 @@ import { serviceUrl } from './welcome.ts';
 
 const authFailuresPerMinute = 60;
 const contactWritesPerMinute = 60;
+/** What a form with a file has around the file. */
+const formBytes = 16 * 1024;
 
 /** Creates the HTTP server with the operations that this process answers. It does not listen yet. */
 export function createServer(mechanisms: Mechanisms): HttpServer {
-  const { options, config, phase, databases, outbound, secretBox, clock, random, mailer, log } = mechanisms;
+  const { options, config, phase, databases, readArchive, outbound, secretBox, clock, random, mailer, log } =
+    mechanisms;
   const http = createHttpServer(
     config.role === 'engine' ? routes.filter(({ contract }) => contract.role === 'anyone') : routes,
     {
@@ -24,6 +27,7 @@ export function createServer(mechanisms: Mechanisms): HttpServer {
       gate: new FairGate(divideConnections(config).requests - 1),
       services: {
         outbound,
+        readArchive,
         secretBox,
         random,
         mail: (tx, mail) => tx.afterCommit(() => mailer.send(mail)),
@@ -31,7 +35,7 @@ export function createServer(mechanisms: Mechanisms): HttpServer {
         started: () => phase.started,
         accepting: () => phase.accepting,
       },
-      bodyLimitBytes: config.bodyLimitBytes,
+      bodyLimits: { maxBytes: config.bodyLimitBytes, maxUploadBytes: config.pluginArchiveBytes + formBytes },
       trustedProxies: config.trustedProxies,
       connections: { total: config.connections, perAddress: config.connectionsPerAddress },
       requests: new RateLimit('requests', config.rateLimitPerMinute),

@@ -84,7 +84,9 @@ function responses(contract: Contract, traits: Traits, schemas: ComponentSchemas
     return [status, reference('responses', refusal.name)] as const;
   });
   const unchanged = traits.tagged ? { 304: reference('responses', 'NotModified') } : {};
-  return { [contract.status ?? 200]: success(contract, traits, schemas), ...unchanged, ...Object.fromEntries(refused) };
+  const answered = success(contract, traits, schemas);
+  const already = contract.unchanged ? { 200: answered } : {};
+  return { ...already, [contract.status ?? 200]: answered, ...unchanged, ...Object.fromEntries(refused) };
 }
 
 function success(contract: Contract, traits: Traits, schemas: ComponentSchemas): Json {

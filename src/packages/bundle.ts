@@ -12,7 +12,7 @@ import type {
   Plugin,
 } from 'esbuild-wasm/lib/browser.js';
 import { FileProblem } from './files.ts';
-import type { PackageFiles } from './files.ts';
+import type { PackageSource } from './files.ts';
 import { runBounds } from '../sandbox/run.ts';
 
 // This is esbuild as WebAssembly, in its build for browsers: it has no file system, no process and no network, and gets
@@ -89,7 +89,7 @@ function asResult<Result>(work: () => Result): Result | { errors: { text: string
 }
 
 /** The esbuild plugin that resolves files of the package and the bot API, and refuses every other import. */
-function confine(files: PackageFiles, main: string): Plugin {
+function confine(files: PackageSource, main: string): Plugin {
   const namespace = 'package';
   const locate = (path: string, from?: string): OnResolveResult =>
     asResult(() => ({ path: files.locate(path, from), namespace }));
@@ -137,7 +137,7 @@ function problemsOf(error: unknown): string[] {
 }
 
 /** Bundles the main file and its imports into one script; imports are files of the package and `switchboard/bot`. */
-export async function bundle(files: PackageFiles, main: string): Promise<Bundling> {
+export async function bundle(files: PackageSource, main: string): Promise<Bundling> {
   try {
     const { outputFiles } = await esbuild.build({
       entryPoints: ['main'],

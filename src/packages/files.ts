@@ -17,7 +17,7 @@ export const packageBounds = {
 } as const;
 
 /** The kinds of files that a package is made of. */
-const extensions = ['.ts', '.js', '.json'] as const;
+export const extensions = ['.ts', '.js', '.json'] as const;
 
 // Without O_NONBLOCK, opening a FIFO would block until a writer opens it.
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -30,7 +30,8 @@ function isInside(directory: string, path: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-function quoted(path: string): string {
+/** A path as messages quote it. */
+export function quotedPath(path: string): string {
   return `"${path.slice(0, packageBounds.pathChars)}"`;
 }
 
@@ -46,9 +47,12 @@ function attempt<Result>(path: string, call: () => Result): Result {
     const code = codeOf(error);
     // Node throws ERR_INVALID_ARG_VALUE for a path with a NUL character.
     const isMissing = code === 'ENOENT' || code === 'ENOTDIR' || code === 'ERR_INVALID_ARG_VALUE';
-    throw new FileProblem(isMissing ? `There is no file ${quoted(path)}` : `${quoted(path)} cannot be read: ${code}`, {
-      cause: error,
-    });
+    throw new FileProblem(
+      isMissing ? `There is no file ${quotedPath(path)}` : `${quotedPath(path)} cannot be read: ${code}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -67,8 +71,16 @@ function readAtMost(descriptor: number, maxBytes: number): Buffer {
   }
 }
 
-/** The files of one package; refuses every path outside its folder, links included. */
-export class PackageFiles {
+/** Where the bundler gets the files of a package from. */
+export interface PackageSource {
+  /** Resolves a path, relative to `from`, itself relative to the package's folder. Throws a FileProblem. */
+  locate(path: string, from?: string): string;
+  /** The text of a file, by its path relative to the package's folder. Throws a FileProblem. */
+  read(path: string, maxBytes?: number): string;
+}
+
+/** The files of one package in a folder; refuses every path outside its folder, links included. */
+export class PackageFiles implements PackageSource {
   readonly #directory: string;
   #files = 0;
   #bytes = 0;
@@ -85,14 +97,16 @@ export class PackageFiles {
    */
   locate(path: string, from = '.'): string {
     const wanted = resolve(this.#directory, from, path);
-    if (!isInside(this.#directory, wanted)) throw new FileProblem(`${quoted(path)} is outside the package's folder`);
+    if (!isInside(this.#directory, wanted))
+      throw new FileProblem(`${quotedPath(path)} is outside the package's folder`);
     this.#checkExtension(path, wanted);
     const real = attempt(path, () => realpathSync(wanted));
     if (!isInside(this.#directory, real)) {
-      throw new FileProblem(`${quoted(path)} is a link to a file outside the package's folder`);
+      throw new FileProblem(`${quotedPath(path)} is a link to a file outside the package's folder`);
     }
     this.#checkExtension(path, real);
-    if (!attempt(path, () => lstatSync(real)).isFile()) throw new FileProblem(`${quoted(path)} is not a regular file`);
+    if (!attempt(path, () => lstatSync(real)).isFile())
+      throw new FileProblem(`${quotedPath(path)} is not a regular file`);
     return relative(this.#directory, real);
   }
 
@@ -110,31 +124,37 @@ export class PackageFiles {
 
   #checkExtension(path: string, file: string): void {
     if (extensions.some((extension) => extension === extname(file))) return;
-    throw new FileProblem(`${quoted(path)} must name a .ts, .js or .json file`);
+    throw new FileProblem(`${quotedPath(path)} must name a .ts, .js or .json file`);
   }
 
   // A folder on the path may have been replaced by a link after `locate` checked the path and before the file was
   // opened. Therefore this checks the path of the open file, as the kernel knows it.
   #checkOpened(path: string, real: string, descriptor: number): void {
-    if (!fstatSync(descriptor).isFile()) throw new FileProblem(`${quoted(path)} is not a regular file`);
+    if (!fstatSync(descriptor).isFile()) throw new FileProblem(`${quotedPath(path)} is not a regular file`);
     const opened = attempt(path, () => pathOf(descriptor) ?? realpathSync(real));
-    if (!isInside(this.#directory, opened)) throw new FileProblem(`${quoted(path)} was exchanged while it was read`);
+    if (!isInside(this.#directory, opened))
+      throw new FileProblem(`${quotedPath(path)} was exchanged while it was read`);
   }
 
   #textOf(path: string, bytes: Buffer, maxBytes: number): string {
     this.#files += 1;
     this.#bytes += bytes.length;
-    if (bytes.length > maxBytes) throw new FileProblem(`${quoted(path)} is larger than ${maxBytes} bytes`);
     if (this.#files > packageBounds.files) {
       throw new FileProblem(`The package has more than ${packageBounds.files} files`);
     }
     if (this.#bytes > packageBounds.totalBytes) {
       throw new FileProblem(`The files of the package have more than ${packageBounds.totalBytes} bytes together`);
     }
-    try {
-      return strictUtf8.decode(bytes);
-    } catch {
-      throw new FileProblem(`${quoted(path)} is not UTF-8 text`);
-    }
+    return decodeFile(path, bytes, maxBytes);
+  }
+}
+
+/** The text of a file's bytes. Throws a FileProblem when there are more than `maxBytes`, or they are not UTF-8. */
+export function decodeFile(path: string, bytes: Buffer, maxBytes: number = packageBounds.fileBytes): string {
+  if (bytes.length > maxBytes) throw new FileProblem(`${quotedPath(path)} is larger than ${maxBytes} bytes`);
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    throw new FileProblem(`${quotedPath(path)} is not UTF-8 text`);
   }
 }

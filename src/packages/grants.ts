@@ -63,6 +63,11 @@ const switches = {
   forward: 'Forward its events to a server that the account sets',
 } as const;
 
+/** The permissions in words, one sentence each; none if nothing is granted. */
+export function describePermissions(permissions: GrantedPermissions): string[] {
+  return grantsOf(permissions).map(({ words }) => words);
+}
+
 /** What `next` permits beyond `present`, one sentence each; none if `next` widens nothing. */
 export function findWidening(present: GrantedPermissions, next: GrantedPermissions): string[] {
   const granted = grantsOf(present);

@@ -9,12 +9,16 @@ import { limitedCommand } from '../sandbox/child-limits.ts';
 import { packagePaths, residentMb } from '../sandbox/child-process.ts';
 import { maxReaderLineBytes, parseReaderMessage } from './reader-message.ts';
 import type { ReaderMessage } from './reader-message.ts';
+import type { ArchiveBounds } from './unpack.ts';
 import { descriptors } from './files.ts';
 import { PluginError } from './plugin-error.ts';
 import { LineReader } from '../sandbox/wire.ts';
 
 /** The contents of a package; `manifest` and `code` are texts that have not been validated yet. */
 export type PackageReading = Omit<Extract<ReaderMessage, { type: 'read' }>, 'type'>;
+
+/** What is known of an archive's files before any code is looked at. */
+export type ArchiveSeal = Omit<Extract<ReaderMessage, { type: 'unpacked' }>, 'type'>;
 
 /** The limits for reading and bundling one package. */
 export interface ReadingBounds {
@@ -38,7 +42,21 @@ const watchEveryMs = 50;
 const folder = realpathSync(import.meta.dirname);
 // In the package that `npm pack` makes, these files are JavaScript.
 const extension = extname(import.meta.filename);
-const codeFiles = ['reader-process', 'reader-message', 'files', 'bundle', '../sandbox/run'];
+const codeFiles = [
+  'reader-process',
+  'reader-message',
+  'files',
+  'archive-files',
+  'unpack',
+  'tar',
+  'bundle',
+  '../sandbox/run',
+];
+
+interface Answer {
+  reading: PackageReading;
+  seal: ArchiveSeal | null;
+}
 
 type ReadingProcess = ChildProcessByStdio<Writable, Readable, null>;
 
@@ -49,15 +67,30 @@ type ReadingProcess = ChildProcessByStdio<Writable, Readable, null>;
 export async function readInProcess(directory: string, bounds: ReadingBounds = readingBounds): Promise<PackageReading> {
   const real = await realpath(directory).catch(() => null);
   if (real === null) throw new PluginError(['There is no such folder']);
-  const { manifest, code, problems } = await awaitAnswer(startProcess(real), bounds);
-  return { manifest, code, problems: problems.map(printable) };
+  const { reading } = await awaitAnswer(startProcess([real], [real]), bounds);
+  return reading;
+}
+
+/**
+ * Like readInProcess, for a gzipped tar archive, which is unpacked in the memory of that process. `seal` is null when the
+ * archive cannot be unpacked.
+ */
+export async function readArchiveInProcess(
+  archive: Buffer,
+  limits: ArchiveBounds,
+  bounds: ReadingBounds = readingBounds,
+): Promise<{ reading: PackageReading; seal: ArchiveSeal | null }> {
+  const child = startProcess(['--archive', String(archive.length), JSON.stringify(limits)]);
+  child.stdin.write(archive);
+  return awaitAnswer(child, bounds);
 }
 
 /**
  * Waits for the answer of the process, at most as long as the bounds allow, then kills it. Rejects with a PluginError.
  */
-function awaitAnswer(child: ReadingProcess, bounds: ReadingBounds): Promise<PackageReading> {
-  const { promise, resolve, reject } = Promise.withResolvers<PackageReading>();
+function awaitAnswer(child: ReadingProcess, bounds: ReadingBounds): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  let seal: ArchiveSeal | null = null;
   const reader = new LineReader(maxReaderLineBytes);
   const fail = (problem: string): void => reject(new PluginError([problem]));
   const tooSlow = `Reading and bundling the package took longer than ${bounds.readMs / 1000} s`;
@@ -71,7 +104,8 @@ function awaitAnswer(child: ReadingProcess, bounds: ReadingBounds): Promise<Pack
     if (message?.type === 'ready') {
       clearTimeout(timer);
       timer = setTimeout(() => fail(tooSlow), bounds.readMs);
-    } else if (message) resolve(message);
+    } else if (message?.type === 'unpacked') seal ??= { filesHash: message.filesHash, signature: message.signature };
+    else if (message) resolve({ reading: { ...message, problems: message.problems.map(printable) }, seal });
     else fail('The process that reads packages broke its protocol');
   }
 
@@ -90,13 +124,13 @@ function awaitAnswer(child: ReadingProcess, bounds: ReadingBounds): Promise<Pack
   });
 }
 
-/** Starts a process that can read only the package's folder and its own code, start no process and open no debugger. */
-function startProcess(directory: string): ReadingProcess {
+/** Starts a process that can read only these folders and its own code, start no process and open no debugger. */
+function startProcess(args: readonly string[], folders: readonly string[] = []): ReadingProcess {
   const own = [
     ...codeFiles.map((file) => join(folder, `${file}${extension}`)),
     join(folder, '..', '..', 'package.json'),
   ];
-  const readable = [...own, ...packagePaths('esbuild-wasm', folder), descriptors, directory];
+  const readable = [...own, ...packagePaths('esbuild-wasm', folder), descriptors, ...folders];
   const flags = [
     '--permission',
     ...readable.map((path) => `--allow-fs-read=${path}`),
@@ -109,7 +143,7 @@ function startProcess(directory: string): ReadingProcess {
     `--max-old-space-size=${heapMb}`,
     '--no-warnings',
   ];
-  const command = [process.execPath, ...flags, join(folder, `reader-process${extension}`), directory];
-  const [program, args] = limitedCommand(command, maxRssMb, cpuSeconds);
-  return spawn(program, args, { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+  const command = [process.execPath, ...flags, join(folder, `reader-process${extension}`), ...args];
+  const [program, given] = limitedCommand(command, maxRssMb, cpuSeconds);
+  return spawn(program, given, { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
 }

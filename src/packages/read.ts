@@ -27,17 +27,17 @@ export async function readPackage(path: string, bounds: ReadingBounds = readingB
 }
 
 /**
- * Validates what was read of a package; `findMore` names further problems of its manifest. Throws a PluginError that names
+ * Validates what was read of a package; `findMore` finds further problems of its manifest. Throws a PluginError that names
  * every problem.
  */
-async function acceptReading(
+export async function acceptReading(
   { manifest: text, code, problems }: PackageReading,
-  findMore: (manifest: Manifest) => Promise<readonly string[]>,
+  findMore?: (manifest: Manifest) => Promise<readonly string[]>,
 ): Promise<ReadPackage> {
   if (text === null) throw new PluginError(problems);
   const manifest = readManifest(text);
   if (!('id' in manifest)) throw new PluginError([...manifest, ...problems]);
-  const found = [...(await findMore(manifest)), ...problems];
+  const found = [...((await findMore?.(manifest)) ?? []), ...problems];
   if (found.length > 0) throw new PluginError(found);
   if (code === null) throw new PluginError(['The package has no code']);
   return { manifest, manifestText: text, bundle: { code, hash: hashOf(text, code) } };

@@ -4,6 +4,8 @@ import { runBounds } from '../sandbox/run.ts';
 /** The messages of the process that reads a package, one JSON document a line. */
 export type ReaderMessage =
   | { type: 'ready' }
+  /** Of an archive, before any of its code is looked at: the SHA-256 of its files, and the text of their signature. */
+  | { type: 'unpacked'; filesHash: string; signature: string | null }
   /**
    * `manifest` is the text of plugin.json, `code` the script; null = not readable. An invalid manifest has no
    * `problems` yet.
@@ -12,6 +14,9 @@ export type ReaderMessage =
 
 /** The number and length of the problems that are reported for one package. */
 export const problemBounds = { problems: 20, problemChars: 1000 } as const;
+
+/** Characters of a signature at most; one of Ed25519 in base64 has 88. */
+export const maxSignatureChars = 200;
 
 /** The longest message of the process, in bytes: JSON may escape a character as six bytes. */
 export const maxReaderLineBytes =
@@ -27,12 +32,19 @@ export function parseReaderMessage(line: string): ReaderMessage | null {
     return null;
   }
   if (message?.type === 'ready') return { type: 'ready' };
+  if (message?.type === 'unpacked') return isUnpacked(message) ? (message as ReaderMessage) : null;
   const isGood =
     message?.type === 'read' &&
     isTextOrNull(message.manifest, packageBounds.manifestBytes) &&
     isTextOrNull(message.code, runBounds.bundleChars) &&
     isProblems(message.problems);
   return isGood ? (message as ReaderMessage) : null;
+}
+
+function isUnpacked({ filesHash, signature }: Partial<Record<string, unknown>>): boolean {
+  return (
+    typeof filesHash === 'string' && /^[0-9a-f]{64}$/.test(filesHash) && isTextOrNull(signature, maxSignatureChars)
+  );
 }
 
 function isTextOrNull(value: unknown, maxChars: number): boolean {

@@ -1,8 +1,11 @@
 // The program of the process that reads and bundles one package: writes the result to stdout, then waits to be killed.
+// Arguments: the package's folder; or `--archive`, the size of the archive that is written to stdin, and its bounds as JSON.
+import { ArchiveFiles } from './archive-files.ts';
 import { bundle, loadBundler } from './bundle.ts';
-import { FileProblem, PackageFiles, packageBounds } from './files.ts';
-import { problemBounds } from './reader-message.ts';
+import { FileProblem, PackageFiles, packageBounds, type PackageSource } from './files.ts';
+import { maxSignatureChars, problemBounds } from './reader-message.ts';
 import type { ReaderMessage } from './reader-message.ts';
+import { unpack, type ArchiveBounds } from './unpack.ts';
 
 type ReadMessage = Extract<ReaderMessage, { type: 'read' }>;
 
@@ -25,8 +28,7 @@ function mainOf(manifest: string): string | null {
   }
 }
 
-async function read(directory: string): Promise<ReadMessage> {
-  const files = new PackageFiles(directory);
+async function read(files: PackageSource): Promise<ReadMessage> {
   let manifest: string;
   try {
     manifest = files.read('plugin.json', packageBounds.manifestBytes);
@@ -46,8 +48,34 @@ function die(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-process.stdin.on('end', die).on('error', die).resume();
+function readArchive(bytes: Buffer, bounds: ArchiveBounds): Promise<ReadMessage> | ReadMessage {
+  const unpacked = unpack(bytes, bounds);
+  if ('problems' in unpacked) return refuse(null, unpacked.problems);
+  const files = new ArchiveFiles(unpacked.files);
+  say({ type: 'unpacked', filesHash: files.hash(), signature: files.signature(maxSignatureChars) });
+  return read(files);
+}
+
+/** The archive of this size on stdin. */
+function receive(size: number): Promise<Buffer> {
+  const { promise, resolve } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let received = 0;
+  process.stdin.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    received += chunk.length;
+    if (received >= size) resolve(Buffer.concat(chunks, size));
+  });
+  return promise;
+}
+
+process.stdin.on('end', die).on('error', die);
 process.stdout.on('error', die);
 await loadBundler(() => say(refuse(null, ['Bundling the code needs more memory than there is for it'])));
 say({ type: 'ready' });
-say(await read(process.argv[2] ?? ''));
+const [, , directory = '', size = '', bounds = ''] = process.argv;
+if (directory === '--archive') say(await readArchive(await receive(Number(size)), JSON.parse(bounds) as ArchiveBounds));
+else {
+  process.stdin.resume();
+  say(await read(new PackageFiles(directory)));
+}

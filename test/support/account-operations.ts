@@ -48,6 +48,8 @@ export const accountOperations: Record<string, Prepare> = {
   'POST agent_bots/:id/release': on(newBot),
   'DELETE agent_bots/:id': on(newBot),
 
+  'GET plugins': nothing,
+
   'GET labels': nothing,
   'POST labels': ({ maker }) => ({ body: { title: maker.text('label').toLowerCase().replaceAll(' ', '-') } }),
   'PATCH labels/:id': on(newLabel, ({ maker }) => ({ description: maker.text('description') })),

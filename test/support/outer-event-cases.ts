@@ -79,6 +79,12 @@ export const outerEvents: Record<string, EventCase[]> = {
   'POST /platform/api/v1/agent_bots/:id/reset_access_token': always,
   'POST /platform/api/v1/agent_bots/:id/reset_secret': always,
   'POST /platform/api/v1/agent_bots/:id/release': always,
+  'POST /platform/api/v1/plugins': always,
+  'PATCH /platform/api/v1/plugins/:plugin': always,
+  'DELETE /platform/api/v1/plugins/:plugin': once,
+  'POST /platform/api/v1/plugins/:plugin/approve': once,
+  'POST /platform/api/v1/plugins/:plugin/enable': always,
+  'POST /platform/api/v1/plugins/:plugin/disable': always,
   'DELETE /platform/api/v1/agent_bots/:id': [
     ...once,
     {

@@ -1,3 +1,4 @@
+import { pluginArchive, upload } from './archives.ts';
 import type { Prepare, Request } from './operations.ts';
 import type { Tenant, World } from './world.ts';
 
@@ -26,6 +27,25 @@ function on(what: string, fields: () => object, body: object = {}): Prepare {
 const onAccount = (body: object = {}) => on('accounts', () => ({}), body);
 const onUser = (body: object = {}) => on('users', profile, body);
 const onSystemBot = (body: object = {}) => on('agent_bots', () => server, body);
+
+const newPlugin = (): string => `charlie-${(made += 1)}`;
+
+/** An installed plugin; `waiting`: with a version that waits for approval. */
+function onPlugin(body: object = {}, { waiting = false } = {}): Prepare {
+  return async (_, { app }) => {
+    const plugin = newPlugin();
+    await upload(app, pluginArchive({ id: plugin }));
+    if (!waiting) return { at: { plugin }, body: { ...body } };
+    const wider = { id: plugin, version: '2.0.0', permissions: { conversation: ['reply', 'note'] } };
+    const { version, hash } = (await upload(app, pluginArchive(wider))).body.pending;
+    return { at: { plugin }, body: { version, hash } };
+  };
+}
+
+/** The plugin of this repository, which stays as it is. */
+const onShipped =
+  (body: object = {}): Prepare =>
+  () => ({ at: { plugin: 'faq' }, body: { ...body } });
 
 /** Requests outside of accounts. */
 export const outerOperations: Record<string, Prepare> = {
@@ -76,4 +96,13 @@ export const outerOperations: Record<string, Prepare> = {
   'POST /platform/api/v1/agent_bots/:id/reset_secret': onSystemBot(),
   'POST /platform/api/v1/agent_bots/:id/release': onSystemBot(),
   'DELETE /platform/api/v1/agent_bots/:id': onSystemBot(),
+  'GET /platform/api/v1/plugins': nothing,
+  'GET /platform/api/v1/plugins/:plugin': onShipped(),
+  'POST /platform/api/v1/plugins': () => ({ body: { file: pluginArchive({ id: newPlugin() }).toString('latin1') } }),
+  'PATCH /platform/api/v1/plugins/:plugin': onShipped({ enabled: true }),
+  'DELETE /platform/api/v1/plugins/:plugin': onPlugin(),
+  'GET /platform/api/v1/plugins/:plugin/versions': onShipped(),
+  'POST /platform/api/v1/plugins/:plugin/approve': onPlugin({}, { waiting: true }),
+  'POST /platform/api/v1/plugins/:plugin/enable': onShipped(),
+  'POST /platform/api/v1/plugins/:plugin/disable': onPlugin(),
 };

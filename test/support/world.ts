@@ -2,6 +2,7 @@ import { createUser, grantToken } from '../../src/domain/people/users.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { newToken } from '../../src/lib/tokens.ts';
 import { TestApp, type TestAppOptions } from './app.ts';
+import { formOf } from './archives.ts';
 import { Maker, type Bot } from './maker.ts';
 import { addAccount, addPerson, type Person } from './people.ts';
 import { makeEachSmall } from './small-resources.ts';
@@ -111,6 +112,25 @@ async function addPlatformAdministrator(app: TestApp): Promise<Person> {
   return { id, headers: { api_access_token: token } };
 }
 
+const uploads = '/platform/api/v1/plugins';
+
+/** The body of an upload, which is sent as a form. */
+interface Upload {
+  /** One character for each byte. */
+  file: string;
+}
+
+/** A body as it is sent, and its type. */
+function contentOf(
+  method: string,
+  path: string,
+  body: object | undefined,
+): { body: string | FormData; headers: Record<string, string> } {
+  if (method === 'POST' && path === uploads && body)
+    return { body: formOf(Buffer.from((body as Upload).file, 'latin1')), headers: {} };
+  return { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+}
+
 const profileReset = '/api/v1/profile/reset_access_token';
 
 /** A raw answer; `body` is parsed if it is JSON. */
@@ -177,10 +197,11 @@ export class World {
     name: PrincipalName,
     { method, path, body, headers }: { method: string; path: string; body?: object; headers?: Record<string, string> },
   ): Promise<Reply> {
+    const content = contentOf(method, path, body);
     const response = await fetch(this.app.url + path, {
       method,
-      headers: { 'content-type': 'application/json', ...this.#headers[name], ...headers },
-      ...(body && method !== 'GET' ? { body: JSON.stringify(body) } : {}),
+      headers: { ...content.headers, ...this.#headers[name], ...headers },
+      ...(body && method !== 'GET' ? { body: content.body } : {}),
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') ?? false;

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { createPluginBot, createWebhookBot, type AgentBotChanges } from '../../domain/bots/bots.ts';
-import { findPlugin } from '../../domain/plugins/rows.ts';
+import { findPlugin, holdPlugin } from '../../domain/plugins/rows.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
 import type { AgentBot } from '../../records/agent-bot.ts';
 import { ApiError, invalid } from '../../errors.ts';
@@ -72,7 +72,10 @@ export async function draftBot(
       hearing: hearingOf(manifest),
     };
     return {
-      create: (tx) => createPluginBot(tx.em, { ...common, accountId: tx.accountId, ...plugin }, tx.now),
+      create: async (tx) => {
+        if (!(await holdPlugin(tx.em, manifest.id))) throw notInstalled('/plugin_id', manifest.id);
+        return createPluginBot(tx.em, { ...common, accountId: tx.accountId, ...plugin }, tx.now);
+      },
     };
   }
   const { outgoing_url: outgoingUrl = '' } = body;
@@ -104,10 +107,13 @@ function presentQuarantine({ quarantinedAt, quarantinedUntil, quarantineReason }
 
 async function findManifest(em: EntityManager, pluginId: string, path: string): Promise<Manifest> {
   const plugin = await findPlugin(em, pluginId);
-  if (!plugin?.active || !plugin.isPresent)
-    throw invalid(path, 'installed', `There is no installed plugin \`${pluginId}\``);
+  if (!plugin?.active || !plugin.isPresent) throw notInstalled(path, pluginId);
   if (!plugin.enabled) throw invalid(path, 'enabled', `The plugin \`${pluginId}\` is disabled`);
   return plugin.active.manifest;
+}
+
+function notInstalled(path: string, pluginId: string): ApiError {
+  return invalid(path, 'installed', `There is no installed plugin \`${pluginId}\``);
 }
 
 function readConfig(manifest: Manifest, settings: Record<string, unknown>): Record<string, unknown> {

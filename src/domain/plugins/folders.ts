@@ -40,8 +40,10 @@ export async function installFolders(
   for (const [id, claimants] of registry.claimants) {
     const { owner, refused } = ownershipOf(id, claimants, known.get(id) ?? null);
     broken.push(...refused);
-    if (owner && 'problems' in owner) broken.push({ directory: owner.directory, problems: owner.problems });
-    else if (owner) await install(tx, owner, { known: known.get(id) ?? null, trusted });
+    if (owner && 'problems' in owner) {
+      broken.push({ directory: owner.directory, problems: owner.problems });
+      if (!known.has(id)) await holdId(tx, id, owner.directory);
+    } else if (owner) await install(tx, owner, { known: known.get(id) ?? null, trusted });
     if (owner) present.push(owner.directory);
   }
   await notePresence(tx, present);
@@ -85,6 +87,12 @@ async function install(
   await storeVersion(tx, { ...pack, filesHash: null, signedBy: null });
   const plugin = (await findPlugin(tx.em, manifest.id)) ?? { id: manifest.id, active: null };
   await useVersion(tx, plugin, { hash, manifest }, { trusted });
+}
+
+// The id of a folder that cannot be read yet is taken.
+async function holdId({ em, now }: OuterTransaction, id: string, directory: string): Promise<void> {
+  const statement = `INSERT INTO plugins (id, source, directory, created_at, updated_at) VALUES ($1, 'folder', $2, $3, $3)`;
+  await sql(em, statement, [id, directory, now]);
 }
 
 async function notePresence({ em }: OuterTransaction, directories: readonly string[]): Promise<void> {

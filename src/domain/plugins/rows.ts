@@ -1,3 +1,4 @@
+import { notFound } from '../../errors.ts';
 import { parseManifestText, type Manifest } from '../../packages/manifest.ts';
 import { moment, sql, type Executor } from '../../postgres/sql.ts';
 
@@ -41,6 +42,8 @@ interface Row {
   updated_at: string;
 }
 
+const perPage = 25;
+
 /** A condition on `p` (plugins): its version can run. */
 export const isRunnable = 'p.enabled AND p.is_present AND p.active_hash IS NOT NULL';
 
@@ -49,10 +52,65 @@ const selection = `
   LEFT JOIN plugin_bundles a ON a.hash = p.active_hash
   LEFT JOIN plugin_bundles w ON w.hash = p.pending_hash`;
 
+/** A page of a list; pages count from 1, `count` is the number of rows on all pages. */
+interface Page<Listed> {
+  rows: Listed[];
+  count: number;
+  page: number;
+  perPage: number;
+}
+
 /** The plugin with the id, or null. */
 export async function findPlugin(executor: Executor, id: string): Promise<Plugin | null> {
   const [row] = await sql<Row>(executor, `${selection} WHERE p.id = $1`, [id]);
   return row ? toPlugin(row) : null;
+}
+
+/** The plugin with the id, if it has a version. Errors: 404. */
+export async function readPlugin(executor: Executor, id: string): Promise<Plugin> {
+  const plugin = await findPlugin(executor, id);
+  if (!plugin?.active && !plugin?.pending) throw notFound('Plugin');
+  return plugin;
+}
+
+/** A page of the plugins that have a version, ordered by id; with `runnable` only of those that bots can run. */
+export async function listPlugins(
+  executor: Executor,
+  page: number,
+  { runnable = false }: { runnable?: boolean } = {},
+): Promise<Page<Plugin>> {
+  const where = runnable ? isRunnable : '(p.active_hash IS NOT NULL OR p.pending_hash IS NOT NULL)';
+  const [counted] = await sql<{ count: number }>(executor, `SELECT count(*) AS count FROM plugins p WHERE ${where}`);
+  const window = [perPage, (page - 1) * perPage];
+  const rows = await sql<Row>(executor, `${selection} WHERE ${where} ORDER BY p.id LIMIT $1 OFFSET $2`, window);
+  return { rows: rows.map(toPlugin), count: counted?.count ?? 0, page, perPage };
+}
+
+/** An installed version, as lists show it. */
+export interface VersionRow extends PluginVersion {
+  signedBy: string | null;
+  createdAt: Date;
+}
+
+/** A page of the installed versions of a plugin, the newest first. */
+export async function listVersions(executor: Executor, id: string, page: number): Promise<Page<VersionRow>> {
+  const installed = 'FROM plugin_bundles WHERE plugin_id = $1 AND released_at IS NULL';
+  const [counted] = await sql<{ count: number }>(executor, `SELECT count(*) AS count ${installed}`, [id]);
+  const rows = await sql<{ hash: string; manifest: string; signed_by: string | null; created_at: string }>(
+    executor,
+    `SELECT hash, manifest, signed_by, created_at ${installed} ORDER BY created_at DESC, hash LIMIT $2 OFFSET $3`,
+    [id, perPage, (page - 1) * perPage],
+  );
+  const versions = rows.map(({ hash, manifest: text, signed_by: signedBy, created_at: createdAt }) => {
+    const manifest = parseManifestText(text);
+    return { version: manifest.version, hash, manifest, signedBy, createdAt: moment(createdAt) };
+  });
+  return { rows: versions, count: counted?.count ?? 0, page, perPage };
+}
+
+/** Locks a plugin against being uninstalled until the transaction ends; false when there is none. */
+export async function holdPlugin(executor: Executor, id: string): Promise<boolean> {
+  return (await sql(executor, 'SELECT FROM plugins WHERE id = $1 FOR KEY SHARE', [id])).length > 0;
 }
 
 /** The plugin with the id, if its version can run; otherwise null. */

@@ -47,7 +47,7 @@ export async function useVersion(
 }
 
 /** Has the plugin run a stored version; nothing waits for approval any more. */
-async function activate(
+export async function activate(
   { em, now }: OuterTransaction,
   id: string,
   { hash, manifest }: { hash: string; manifest: Manifest },

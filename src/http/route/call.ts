@@ -7,6 +7,7 @@ import type { Executor } from '../../postgres/sql.ts';
 import type { Mail } from '../../lib/mail.ts';
 import type { OutboundHttp } from '../../outbound/http.ts';
 import type { Random } from '../../lib/ports.ts';
+import type { ReadArchive } from '../../packages/archive.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
 import type { DoorName } from './roles.ts';
 
@@ -27,6 +28,8 @@ export interface Services {
 /** Services for the preparation of a request, which holds no database connection and so may wait for other systems. */
 export interface OutsideServices extends Services {
   outbound: OutboundHttp;
+  /** Reads a plugin that somebody uploads. */
+  readArchive: ReadArchive;
 }
 
 type NameIn<Path extends string> = Path extends `${string}:${infer Rest}`

@@ -1,7 +1,7 @@
 import type { SchemaName, Shape } from '../../schemas.ts';
 import type { Calls, ParametersOf, Sent } from './call.ts';
 import type { DoorName, RoleAt } from './roles.ts';
-import type { Contract, Route, Steps } from './route.ts';
+import type { Contract, Route, Steps, Unchanged } from './route.ts';
 
 /** What the paths of a door begin with. */
 interface Beginnings {
@@ -26,7 +26,10 @@ type Terms<Door extends DoorName, Reply, Body, Query> = Omit<
   Pick<Contract, OwnClauses[Door]> & { role: RoleAt<Door>; reply: Reply; body?: Body; query?: Query };
 
 /** What a handler may return: a value of the reply's schema, or nothing where that is `resources/empty`. */
-type Answer<Reply extends SchemaName> = Shape<Reply> | (Reply extends 'resources/empty' ? void : never);
+type Answer<Reply extends SchemaName> =
+  | Shape<Reply>
+  | Unchanged<Shape<Reply>>
+  | (Reply extends 'resources/empty' ? void : never);
 
 type ShapeOf<Name> = Name extends SchemaName ? Shape<Name> : undefined;
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
 import { ApiError, badRequest, invalid } from '../../errors.ts';
 import { fieldName, pointerToken } from '../../lib/field-name.ts';
-import { propertyTypes, type SchemaName } from '../../schemas.ts';
+import { fileProperties, propertyTypes, type SchemaName } from '../../schemas.ts';
 import { malformed, readParts, type Part } from './form-parts.ts';
 import { findUnsafe, type Reviver } from './json-text.ts';
 
@@ -12,34 +12,44 @@ const fieldType = /^(?:text\/plain|application\/json)(?:\s*;\s*charset="?(?:utf-
 
 /**
  * Decodes a multipart form by a schema: string properties take the field's text, all others parse it as JSON. Errors:
- * 400 for a malformed form or text that is not UTF-8; 422 for a repeated field, a file, text that is not JSON, and values
- * that JSON bodies may not have either.
+ * 400 for a malformed form or text that is not UTF-8; 422 for a repeated field, a file where the schema has none, text that
+ * is not JSON, and values that JSON bodies may not have either.
  */
 export async function decodeForm(ctx: Context, bytes: Buffer, schema: SchemaName): Promise<unknown> {
+  const fileNames = fileProperties(schema);
   const texts = new Map<string, string>();
-  const parts = (await readParts(ctx, bytes)).map((part) => ({ ...part, name: nameOf(part) }));
-  if (!isUtf8(bytes)) throw badRequest('invalid_form', 'The body is not valid UTF-8.');
-  for (const { name, bytes: text } of parts) {
+  const files: Record<string, string> = {};
+  const parts = (await readParts(ctx, bytes)).map((part) => nameAndCheck(part, fileNames));
+  const isText = fileNames.length === 0 ? isUtf8(bytes) : parts.every((part) => part.isFile || isUtf8(part.bytes));
+  if (!isText) throw badRequest('invalid_form', 'The body is not valid UTF-8.');
+  for (const { name, isFile, bytes: content } of parts) {
     const pointer = `/${pointerToken(name)}`;
-    if (texts.has(name)) throw invalid(pointer, 'duplicate', `${fieldName(pointer)} is given more than once`);
-    texts.set(name, text.toString());
+    if (texts.has(name) || Object.hasOwn(files, name))
+      throw invalid(pointer, 'duplicate', `${fieldName(pointer)} is given more than once`);
+    if (isFile) files[name] = content.toString('latin1');
+    else texts.set(name, content.toString());
   }
-  const unsafe = findUnsafe(bytes.toString('latin1'), (reviver) => valuesOf(texts, schema, reviver));
+  const whole = fileNames.length > 0 ? [...texts.values()].join('\n') : bytes.toString('latin1');
+  const unsafe = findUnsafe(whole, (reviver) => valuesOf(texts, schema, reviver));
   if (unsafe) throw new ApiError(422, 'validation_failed', unsafe.message, { details: [unsafe] });
-  return valuesOf(texts, schema);
+  return { ...valuesOf(texts, schema), ...files };
 }
 
-function nameOf({ headers }: Part): string {
+function nameAndCheck(
+  { headers, bytes }: Part,
+  fileNames: readonly string[],
+): { name: string; isFile: boolean; bytes: Buffer } {
   const parameters = dispositionOf(headers);
   const name = parameters.get('name') ?? '';
   if (name === '') throw malformed('a part has no name');
-  const isFile = parameters.has('filename') || parameters.has('filename*');
-  if (isFile || !fieldType.test(headers['content-type'] ?? 'text/plain')) {
+  const isFile = fileNames.includes(name);
+  const saysFile = parameters.has('filename') || parameters.has('filename*');
+  if (!isFile && (saysFile || !fieldType.test(headers['content-type'] ?? 'text/plain'))) {
     const pointer = `/${pointerToken(name)}`;
     throw invalid(pointer, 'file', `${fieldName(pointer)} is a file: only fields of text in UTF-8 are accepted here`);
   }
   if (headers['content-transfer-encoding']?.toLowerCase() === 'base64') throw malformed('a part is encoded as base64');
-  return name;
+  return { name, isFile, bytes };
 }
 
 function dispositionOf({ 'content-disposition': disposition = '' }: Part['headers']): ReadonlyMap<string, string> {

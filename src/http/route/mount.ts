@@ -11,16 +11,16 @@ import { freezeView, readIfMatch, requireMatch } from '../conditional/if-match.t
 import { pageLinks } from './link-header.ts';
 import { inAccount, inOneTransaction } from './one-transaction.ts';
 import { addressKey } from '../server/rate-limit.ts';
-import { readCheckedBody, readQuery } from './read-request.ts';
+import { readCheckedBody, readQuery, type BodyLimits } from './read-request.ts';
 import { factsOf } from './roles.ts';
-import type { Contract, Route } from './route.ts';
+import { Unchanged, type Contract, type Route } from './route.ts';
 import type { FairGate, Party } from '../server/fair-gate.ts';
 import { traitsOf, type Traits } from './traits.ts';
 
 export interface MountOptions extends AdmissionOptions {
   /** Limits how many admitted requests use the database at the same time. */
   gate: FairGate;
-  bodyLimitBytes: number;
+  bodyLimits: BodyLimits;
   /** Whether every reply is checked against its schema: in tests, since a violation is a defect of the service. */
   checkReplies: boolean;
 }
@@ -96,7 +96,7 @@ async function reach(ctx: Context, served: Served): Promise<Answer> {
 
 async function readSent(ctx: Context, { contract }: Route, options: MountOptions) {
   const query = contract.query && readQuery(ctx.querystring, contract.query);
-  const body = await readCheckedBody(ctx, contract, options.bodyLimitBytes);
+  const body = await readCheckedBody(ctx, contract, options.bodyLimits);
   const { storing } = factsOf(contract.role).limits;
   if (storing && body) await options[storing].spend(ctx, addressKey(ctx), JSON.stringify(body).length);
   return { query, body };
@@ -158,12 +158,13 @@ async function handle(
   { call, prepared }: { call: AnyCall; prepared: unknown },
   { route, traits, options }: Served,
 ): Promise<Answer> {
-  const reply = (await route.steps.handle(call, prepared)) ?? {};
+  const made = (await route.steps.handle(call, prepared)) ?? {};
+  const [reply, status] = made instanceof Unchanged ? [made.reply, 200] : [made, route.contract.status ?? 200];
   if (options.checkReplies) assertShape(route.contract.reply, reply);
   const links = traits.paged ? pageLinks(reply, ctx.path, ctx.querystring) : null;
   if (links) ctx.set('link', links);
   if (typeof reply === 'string') ctx.type = 'html';
-  return { status: route.contract.status ?? 200, body: write(reply, route.contract), replayed: false };
+  return { status, body: write(reply, route.contract), replayed: false };
 }
 
 function write(reply: unknown, { cacheable }: Contract): string {

@@ -15,7 +15,8 @@ const charsets = new Set(['', 'utf-8', 'utf8']);
 const encodings = new Set(['', 'identity']);
 
 /** The media types in which the contract's body may be sent. */
-export function bodyTypes({ multipart }: Contract): string[] {
+export function bodyTypes({ multipart, upload }: Contract): string[] {
+  if (upload) return [formType];
   return multipart ? [jsonType, formType] : [jsonType];
 }
 

@@ -64,8 +64,17 @@ function boundedParameters(querystring: string): [string, string][] {
 /** Bytes of a body at most, unless its contract allows a large one: enough for ids, names and settings. */
 export const usualBodyBytes = 192 * 1024;
 
-/** Bytes of the contract's body at most; `maxBytes` is the service's own limit. */
-export function bodyLimitOf({ largeBody }: Contract, maxBytes: number): number {
+/** The service's own limits of bodies, in bytes. */
+export interface BodyLimits {
+  /** BODY_LIMIT_BYTES. */
+  maxBytes: number;
+  /** Of a form with a file. */
+  maxUploadBytes: number;
+}
+
+/** Bytes of the contract's body at most. */
+export function bodyLimitOf({ largeBody, upload }: Contract, { maxBytes, maxUploadBytes }: BodyLimits): number {
+  if (upload) return maxUploadBytes;
   return largeBody ? maxBytes : Math.min(maxBytes, usualBodyBytes);
 }
 
@@ -80,12 +89,12 @@ function checkValue(body: unknown, schema: SchemaName): unknown {
 }
 
 /**
- * Reads and validates the body of a contract; `maxBytes` is the service's own limit. Undefined where the contract has no
+ * Reads and validates the body of a contract. Undefined where the contract has no
  * body: whatever was sent is ignored. Errors: 400, 413, 415, 422.
  */
-export async function readCheckedBody(ctx: Context, contract: Contract, maxBytes: number): Promise<unknown> {
+export async function readCheckedBody(ctx: Context, contract: Contract, limits: BodyLimits): Promise<unknown> {
   const { body: schema } = contract;
   if (!schema) return undefined;
-  const bytes = await readBody(ctx, { limitBytes: bodyLimitOf(contract, maxBytes), types: bodyTypes(contract) });
+  const bytes = await readBody(ctx, { limitBytes: bodyLimitOf(contract, limits), types: bodyTypes(contract) });
   return isForm(ctx) ? checkValue(await decodeForm(ctx, bytes, schema), schema) : checkBody(bytes, schema);
 }

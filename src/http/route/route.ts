@@ -27,16 +27,32 @@ export interface Contract {
   /** The body may also come as a multipart form without files: text fields as they are, all others as JSON text. */
   multipart?: true;
   /**
+   * The body comes as a multipart form only, and may be as large as PLUGIN_ARCHIVE_BYTES. Its properties with
+   * `contentMediaType` are files: one character for each byte (latin1).
+   */
+  upload?: true;
+  /**
    * The handler works in batches, each in a `transact` of its own, since one transaction for all could become too large.
    * `If-Match` is then checked in the first batch, instead of making all of them one transaction.
    */
   inBatches?: true;
+  /** Answers 200 instead, with `new Unchanged(record)`, where everything is as requested already. */
+  unchanged?: true;
   /** Statuses of refusals, in addition to those that follow from the rest of the contract. */
   errors?: readonly number[];
   /** The operation does not use the database, so it does not wait for a place in the gate. */
   needsNoDatabase?: true;
   /** Clients may cache the answer if they revalidate it each time; the handler always returns the same object. */
   cacheable?: true;
+}
+
+/** What a handler returns where everything was as requested already; see Contract.unchanged. */
+export class Unchanged<Reply> {
+  readonly reply: Reply;
+
+  constructor(reply: Reply) {
+    this.reply = reply;
+  }
 }
 
 /** An operation in steps, where one transaction is not enough. */

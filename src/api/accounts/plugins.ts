@@ -1,0 +1,26 @@
+import { listPlugins, type Plugin } from '../../domain/plugins/rows.ts';
+import { doors } from '../../http/route/doors.ts';
+import { describePermissions } from '../../packages/grants.ts';
+import type { Shape } from '../../schemas.ts';
+import { presentPage } from '../page.ts';
+
+export const pluginRoutes = [
+  doors.account(
+    ['GET', '/api/v1/accounts/:account_id/plugins', 'List plugins'],
+    { query: 'requests/page.query', reply: 'resources/account-plugin-list', paged: true, role: 'agent' },
+    async ({ em, query: { page = 1 } }) => presentPage(await listPlugins(em, page, { runnable: true }), presentPlugin),
+  ),
+];
+
+function presentPlugin({ id, active }: Plugin): Shape<'resources/account-plugin'> {
+  if (!active) throw new Error(`The plugin ${id} runs no version`);
+  const { name, description, permissions, config } = active.manifest;
+  return {
+    id,
+    name,
+    version: active.version,
+    description,
+    permissions: describePermissions(permissions),
+    config_schema: { ...config },
+  };
+}

@@ -1,0 +1,106 @@
+import { ApiError, invalid } from '../../errors.ts';
+import type { OuterTransaction } from '../../events/transaction.ts';
+import { parseManifestText } from '../../packages/manifest.ts';
+import { sql } from '../../postgres/sql.ts';
+import { ofFolder } from './install.ts';
+import { beginChange } from './registry.ts';
+import { readPlugin, type Plugin, type PluginVersion } from './rows.ts';
+import { activate, markBots, useVersion } from './versions.ts';
+
+/** Bots that a refusal names; of the others it tells the number. */
+const maxNamed = 10;
+
+/**
+ * Has the plugin run the version that waits for approval. Errors: 404; 409 unless exactly this version with this hash is
+ * waiting.
+ */
+export async function approveVersion(
+  tx: OuterTransaction,
+  id: string,
+  { version, hash }: { version: string; hash: string },
+): Promise<Plugin> {
+  const { pending } = await readForChange(tx, id);
+  if (!pending) throw notPending(`No version of \`${id}\` waits for approval`);
+  if (pending.version !== version || pending.hash !== hash) {
+    const waiting = `version ${pending.version} with the hash ${pending.hash}`;
+    throw notPending(`Of \`${id}\` another one waits for approval: ${waiting}`);
+  }
+  await activate(tx, id, pending);
+  return readPlugin(tx.em, id);
+}
+
+/** Enables or disables a plugin: the bots of a disabled one do not answer, and people get their conversations. Errors: 404. */
+export async function setEnabled(tx: OuterTransaction, id: string, enabled: boolean): Promise<Plugin> {
+  await readForChange(tx, id);
+  await sql(tx.em, 'UPDATE plugins SET enabled = $2, updated_at = $3 WHERE id = $1 AND enabled <> $2', [
+    id,
+    enabled,
+    tx.now,
+  ]);
+  await markBots(tx.em, id);
+  return readPlugin(tx.em, id);
+}
+
+/**
+ * Has the plugin run another installed version, or wait for approval of it. The version that runs is accepted too: then none
+ * waits any more. Errors: 404; 409 for a plugin of a folder; 422 for a version that is not installed.
+ */
+export async function chooseVersion(tx: OuterTransaction, id: string, version: string): Promise<Plugin> {
+  const plugin = await readForChange(tx, id);
+  if (plugin.source === 'folder') throw ofFolder(plugin);
+  await useVersion(tx, plugin, await readVersion(tx, id, version));
+  return readPlugin(tx.em, id);
+}
+
+/**
+ * Uninstalls a plugin. Its code is kept while runs refer to it. Errors: 404; 409 while bots use it, or while it has a folder.
+ */
+export async function uninstall(tx: OuterTransaction, id: string): Promise<void> {
+  const plugin = await readForChange(tx, id);
+  if (plugin.source === 'folder' && plugin.isPresent) throw ofFolder(plugin);
+  await checkUnused(tx, id);
+  await sql(tx.em, 'DELETE FROM plugins WHERE id = $1', [id]);
+  await sql(tx.em, 'UPDATE plugin_bundles SET released_at = $2 WHERE plugin_id = $1 AND released_at IS NULL', [
+    id,
+    tx.now,
+  ]);
+}
+
+async function readForChange(tx: OuterTransaction, id: string): Promise<Plugin> {
+  await beginChange(tx);
+  return readPlugin(tx.em, id);
+}
+
+function notPending(sentence: string): ApiError {
+  return new ApiError(409, 'not_pending', sentence);
+}
+
+async function readVersion({ em }: OuterTransaction, id: string, version: string): Promise<PluginVersion> {
+  const [found] = await sql<{ hash: string; manifest: string }>(
+    em,
+    'SELECT hash, manifest FROM plugin_bundles WHERE plugin_id = $1 AND version = $2 AND released_at IS NULL',
+    [id, version],
+  );
+  if (!found) throw invalid('/version', 'installed', `Version ${version} of \`${id}\` is not installed`);
+  return { version, hash: found.hash, manifest: parseManifestText(found.manifest) };
+}
+
+async function checkUnused({ em }: OuterTransaction, id: string): Promise<void> {
+  const bots = await sql<{ id: number; name: string; account: number | null; count: number }>(
+    em,
+    `SELECT id, name, account_id AS account, count(*) OVER () AS count FROM agent_bots WHERE plugin_id = $1
+     ORDER BY id LIMIT $2`,
+    [id, maxNamed],
+  );
+  const [first] = bots;
+  if (!first) return;
+  const names = bots.map(
+    (bot) => `${bot.name} (bot ${bot.id}, ${bot.account ? `account ${bot.account}` : 'of the system'})`,
+  );
+  const more = first.count > bots.length ? [`${first.count - bots.length} more`] : [];
+  throw new ApiError(
+    409,
+    'in_use',
+    `Bots use the plugin \`${id}\`: ${[...names, ...more].join(', ')}. Delete them first`,
+  );
+}

@@ -1,0 +1,70 @@
+import { ApiError, invalid } from '../../errors.ts';
+import type { OuterTransaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import { beginChange } from './registry.ts';
+import { findPlugin, readPlugin, type Plugin } from './rows.ts';
+import { storeVersion, useVersion, type NewVersion } from './versions.ts';
+
+/** A package from an archive. */
+export type ArchiveVersion = NewVersion & { filesHash: string };
+
+/** Plugins of a service at most. */
+const maxPlugins = 5000;
+
+/**
+ * Installs a version from an archive: it runs from now on or, where it may do more than the version that runs, waits for
+ * approval. `isNew` is false, and nothing happens, for a version that is installed. Errors: 409 when a folder has the id, or
+ * the version is installed with other content; 422 when there are too many plugins.
+ */
+export async function installArchive(
+  tx: OuterTransaction,
+  pack: ArchiveVersion,
+): Promise<{ plugin: Plugin; isNew: boolean }> {
+  await beginChange(tx);
+  const { manifest, bundle } = pack;
+  const present = await findPlugin(tx.em, manifest.id);
+  if (present?.source === 'folder' && present.isPresent) throw ofFolder(present);
+  if (present && (await isInstalled(tx, pack))) return { plugin: present, isNew: false };
+  if (!present) await checkRoom(tx);
+  await sql(
+    tx.em,
+    `INSERT INTO plugins (id, source, created_at, updated_at) VALUES ($1, 'archive', $2, $2)
+     ON CONFLICT (id) DO UPDATE SET source = 'archive', directory = NULL, is_present = true`,
+    [manifest.id, tx.now],
+  );
+  await storeVersion(tx, pack);
+  await useVersion(tx, present ?? { id: manifest.id, active: null }, { hash: bundle.hash, manifest });
+  return { plugin: await readPlugin(tx.em, manifest.id), isNew: true };
+}
+
+/** 409: the plugin is that of a folder, and changes there. */
+export function ofFolder({ id, directory }: Pick<Plugin, 'id' | 'directory'>): ApiError {
+  return new ApiError(
+    409,
+    'plugin_of_folder',
+    `The plugin \`${id}\` is read from the folder ${directory}: change or remove it there`,
+  );
+}
+
+/** Whether the version is installed with this content. Errors: 409 when it is with another one. */
+async function isInstalled({ em }: OuterTransaction, { manifest, filesHash }: ArchiveVersion): Promise<boolean> {
+  const { id, version } = manifest;
+  const [installed] = await sql<{ files_hash: string | null }>(
+    em,
+    `SELECT files_hash FROM plugin_bundles
+     WHERE plugin_id = $1 AND version = $2 AND released_at IS NULL AND files_hash IS NOT NULL`,
+    [id, version],
+  );
+  if (!installed || installed.files_hash === filesHash) return installed !== undefined;
+  throw new ApiError(
+    409,
+    'version_taken',
+    `Version ${version} of \`${id}\` is installed with other content: give this one another version`,
+  );
+}
+
+async function checkRoom({ em }: OuterTransaction): Promise<void> {
+  const [counted] = await sql<{ count: number }>(em, 'SELECT count(*) AS count FROM plugins');
+  if ((counted?.count ?? 0) < maxPlugins) return;
+  throw invalid('/file', 'limit', `A service can have at most ${maxPlugins} plugins`);
+}
