@@ -29,8 +29,9 @@ export interface Subject {
 
 type Build = (subject: Subject) => Record<string, unknown>;
 
-interface Entry {
-  /** Builds the body for account webhooks; absent when they do not receive the event. */
+/** The audiences of an event, with what each gets. */
+export interface Entry {
+  /** Builds the body for account webhooks, without `event` and `sequence`; absent when they do not receive the event. */
   account?: Build;
   /** Builds the body for the conversation's bot; absent when bots do not receive the event. */
   bot?: Build;
@@ -95,17 +96,6 @@ export const catalog = {
 
 export type EventName = keyof typeof catalog;
 export type Audience = 'account' | 'bot';
-
-/** The body of an event for an audience, without `sequence`; null when the audience does not receive it. */
-export function buildPayload(name: EventName, audience: Audience, subject: Subject): Record<string, unknown> | null {
-  const build = (catalog[name] as Entry)[audience];
-  return build ? { event: name, ...build(subject) } : null;
-}
-
-/** The row whose deletion an event tells, so that the event must not refer to it; null for most events. */
-export function endOf(name: EventName): Entry['ends'] | null {
-  return (catalog[name] as Entry).ends ?? null;
-}
 
 /** The schema of an event's body for an audience. */
 export function payloadSchema(name: EventName, audience: Audience): SchemaName {

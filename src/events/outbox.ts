@@ -1,7 +1,7 @@
 import { enqueue, type NewEvent } from '../deliveries/queue/enqueue.ts';
 import type { Part } from '../postgres/write-set.ts';
 import { assertShape } from '../schemas.ts';
-import { buildPayload, endOf, payloadSchema, type Audience, type EventName, type Subject } from './catalog.ts';
+import { catalog, payloadSchema, type Audience, type Entry, type EventName, type Subject } from './catalog.ts';
 
 /** Which bot serves the conversation and, if it does not receive the event, why. */
 export interface BotDecision {
@@ -29,15 +29,16 @@ export class Outbox {
   /** Records an event with its subject's present state, and increments the conversation's `eventSequence`. */
   record(name: EventName, subject: Subject, { depth, bot }: Occasion): void {
     const { conversation, session } = subject;
+    const entry: Entry = catalog[name];
     const sequence = conversation ? ++conversation.eventSequence : null;
     this.#events.push({
       name,
-      ...placeOf(name, subject),
+      ...placeOf(name, entry, subject),
       inboxId: (conversation ?? session)?.inbox.id ?? null,
       sequence,
       depth,
-      accountPayload: snapshot(name, 'account', subject, sequence),
-      botPayload: bot ? snapshot(name, 'bot', subject, sequence) : null,
+      accountPayload: snapshot({ name, audience: 'account', sequence }, entry.account?.(subject)),
+      botPayload: bot && snapshot({ name, audience: 'bot', sequence }, entry.bot?.(subject)),
       bot,
     });
   }
@@ -61,19 +62,24 @@ export class Outbox {
   }
 }
 
-function snapshot(name: EventName, audience: Audience, subject: Subject, sequence: number | null): string | null {
-  const payload = buildPayload(name, audience, subject);
-  if (!payload) return null;
-  if (sequence !== null) payload.sequence = sequence;
+interface Told {
+  name: EventName;
+  audience: Audience;
+  sequence: number | null;
+}
+
+function snapshot({ name, audience, sequence }: Told, body: Record<string, unknown> | undefined): string | null {
+  if (!body) return null;
+  const payload = sequence === null ? { event: name, ...body } : { event: name, ...body, sequence };
   assertShape(payloadSchema(name, audience), payload);
   return JSON.stringify(payload);
 }
 
 // A deletion event has no foreign key to the deleted row: the cascade would delete the event too.
-function placeOf(name: EventName, { conversation, contact }: Subject) {
+function placeOf(name: EventName, { ends }: Entry, { conversation, contact }: Subject) {
   const [kind, about] = conversation ? (['conversation', conversation] as const) : (['contact', contact] as const);
   if (!about) throw new Error(`${name} is about neither a conversation nor a contact`);
-  const refersTo = endOf(name) === kind ? null : kind;
+  const refersTo = ends === kind ? null : kind;
   return {
     conversationId: refersTo === 'conversation' ? about.id : null,
     contactId: refersTo === 'contact' ? about.id : null,

@@ -47,24 +47,20 @@ export interface Scope {
 /** A transaction outside of accounts, for persons, system bots, and accounts themselves. Rows are changed through `em`. */
 export class OuterTransaction {
   protected readonly unit: UnitOfWork;
+  /** The transaction's connection, for statements that need no entities. */
+  readonly connection: Executor;
+  /** The business time of the whole transaction. */
+  readonly now: Date;
 
   constructor(unit: UnitOfWork) {
     this.unit = unit;
-  }
-
-  /** The transaction's connection, for statements that need no entities. */
-  get connection(): Executor {
-    return this.unit.connection;
+    this.connection = unit.connection;
+    this.now = unit.now;
   }
 
   /** The entity manager of the transaction, or of the innermost open savepoint. */
   get em(): EntityManager {
     return this.unit.em;
-  }
-
-  /** The business time of the whole transaction. */
-  get now(): Date {
-    return this.unit.now;
   }
 
   /** The account's id; null outside of accounts. */

@@ -217,8 +217,9 @@ export interface Reserved {
 /** A conversation of the account, locked (FOR UPDATE) until the transaction ends; null when there is none. */
 export async function lockConversationRow(executor: Executor, accountId: number, id: number): Promise<Reserved | null> {
   const [row] = await sql<LockedRow>(executor, lockOne, [accountId, id]);
-  const conversation = row && (row.unchanged ? toConversation(row) : await findConversation(executor, accountId, id));
-  return conversation ? { conversation, messageId: row.message_id } : null;
+  if (row?.unchanged) return { messageId: row.message_id, conversation: toConversation(row) };
+  const conversation = row && (await findConversation(executor, accountId, id));
+  return conversation ? { messageId: row.message_id, conversation } : null;
 }
 
 /** Which conversations to lock. */

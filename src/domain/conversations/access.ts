@@ -40,7 +40,12 @@ async function maySee(executor: Executor, actor: Actor, conversation: Conversati
   return rows.length > 0;
 }
 
-async function admit(executor: Executor, actor: Actor, conversation: Conversation | null): Promise<Conversation> {
+/** The conversation, if there is one and the actor may see it. Errors: 404, 403. */
+export async function admit(
+  executor: Executor,
+  actor: Actor,
+  conversation: Conversation | null,
+): Promise<Conversation> {
   if (!conversation) throw notFound('Conversation');
   if (!(await maySee(executor, actor, conversation))) throw unseen();
   return conversation;

@@ -32,7 +32,7 @@ export async function findGreeting(
   { messageId, reopened }: { messageId: number; reopened: boolean },
 ): Promise<string | null> {
   const { inbox, contact } = conversation;
-  if (!inbox.greets || contact.blocked) return null;
+  if (contact.blocked) return null;
   const [row] = await sql<Row>(tx.connection, statement, [tx.account.id, inbox.id, conversation.id, messageId]);
   if (!row || !(row.first || reopened)) return null;
   const greeting = row.first ? row.greeting : null;

@@ -3,12 +3,14 @@ import type { EventName, Subject } from '../../events/catalog.ts';
 import type { BotDecision } from '../../events/outbox.ts';
 import type { UnitOfWork } from '../../events/unit-of-work.ts';
 import type { Conversation } from '../../records/conversation.ts';
+import type { Message } from '../../records/message.ts';
 import { executorOf, type StageRows } from './rows.ts';
 
 /** What a transaction on the stage works on. */
 export interface StageState extends StageRows {
   readonly conversation: Conversation;
   readonly now: Date;
+  nextMessageId(): number;
   record(name: EventName, subject: Subject, occasion: { depth: number; bot: BotDecision | null }): void;
 }
 
@@ -22,8 +24,9 @@ export class StageTransaction extends Transaction {
   constructor(stage: StageState, actor: Actor) {
     const { now, conversation } = stage;
     // The parts of a unit of work that verbs reach through the members that this class keeps.
-    const unit = { now, em: executorOf(stage), afterCommit: { add: () => undefined } } as unknown as UnitOfWork;
-    super(unit, { account: conversation.account, actor });
+    const rows = executorOf(stage);
+    const unit = { now, connection: rows, em: rows, part: () => ({}), afterCommit: () => undefined };
+    super(unit as unknown as UnitOfWork, { account: conversation.account, actor });
     this.#stage = stage;
   }
 
@@ -34,6 +37,14 @@ export class StageTransaction extends Transaction {
   override conversation(id: number): Promise<Conversation | null> {
     const { conversation } = this.#stage;
     return Promise.resolve(conversation.id === id ? conversation : null);
+  }
+
+  override say(message: Omit<Message, 'id'>): Promise<Message> {
+    return Promise.resolve({ ...message, id: this.#stage.nextMessageId() });
+  }
+
+  override get unwritten(): readonly Message[] {
+    return [];
   }
 
   override record(name: EventName, subject: Subject, bot: BotDecision | null = null): void {
