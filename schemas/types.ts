@@ -693,7 +693,7 @@ avatar_url: (string | null)
  * Items: Lowercase letters, digits, `_` and `-`.
  */
 export type LabelTitles = string[]
-export type Action = (ReplyAction | NoteAction | HandoffAction | LabelAction)
+export type Action = (ReplyAction | NoteAction | HandoffAction | ResolveAction | SnoozeAction | OpenAction | AssignAction | LabelAction | PriorityAction | AttributesAction)
 /**
  * What one bot run wants done, in order: at most 20 actions, at most 5 of them replies. All of it is applied in one transaction, or none.
  * 
@@ -829,10 +829,16 @@ export interface Schemas {
 "resources/widget-message": WidgetMessage
 "resources/widget-session": WidgetSession
 "resources/working-day": WorkingDay
+"runtime/action.assign": AssignAction
+"runtime/action.attributes": AttributesAction
 "runtime/action.handoff": HandoffAction
 "runtime/action.label": LabelAction
 "runtime/action.note": NoteAction
+"runtime/action.open": OpenAction
+"runtime/action.priority": PriorityAction
 "runtime/action.reply": ReplyAction
+"runtime/action.resolve": ResolveAction
+"runtime/action.snooze": SnoozeAction
 "runtime/actions": ActionBatch
 "runtime/plugin": PluginManifest
 "shapes/account-message": AccountMessageShape
@@ -2026,6 +2032,27 @@ contact_token?: string
 conversation: (WidgetConversation | null)
 }
 /**
+ * Assigns the conversation to a team, an agent or both; while an agent is assigned the bot is silent.
+ */
+export interface AssignAction {
+type: "assign"
+/**
+ * A team by its id or its name; null: no team.
+ */
+team?: (Id | string | null)
+/**
+ * An agent by id; null: nobody.
+ */
+assignee?: NullableId
+}
+/**
+ * Merges attributes into the custom attributes of the conversation; null removes one.
+ */
+export interface AttributesAction {
+type: "attributes"
+attributes: GivenAttributes
+}
+/**
  * Gives the conversation to humans: status open, and the bot is silent until its next session.
  */
 export interface HandoffAction {
@@ -2042,6 +2069,15 @@ note?: string
  * A last public message to the customer.
  */
 message?: string
+/**
+ * A team by its id or its name, to which the conversation is assigned. An unknown one is named in a note.
+ */
+team?: (Id | string)
+/**
+ * An agent by id, to whom the conversation is assigned. An unknown one is named in a note.
+ */
+assignee?: Id
+priority?: ("urgent" | "high" | "medium" | "low")
 }
 /**
  * Adds labels to the conversation and removes labels from it.
@@ -2062,6 +2098,19 @@ type: "note"
 content: string
 }
 /**
+ * Opens the conversation for people: the bot is silent until its next session.
+ */
+export interface OpenAction {
+type: "open"
+}
+/**
+ * Sets the priority of the conversation; null removes it.
+ */
+export interface PriorityAction {
+type: "priority"
+priority: ("urgent" | "high" | "medium" | "low" | null)
+}
+/**
  * A public message to the customer.
  */
 export interface ReplyAction {
@@ -2077,6 +2126,19 @@ content_type?: ("text" | "input_select" | "input_email")
 content_attributes?: {
 [k: string]: unknown
 }
+}
+/**
+ * Resolves the conversation.
+ */
+export interface ResolveAction {
+type: "resolve"
+}
+/**
+ * Snoozes the conversation until a time in the future.
+ */
+export interface SnoozeAction {
+type: "snooze"
+until: UnixTime
 }
 /**
  * plugin.json: what a bot package is, what it listens to, what it may do, how it is configured.

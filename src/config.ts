@@ -46,6 +46,8 @@ export interface Config {
   readonly sandboxRunners: number;
   readonly sandboxQueue: number;
   readonly sandboxMaxRssMb: number;
+  readonly waitingRuns: number;
+  readonly waitingRunsPerAccount: number;
   /** Absolute paths; the defaults are relative to the project's folder. */
   readonly pluginDirs: readonly string[];
   readonly pluginPollMs: number;

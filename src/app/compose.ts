@@ -61,9 +61,10 @@ function createEngine(mechanisms: Mechanisms, { retries }: Pick<EngineOptions, '
     random,
     deliver: {
       webhook: toWebhook(ways),
-      bot: (claimed, standing) => (claimed.endpoint.url === null ? toRun : toServer)(claimed, standing),
+      bot: (claimed, standing, onWait) => (claimed.endpoint.url === null ? toRun : toServer)(claimed, standing, onWait),
     },
     inFlight: { webhook: config.engineInFlight, bot: config.engineInFlight },
+    room: { total: config.waitingRuns, perAccount: config.waitingRunsPerAccount },
     endpointInFlight: config.endpointInFlight,
     leaseSeconds: config.leaseSeconds,
     holdAttempts,

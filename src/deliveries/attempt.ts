@@ -23,8 +23,11 @@ interface Attempted {
   retryInMs?: number | null;
 }
 
+/** Called when an attempt begins to wait for something other than its endpoint; the returned function, when it goes on. */
+export type OnWait = () => () => void;
+
 /** Makes one attempt on an endpoint; `standing` is the endpoint's state when the delivery was claimed. */
-export type Deliver = (claimed: Claimed, standing: DueEndpoint) => Promise<Attempted>;
+export type Deliver = (claimed: Claimed, standing: DueEndpoint, onWait?: OnWait) => Promise<Attempted>;
 
 export interface AttemptOptions extends GivingOptions {
   log: Pick<Logger, 'info' | 'warn'>;
@@ -42,7 +45,7 @@ export interface Made {
 }
 
 interface WayOut {
-  call: (claimed: Claimed, standing: DueEndpoint) => Promise<Made>;
+  call: (claimed: Claimed, onWait?: OnWait) => Promise<Made>;
   /** Stores what an attempt shows of its endpoint; left out for endpoints without health of their own. */
   learn?: Learn;
 }
@@ -52,8 +55,8 @@ interface WayOut {
  * learns from each attempt that shows something new, before its result frees the lane.
  */
 export function attempts(options: AttemptOptions, { call, learn }: WayOut): Deliver {
-  return async (claimed, standing) => {
-    const made = isDefective(claimed) ? await endDefective(options, claimed) : await call(claimed, standing);
+  return async (claimed, standing, onWait) => {
+    const made = isDefective(claimed) ? await endDefective(options, claimed) : await call(claimed, onWait);
     const isAsKnown = made.outcome === 'delivered' && standing.isProven === true && standing.circuit === 'closed';
     if (!isAsKnown) await learn?.(claimed, standing, made.outcome);
     return { outcome: made.outcome, isAsKnown, ...resultOf(options, claimed, made) };

@@ -2,7 +2,7 @@ import type { Database, TouchedEndpoint } from '../postgres/database.ts';
 import type { Random } from '../lib/ports.ts';
 import type { EndpointKind } from './core/endpoint.ts';
 import type { Deliver } from './attempt.ts';
-import { Slots } from './core/slots.ts';
+import { Slots, type WaitingRoom } from './core/slots.ts';
 import { FinishBatch } from './finish-batch.ts';
 import { Pump } from './pump.ts';
 import { renewalsPerLease, renewLeases } from './renewal.ts';
@@ -13,6 +13,8 @@ export interface EngineOptions {
   deliver: Record<EndpointKind, Deliver>;
   /** Deliveries in progress in this process, by kind of endpoint. */
   inFlight: Record<EndpointKind, number>;
+  /** Deliveries that may wait without a slot in this process. */
+  room?: WaitingRoom;
   /** Deliveries in progress to one endpoint in this process. */
   endpointInFlight: number;
   leaseSeconds: number;
@@ -39,7 +41,8 @@ export class Engine {
     this.#options = options;
     const results = new FinishBatch(options);
     const pump = (kind: EndpointKind): Pump => {
-      const slots = new Slots({ total: options.inFlight[kind], perEndpoint: options.endpointInFlight });
+      const { inFlight, endpointInFlight: perEndpoint, room } = options;
+      const slots = new Slots({ total: inFlight[kind], perEndpoint, ...(room ? { room } : {}) });
       return new Pump({ ...options, kind, deliver: options.deliver[kind], slots, results });
     };
     this.#pumps = [pump('webhook'), pump('bot')];

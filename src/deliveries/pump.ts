@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Database, TouchedEndpoint } from '../postgres/database.ts';
 import type { Random } from '../lib/ports.ts';
 import { isPassing } from '../postgres/errors.ts';
-import type { Deliver } from './attempt.ts';
+import type { Deliver, OnWait } from './attempt.ts';
 import { claimProbes } from './claim-probes.ts';
 import { pauseAfter } from './core/claims.ts';
 import { keyOf, type EndpointKind, type EndpointOfAccount } from './core/endpoint.ts';
@@ -209,7 +209,7 @@ export class Pump {
   }
 
   async #make(claimed: Claimed, slot: Slot): Promise<void> {
-    const outcome = await this.#deliver(claimed, slot.endpoint);
+    const outcome = await this.#deliver(claimed, slot.endpoint, () => this.#leave(slot));
     this.#options.slots.give(slot, outcome);
     this.held.delete(claimed);
     const isMoreDue = this.#due.size > 0 || this.#stillDue.length > 0 || this.#touched.length > 0;
@@ -217,12 +217,20 @@ export class Pump {
     else this.#rest();
   }
 
+  // The slot serves others while the delivery waits.
+  #leave(slot: Slot): () => void {
+    const comeBack = this.#options.slots.leave(slot);
+    this.#touched.push(slot.endpoint);
+    this.#wake();
+    return comeBack;
+  }
+
   // A defect must not end the engine: the lease expires, and the delivery is tried again. After a transient failure the
   // lease is ended early: expire it now instead of after leaseSeconds.
-  async #deliver(claimed: Claimed, standing: DueEndpoint): Promise<EndpointOutcome> {
+  async #deliver(claimed: Claimed, standing: DueEndpoint, onWait: OnWait): Promise<EndpointOutcome> {
     const { deliver, results, retries, leaseSeconds, failed } = this.#options;
     try {
-      const { finished, outcome, isAsKnown, retryInMs } = await deliver(claimed, standing);
+      const { finished, outcome, isAsKnown, retryInMs } = await deliver(claimed, standing, onWait);
       const isDue = finished && (await results.add(finished));
       if (isDue && isAsKnown) this.#stillDue.push(standing);
       else if (isDue !== false || !isAsKnown) this.#touched.push(standing);

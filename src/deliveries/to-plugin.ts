@@ -1,5 +1,5 @@
 import type { BotRunner, RunVerdict } from '../runs/bot-runner.ts';
-import { attempts, type AttemptOptions, type Deliver, type Made } from './attempt.ts';
+import { attempts, type AttemptOptions, type Deliver, type Made, type OnWait } from './attempt.ts';
 import type { EndpointOutcome } from './core/circuit.ts';
 import type { Verdict } from './core/verdict.ts';
 import type { Claimed } from './queue/claim.ts';
@@ -7,17 +7,20 @@ import { finishedWith, settleDelivery, unlessStale } from './queue/finish.ts';
 
 /** Delivers to plugin bots by a run, which settles the delivery in the transaction of its effects. */
 export function toPlugin(options: AttemptOptions & { botRunner: BotRunner }): Deliver {
-  return attempts(options, { call: (claimed) => runOn(claimed, options) });
+  return attempts(options, { call: (claimed, onWait) => runOn(claimed, options, onWait) });
 }
 
 async function runOn(
   claimed: Claimed,
   { botRunner, holdAttempts }: AttemptOptions & { botRunner: BotRunner },
+  onWait?: OnWait,
 ): Promise<Made> {
   const { account, event, endpoint, body, attempt, failures } = claimed;
   const { id, name, conversationId, depth } = event;
   if (conversationId === null) throw new Error('A bot hears only of conversations');
-  const input = { account, botId: endpoint.id, event: { id, name, conversationId, depth }, body, attempt, failures };
+  const told = { id, name, conversationId, depth };
+  const waits = onWait ? { onWait } : {};
+  const input = { account, botId: endpoint.id, event: told, body, attempt, failures, ...waits };
   let made: Made = { verdict: null, isSettled: true, outcome: 'skipped', detail: null };
   const isOurs = await unlessStale(() =>
     botRunner.handle(input, async (tx, { detail = null, ...rest }) => {

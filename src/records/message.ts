@@ -117,6 +117,8 @@ export interface MessageWindow {
   after?: Date;
   /** Leaves out private notes. */
   publicOnly?: boolean;
+  /** The number of messages; default 20, or 100 after a moment. */
+  limit?: number;
 }
 
 const pageSize = 20;
@@ -146,7 +148,7 @@ export async function findMessages(
       conversationId,
       window.before ?? null,
       window.after ?? null,
-      forward ? pageSizeAfter : pageSize,
+      window.limit ?? (forward ? pageSizeAfter : pageSize),
       window.publicOnly ?? false,
     ],
   );

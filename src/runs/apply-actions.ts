@@ -1,48 +1,77 @@
 import { silenceOfBot } from '../domain/conversations/arbiter.ts';
+import { assign } from '../domain/conversations/assignments.ts';
 import { changeLabels } from '../domain/conversations/labels.ts';
-import { handOff } from '../domain/conversations/lifecycle.ts';
+import { handOff, toggleStatus } from '../domain/conversations/lifecycle.ts';
 import { send } from '../domain/conversations/send.ts';
+import { updateConversation } from '../domain/conversations/updates.ts';
 import type { Transaction } from '../events/transaction.ts';
 import type { Conversation } from '../records/conversation.ts';
 import type { Action } from '../sandbox/run.ts';
+import { fromUnixSeconds } from '../lib/unix-time.ts';
+import { findPeople, teamCalled } from './people.ts';
 import type { Run } from './run.ts';
 
 /**
- * Whether a run's actions are dropped. A replaced bot may do nothing; a silent one may still write notes and set labels.
+ * Whether a run's actions are dropped. A replaced bot may do nothing; a silent one may still write notes and set
+ * labels, priority and attributes.
  */
 export function isSuperseded(conversation: Conversation, { bot, result }: Pick<Run, 'bot' | 'result'>): boolean {
   const silence = silenceOfBot(conversation, bot.id);
   return silence === 'not_serving' || (silence !== null && result.actions.some(isPublic));
 }
 
-// Actions that the customer sees or that end the bot's part; a silent bot may not take them.
-function isPublic(action: Action): boolean {
-  return action.type === 'reply' || action.type === 'handoff';
+// Neither seen by the customer nor a step towards or away from people: what a silent bot may still do.
+const quiet: ReadonlySet<Action['type']> = new Set(['note', 'label', 'priority', 'attributes']);
+
+function isPublic({ type }: Action): boolean {
+  return !quiet.has(type);
 }
 
-async function applyAction(tx: Transaction, conversationId: number, action: Action): Promise<void> {
-  switch (action.type) {
-    case 'reply':
-      await send(tx, conversationId, {
-        type: 'outgoing',
-        content: action.content,
-        contentType: action.content_type ?? 'text',
-        contentAttributes: action.content_attributes ?? {},
-      });
-      return;
-    case 'note':
-      await send(tx, conversationId, { type: 'outgoing', content: action.content, private: true });
-      return;
-    case 'label':
-      await changeLabels(tx, conversationId, { add: action.add ?? [], remove: action.remove ?? [] });
-      return;
-    case 'handoff':
-      if (action.message !== undefined) await send(tx, conversationId, { type: 'outgoing', content: action.message });
-      await handOff(tx, conversationId, { silence: 'handed_off', note: action.note ?? `Handed off: ${action.reason}` });
-  }
+type Apply<Type extends Action['type']> = (
+  tx: Transaction,
+  id: number,
+  action: Extract<Action, { type: Type }>,
+) => Promise<unknown>;
+
+const unchanged = {
+  priority: undefined,
+  slaPolicyId: undefined,
+  additionalAttributes: undefined,
+  customAttributes: undefined,
+};
+
+const verbs: { [Type in Action['type']]: Apply<Type> } = {
+  reply: (tx, id, { content, content_type: contentType = 'text', content_attributes: contentAttributes = {} }) =>
+    send(tx, id, { type: 'outgoing', content, contentType, contentAttributes }),
+  note: (tx, id, { content }) => send(tx, id, { type: 'outgoing', content, private: true }),
+  handoff: applyHandoff,
+  resolve: (tx, id) => toggleStatus(tx, id, { status: 'resolved', snoozedUntil: null }),
+  open: (tx, id) => toggleStatus(tx, id, { status: 'open', snoozedUntil: null }),
+  snooze: (tx, id, { until }) => toggleStatus(tx, id, { status: 'snoozed', snoozedUntil: fromUnixSeconds(until) }),
+  assign: async (tx, id, { team, assignee }) =>
+    assign(tx, id, { assigneeId: assignee, teamId: typeof team === 'string' ? await teamCalled(tx, team) : team }),
+  label: (tx, id, { add = [], remove = [] }) => changeLabels(tx, id, { add, remove }),
+  priority: (tx, id, { priority }) => updateConversation(tx, id, { ...unchanged, priority }),
+  attributes: (tx, id, { attributes }) => updateConversation(tx, id, { ...unchanged, customAttributes: attributes }),
+};
+
+// People get the conversation also when the bot names a team or an agent that is not there (any more).
+async function applyHandoff(
+  tx: Transaction,
+  id: number,
+  { message, priority, reason, note = `Handed off: ${reason}`, team, assignee }: Extract<Action, { type: 'handoff' }>,
+): Promise<void> {
+  if (message !== undefined) await send(tx, id, { type: 'outgoing', content: message });
+  if (priority) await updateConversation(tx, id, { ...unchanged, priority });
+  const { to, missing } = await findPeople(tx, id, { team, assignee });
+  const notes = [note, ...missing.map((what) => `The bot named ${what}, which cannot be assigned here.`)];
+  await handOff(tx, id, { silence: 'handed_off', note: notes.join('\n'), to });
 }
 
 /** Applies a bot's actions in order, by the same domain verbs as every other caller; in the caller's transaction. */
 export async function applyActions(tx: Transaction, conversationId: number, actions: readonly Action[]): Promise<void> {
-  for (const action of actions) await applyAction(tx, conversationId, action);
+  for (const action of actions) {
+    const verb = verbs[action.type] as Apply<Action['type']>;
+    await verb(tx, conversationId, action);
+  }
 }

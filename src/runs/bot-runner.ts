@@ -1,4 +1,3 @@
-import type { Database } from '../postgres/database.ts';
 import { quarantineNote } from '../domain/conversations/arbiter.ts';
 import { suspendBot } from '../domain/bots/suspension.ts';
 import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
@@ -30,7 +29,6 @@ export interface RunVerdict extends Pick<Verdict, 'state' | 'delayMs' | 'errorCo
 export type Settle = (tx: Transaction, verdict: RunVerdict) => Promise<unknown>;
 
 export interface BotRunnerOptions extends RunPorts {
-  database: Database;
   /** Logs bots that come into quarantine. */
   log: SandboxLog;
 }

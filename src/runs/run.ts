@@ -1,9 +1,11 @@
 import type { BotRun } from '../domain/bots/run-records.ts';
+import type { Database } from '../postgres/database.ts';
 import type { BotToRun } from '../records/bot-to-run.ts';
 import type { Clock, Random } from '../lib/ports.ts';
 import { validateConfig } from '../packages/manifest.ts';
 import type { InstalledPlugin, InstalledPlugins } from './installed-plugins.ts';
 import type { RunResult, Sandbox } from '../sandbox/run.ts';
+import { readHistory } from './history.ts';
 import { errorOfRun } from './run-error.ts';
 
 /** An event for a plugin bot. */
@@ -16,6 +18,8 @@ export interface BotEvent {
   attempt: number;
   /** Earlier attempts that ended with a result. */
   failures: number;
+  /** See RunRequest. */
+  onWait?: () => () => void;
 }
 
 /** A completed run: input and result. It has had no effect yet. */
@@ -30,6 +34,7 @@ export interface Run {
 }
 
 export interface RunPorts {
+  database: Database;
   plugins: Pick<InstalledPlugins, 'find'>;
   sandbox: Sandbox;
   clock: Clock;
@@ -38,7 +43,7 @@ export interface RunPorts {
 
 /** Runs a bot on an event in the sandbox; changes nothing. */
 export async function runBot(
-  { plugins, sandbox, clock, random }: RunPorts,
+  { database, plugins, sandbox, clock, random }: RunPorts,
   input: BotEvent,
   bot: BotToRun,
 ): Promise<Run> {
@@ -51,6 +56,8 @@ export async function runBot(
   if (problems.length > 0)
     return { ...base, config, result: unloaded(problems.map(({ message }) => message).join('; ')) };
   const { limits, permissions } = pack.manifest;
+  const place = { accountId: input.account.id, conversationId: input.event.conversationId };
+  const history = await readHistory(database.em(), place, permissions);
   const result = await sandbox.run({
     owner: { account: input.account.id, bot: bot.id },
     bundle: pack.bundle,
@@ -61,8 +68,11 @@ export async function runBot(
     now: now.getTime(),
     limits,
     permissions,
+    ...(history ? { history: history.output } : {}),
+    ...(input.onWait ? { onWait: input.onWait } : {}),
   });
-  return { ...base, config, result };
+  const calls = [...(history ? [history] : []), ...result.calls];
+  return { ...base, config, result: { ...result, calls } };
 }
 
 function unloaded(error: string): RunResult {

@@ -98,6 +98,8 @@ export interface RunRequest {
   /** The name of the event, which is the name of the bot's handler. */
   handler: string;
   config: Record<string, unknown>;
+  /** The latest messages of the conversation; absent when the bot may not read them. */
+  history?: unknown;
   /** The seed of `Math.random` in the isolate; the same request with the same seed gives the same actions. */
   seed: number;
   /** The time that the bot's clock shows throughout the run, in milliseconds since 1970. */

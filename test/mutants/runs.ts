@@ -11,8 +11,8 @@ export const runs: readonly Mutant[] = [
   },
   {
     file: 'src/runs/apply-actions.ts',
-    text: "return action.type === 'reply' || action.type === 'handoff';",
-    replacement: "return action.type === 'reply';",
+    text: "new Set(['note', 'label', 'priority', 'attributes'])",
+    replacement: "new Set(['note', 'label', 'priority', 'attributes', 'handoff'])",
     test: 'test/runs/overtaken.test.ts',
     harm: 'A bot that a person overtook still opens the conversation and writes its note.',
   },

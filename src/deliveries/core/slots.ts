@@ -31,6 +31,12 @@ export interface Slot {
   readonly compartment: Compartment;
 }
 
+/** How many deliveries may wait without a slot: in this process, and of one account. */
+export interface WaitingRoom {
+  total: number;
+  perAccount: number;
+}
+
 interface Known {
   allowance: number;
   isProven: boolean;
@@ -56,10 +62,14 @@ export class Slots {
   readonly #underWay = new Map<string, number>();
   readonly #toReceiver = new Map<number, number>();
   readonly #known = new Map<string, Known>();
+  readonly #room: WaitingRoom;
+  readonly #waiting = new Map<number, number>();
+  #waitingInAll = 0;
   #taken = 0;
   #served = 0;
 
-  constructor({ total, perEndpoint }: { total: number; perEndpoint: number }) {
+  constructor({ total, perEndpoint, room }: { total: number; perEndpoint: number; room?: WaitingRoom }) {
+    this.#room = room ?? { total: 0, perAccount: 0 };
     this.#total = total;
     this.#perEndpoint = perEndpoint;
     const unproven = Math.floor(total * unprovenPart);
@@ -80,21 +90,40 @@ export class Slots {
   }
 
   take(endpoint: DueEndpoint): Slot {
-    const compartment = this.#compartmentOf(endpoint);
-    this.#taken += 1;
-    compartment.change(endpoint.accountId, 1);
-    add(this.#underWay, keyOf(endpoint), 1);
-    add(this.#toReceiver, endpoint.id, 1);
+    const slot = { endpoint, compartment: this.#compartmentOf(endpoint) };
+    this.#count(slot, 1);
     this.#remember(endpoint, { servedAt: ++this.#served });
-    return { endpoint, compartment };
+    return slot;
+  }
+
+  /**
+   * Frees a slot while its delivery waits for something other than the endpoint, unless too many of the account or of all
+   * accounts wait already; the returned function takes it again. Then more slots may be taken than there are.
+   */
+  leave(slot: Slot): () => void {
+    const { accountId } = slot.endpoint;
+    const { total, perAccount } = this.#room;
+    if (this.#waitingInAll >= total || (this.#waiting.get(accountId) ?? 0) >= perAccount) return () => undefined;
+    const wait = (by: 1 | -1) => {
+      this.#waitingInAll += by;
+      add(this.#waiting, accountId, by);
+      this.#count(slot, by === 1 ? -1 : 1);
+    };
+    wait(1);
+    return () => wait(-1);
+  }
+
+  #count({ endpoint, compartment }: Slot, by: 1 | -1): void {
+    this.#taken += by;
+    compartment.change(endpoint.accountId, by);
+    add(this.#underWay, keyOf(endpoint), by);
+    add(this.#toReceiver, endpoint.id, by);
   }
 
   /** Returns a slot; the outcome adjusts the endpoint's allowance. */
-  give({ endpoint, compartment }: Slot, outcome: EndpointOutcome): void {
-    this.#taken -= 1;
-    compartment.change(endpoint.accountId, -1);
-    add(this.#underWay, keyOf(endpoint), -1);
-    add(this.#toReceiver, endpoint.id, -1);
+  give(slot: Slot, outcome: EndpointOutcome): void {
+    const { endpoint } = slot;
+    this.#count(slot, -1);
     if (outcome === 'skipped') return;
     const hasSucceeded = outcome === 'delivered';
     const grown = Math.min(this.#perEndpoint, this.#allowance(endpoint) + 1);

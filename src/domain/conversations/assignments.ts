@@ -51,6 +51,27 @@ async function findAssignee(tx: Transaction, inboxId: number, agentId: number): 
   return { id: agent.id, name: agent.name };
 }
 
+/** Gives a locked conversation to an agent, a team or both; null takes it from them, undefined leaves the present one. */
+export function give(
+  tx: Transaction,
+  conversation: Conversation,
+  next: { assignee?: Named | null; team?: Named | null },
+): void {
+  const changed: ChangedAttributes = {};
+  for (const what of ['assignee', 'team'] as const) {
+    const to = next[what];
+    if (to === undefined) continue;
+    const previous = conversation[what]?.id ?? null;
+    const current = to?.id ?? null;
+    if (previous !== current) changed[`${what}_id`] = { previous, current };
+    conversation[what] = to;
+  }
+  if (Object.keys(changed).length === 0) return;
+  if (changed.assignee_id) undergo(tx, conversation, { kind: conversation.assignee ? 'assigned' : 'unassigned' });
+  conversation.updatedAt = tx.now;
+  tx.record('conversation_updated', { conversation, changed });
+}
+
 /**
  * Assigns a conversation to an agent, a team or both; its bot is silent while an agent is assigned. Says
  * conversation_updated. Errors: 404, 403 (`bot_suppressed` for a silent bot), 422 for an agent outside its inbox.
@@ -59,18 +80,9 @@ export async function assign(tx: Transaction, id: number, assignment: Assignment
   const conversation = await lockConversation(tx, id);
   refuseSilentBot(tx.actor, conversation);
   const { assignee, team } = await readAssignment(tx, conversation.inbox.id, assignment);
-  const changed: ChangedAttributes = {};
-  const give = (what: 'assignee' | 'team', next: Named | null) => {
-    const previous = conversation[what]?.id ?? null;
-    const current = next?.id ?? null;
-    if (previous !== current) changed[`${what}_id`] = { previous, current };
-    conversation[what] = next;
-  };
-  if (assignment.assigneeId !== undefined) give('assignee', assignee);
-  if (assignment.teamId !== undefined) give('team', team);
-  if (Object.keys(changed).length === 0) return conversation;
-  if (changed.assignee_id) undergo(tx, conversation, { kind: conversation.assignee ? 'assigned' : 'unassigned' });
-  conversation.updatedAt = tx.now;
-  tx.record('conversation_updated', { conversation, changed });
+  give(tx, conversation, {
+    ...(assignment.assigneeId === undefined ? {} : { assignee }),
+    ...(assignment.teamId === undefined ? {} : { team }),
+  });
   return conversation;
 }

@@ -6,7 +6,7 @@ import { sql } from '../../postgres/sql.ts';
 import { storableText } from '../../lib/storable.ts';
 import { lockConversation, mayServeInbox } from './access.ts';
 import { decide, refuseSilentBot } from './arbiter.ts';
-import { readAssignment } from './assignments.ts';
+import { give, readAssignment } from './assignments.ts';
 import { autoAssign } from './auto-assignment.ts';
 import { sendInto } from './send.ts';
 import { nextSilence, stateOf } from './silence.ts';
@@ -101,16 +101,18 @@ const maxNoteChars = 150_000;
 
 /**
  * Hands a conversation to people: its bot is silent until the next session, the status becomes `open` unless it is
- * `resolved`, and `note` becomes a private note. `silence` is the reason why the bot's part ended.
+ * `resolved`, and `note` becomes a private note. `silence` is the reason why the bot's part ended; `to` are the people who
+ * get it, if they are known.
  */
 export async function handOff(
   tx: Transaction,
   id: number,
-  { silence, note }: { silence: BotSilence; note: string | null },
+  { silence, note, to = {} }: { silence: BotSilence; note: string | null; to?: Parameters<typeof give>[2] },
 ): Promise<Conversation> {
   const conversation = await lockConversation(tx, id);
   undergo(tx, conversation, { kind: 'bot_ended', reason: silence });
   conversation.waitingSince ??= tx.now;
+  give(tx, conversation, to);
   if (note !== null) {
     const content = storableText(note, maxNoteChars);
     await sendInto(tx, conversation, { type: 'outgoing', content, private: true });

@@ -2,9 +2,18 @@
 import { deepFreeze, viewOf } from './view.ts';
 import type { Fields } from './view.ts';
 
-const { freeze } = Object;
+// Methods are taken from their prototypes on purpose: they are called with Reflect.apply.
+/* oxlint-disable typescript/unbound-method */
+
+const { create, defineProperty, freeze, hasOwn } = Object;
 const { isArray } = Array;
+const { apply } = Reflect;
+const { ceil } = Math;
+const { isFinite } = Number;
+const { parse } = JSON;
+const { getTime } = Date.prototype;
 const SafeDate = Date;
+const SafeString = String;
 const SafeTypeError = TypeError;
 
 /** What `ctx` is made of. */
@@ -15,6 +24,10 @@ export interface ContextData {
   seed: number;
   now: number;
   run: string;
+  /** Absent without the permission. */
+  history?: unknown;
+  /** The contact fields that the manifest does not ask for. */
+  withheld?: readonly string[];
 }
 
 /** What members of `ctx` do. */
@@ -25,28 +38,134 @@ interface ContextPorts {
 }
 
 /** The argument of the bot's handlers, frozen. */
-export function createContext(data: ContextData, { queueAction, writeLog, callHost }: ContextPorts): Fields {
-  const label = {
-    add: (...titles: unknown[]) => queueAction('label', { add: titles }),
-    remove: (...titles: unknown[]) => queueAction('label', { remove: titles }),
-  };
+export function createContext(data: ContextData, ports: ContextPorts): Fields {
+  const { writeLog, callHost } = ports;
   const log = {
     info: (message: unknown, fields?: unknown) => writeLog('info', message, fields),
     warn: (message: unknown, fields?: unknown) => writeLog('warn', message, fields),
     error: (message: unknown, fields?: unknown) => writeLog('error', message, fields),
   };
-  return freeze({
-    ...deepFreeze(viewOf(data.event, data.handler)),
+  const view = viewOf(data.event, data.handler);
+  if (view.contact) explainMissing(view.contact as Fields, data.withheld ?? []);
+  const ctx = {
+    ...deepFreeze(view),
     config: deepFreeze(data.config),
     now: freeze(new SafeDate(data.now)),
     run: freeze({ id: data.run, seed: data.seed }),
+    ...actionsOf(data.now, ports),
+    ...doorsOf(callHost),
+    log: freeze(log),
+    call: callHost,
+  };
+  const line = '"permissions": { "history": 20 }';
+  if (data.history === undefined) throwOnRead(ctx, 'history', `ctx.history: plugin.json does not ask for it: ${line}`);
+  else defineValue(ctx, 'history', deepFreeze(data.history));
+  return freeze(ctx);
+}
+
+// Silence about a missing field would look as if the customer had none.
+function explainMissing(contact: Fields, withheld: readonly string[]): void {
+  for (let index = 0; index < withheld.length; index += 1) {
+    const field = withheld[index] as string;
+    const line = `"permissions": { "contact": ["${field}"] }`;
+    throwOnRead(contact, field, `ctx.contact.${field}: plugin.json does not ask for it: ${line}`);
+  }
+}
+
+function throwOnRead(target: object, name: string, sentence: string): void {
+  const descriptor = create(null) as PropertyDescriptor;
+  descriptor.get = () => {
+    throw new SafeTypeError(sentence);
+  };
+  defineProperty(target, name, descriptor);
+}
+
+function defineValue(target: object, name: string, value: unknown): void {
+  const descriptor = create(null) as PropertyDescriptor;
+  descriptor.value = value;
+  descriptor.enumerable = true;
+  defineProperty(target, name, descriptor);
+}
+
+function actionsOf(now: number, { queueAction }: ContextPorts): Fields {
+  const label = {
+    add: (...titles: unknown[]) => queueAction('label', { add: titles }),
+    remove: (...titles: unknown[]) => queueAction('label', { remove: titles }),
+  };
+  return {
     reply: (value: unknown) => queueAction('reply', fieldsOf(value, 'content', 'ctx.reply')),
     note: (value: unknown) => queueAction('note', fieldsOf(value, 'content', 'ctx.note')),
     handoff: (value: unknown) => queueAction('handoff', fieldsOf(value, 'reason', 'ctx.handoff')),
+    resolve: () => queueAction('resolve', {}),
+    open: () => queueAction('open', {}),
+    snooze: (at: unknown) => queueAction('snooze', { until: secondsOf(at, now, 'ctx.snooze') }),
+    assign: (value: unknown) => queueAction('assign', objectOf(value, 'ctx.assign')),
     label: freeze(label),
-    log: freeze(log),
-    call: callHost,
+    priority: (priority: unknown) => queueAction('priority', { priority }),
+    attributes: (value: unknown) => queueAction('attributes', { attributes: objectOf(value, 'ctx.attributes') }),
+    schedule: (at: unknown, name: unknown, given?: unknown) =>
+      queueAction('schedule', {
+        at: secondsOf(at, now, 'ctx.schedule'),
+        name,
+        data: given === undefined ? null : given,
+      }),
+  };
+}
+
+function doorsOf(callHost: ContextPorts['callHost']): Fields {
+  const storageOf = (scope: string) => ({
+    get: (key: unknown) => callHost('storage.get', { scope, key }),
+    set: (key: unknown, value: unknown, options?: unknown) =>
+      callHost('storage.set', { scope, key, value: value === undefined ? null : value, ttl: ttlOf(options) }),
+    delete: (key: unknown) => callHost('storage.delete', { scope, key }),
+    incr: (key: unknown, by: unknown = 1) => callHost('storage.incr', { scope, key, by }),
   });
+  const storage = {
+    ...storageOf('conversation'),
+    conversation: freeze(storageOf('conversation')),
+    contact: freeze(storageOf('contact')),
+    installation: freeze(storageOf('installation')),
+  };
+  const fetch = async (url: unknown, options: unknown = {}): Promise<unknown> => {
+    const input = { url: typeof url === 'string' ? url : SafeString(url), ...objectOf(options, 'ctx.fetch') };
+    const answer = (await callHost('fetch', input)) as Fields;
+    const text = answer.text as string;
+    return freeze({ ...answer, headers: freeze(answer.headers), json: (): unknown => parse(text) });
+  };
+  return {
+    storage: freeze(storage),
+    fetch,
+    llm: freeze({ chat: (request: unknown) => callHost('llm.chat', request) }),
+    kb: freeze({
+      search: (query: unknown, options?: unknown) => callHost('kb.search', { query, ...(options as Fields) }),
+    }),
+    forward: (options?: unknown) => callHost('forward', options),
+  };
+}
+
+function ttlOf(options: unknown): unknown {
+  return typeof options === 'object' && options !== null ? ((options as Fields).ttl ?? null) : null;
+}
+
+/** Unix seconds of a Date or of `{inSeconds}` from now; the run's clock stands still. */
+function secondsOf(at: unknown, now: number, member: string): number {
+  const given = typeof at === 'object' && at !== null && hasOwn(at, 'inSeconds') ? (at as Fields).inSeconds : null;
+  const ms = given === null ? timeOf(at) : typeof given === 'number' ? now + given * 1000 : NaN;
+  if (!isFinite(ms)) throw new SafeTypeError(`${member} takes a Date or { inSeconds: 60 }`);
+  return ceil(ms / 1000);
+}
+
+function timeOf(date: unknown): number {
+  try {
+    return apply(getTime, date, []);
+  } catch {
+    return NaN;
+  }
+}
+
+function objectOf(value: unknown, member: string): object {
+  if (typeof value === 'object' && value !== null && !isArray(value)) return value;
+  throw new SafeTypeError(`${member} takes an object`);
 }
 
 function fieldsOf(value: unknown, textField: string, member: string): object {

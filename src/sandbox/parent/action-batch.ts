@@ -10,7 +10,13 @@ const actionSchemas = {
   reply: 'runtime/action.reply',
   note: 'runtime/action.note',
   handoff: 'runtime/action.handoff',
+  resolve: 'runtime/action.resolve',
+  snooze: 'runtime/action.snooze',
+  open: 'runtime/action.open',
+  assign: 'runtime/action.assign',
   label: 'runtime/action.label',
+  priority: 'runtime/action.priority',
+  attributes: 'runtime/action.attributes',
 } as const satisfies Record<Action['type'], string>;
 
 /**

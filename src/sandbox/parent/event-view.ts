@@ -2,6 +2,15 @@ import type { Permissions } from '../run.ts';
 import { isFields } from '../wire.ts';
 import type { Fields } from '../wire.ts';
 
+const contactFields = [
+  'name',
+  'email',
+  'phone_number',
+  'identifier',
+  'custom_attributes',
+  'visitor_attributes',
+] as const satisfies readonly Permissions['contact'][number][];
+
 // These two identify the contact and need no permission.
 const alwaysVisible = new Set(['id', 'type']);
 
@@ -22,6 +31,11 @@ export function viewEvent(event: unknown, permissions: Permissions): unknown {
     }
   }
   return view;
+}
+
+/** The contact fields that the permissions do not grant. */
+export function withheldFields({ contact }: Permissions): string[] {
+  return contactFields.filter((field) => !contact.includes(field));
 }
 
 function stripContact(contact: unknown, permissions: Permissions): unknown {

@@ -3,7 +3,7 @@ import { hidePaths, startSandboxProcess } from '../child-process.ts';
 import type { SandboxProcess } from '../child-process.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { Owner } from './fair-queue.ts';
-import { viewEvent } from './event-view.ts';
+import { viewEvent, withheldFields } from './event-view.ts';
 import { Paces } from './paces.ts';
 import { runBounds } from '../run.ts';
 import type { HostCall, RunOutcome, RunRequest, RunResult, Sandbox } from '../run.ts';
@@ -240,7 +240,9 @@ function boundsFault(request: RunRequest, input: string): RawResult | null {
 
 /** The request as the JSON text that `start` of isolate/bootstrap.ts parses. */
 function inputOf(request: RunRequest): string {
-  const { bundle, event, handler, config, seed, now, permissions } = request;
+  const { bundle, event, handler, config, history, seed, now, permissions } = request;
   const run = `${bundle.hash.slice(0, 12)}-${seed}`;
-  return JSON.stringify({ event: viewEvent(event, permissions), handler, config, seed, now, run, bounds: runBounds });
+  const view = viewEvent(event, permissions);
+  const withheld = withheldFields(permissions);
+  return JSON.stringify({ event: view, handler, config, history, withheld, seed, now, run, bounds: runBounds });
 }

@@ -1,0 +1,45 @@
+import { findMessages } from '../records/message.ts';
+import type { Message } from '../records/message.ts';
+import type { Executor } from '../postgres/sql.ts';
+import type { Permissions, RecordedCall } from '../sandbox/run.ts';
+import { unixSeconds } from '../lib/unix-time.ts';
+
+/** All messages of a history together; the oldest are left out. */
+const maxChars = 512 * 1024;
+
+/**
+ * The latest messages of a conversation, oldest first, as many as the permissions allow: as a call, because the messages may
+ * be others when the run is repeated from its record. Null without the permission.
+ */
+export async function readHistory(
+  executor: Executor,
+  { accountId, conversationId }: { accountId: number; conversationId: number },
+  { history: limit, notes_read: readsNotes, contact }: Permissions,
+): Promise<RecordedCall | null> {
+  if (limit === 0) return null;
+  const startedAt = performance.now();
+  const found = await findMessages(executor, accountId, conversationId, { limit, publicOnly: !readsNotes });
+  const messages = found.map((message) => view(message, contact.includes('name')));
+  const ms = Math.round(performance.now() - startedAt);
+  return { name: 'history', input: { limit }, output: fitting(messages), ms };
+}
+
+function view({ sender, ...message }: Message, showsContact: boolean) {
+  const { id, kind: type, name } = sender;
+  return {
+    id: message.id,
+    content: message.content,
+    content_type: message.contentType,
+    content_attributes: message.contentAttributes,
+    message_type: message.type,
+    private: message.private,
+    created_at: unixSeconds(message.createdAt),
+    sender: id === null ? null : { type, id, ...(type === 'contact' && !showsContact ? {} : { name }) },
+  };
+}
+
+function fitting(messages: readonly object[]): object[] {
+  let left = maxChars;
+  const from = messages.findLastIndex((message) => (left -= JSON.stringify(message).length) < 0);
+  return messages.slice(from + 1);
+}
