@@ -6,6 +6,8 @@ import { afterRun, isBlamed, transientDelayMs } from '../deliveries/core/after-r
 import type { Verdict } from '../deliveries/core/verdict.ts';
 import { StaleDelivery } from '../deliveries/queue/finish.ts';
 import type { BotToRun } from '../records/bot-to-run.ts';
+import type { Database } from '../postgres/database.ts';
+import { findMessages } from '../records/message.ts';
 import { findWithBot } from '../records/conversation-rows.ts';
 import type { Conversation } from '../records/conversation.ts';
 import { ApiError } from '../errors.ts';
@@ -29,6 +31,7 @@ export interface RunVerdict extends Pick<Verdict, 'state' | 'delayMs' | 'errorCo
 export type Settle = (tx: Transaction, verdict: RunVerdict) => Promise<unknown>;
 
 export interface BotRunnerOptions extends RunPorts {
+  database: Database;
   /** Logs bots that come into quarantine. */
   log: SandboxLog;
 }
@@ -36,9 +39,16 @@ export interface BotRunnerOptions extends RunPorts {
 /** Runs plugin bots on events: first in the sandbox; then all actions, or none, in one transaction. */
 export class BotRunner {
   readonly #options: BotRunnerOptions;
+  readonly #ports: RunPorts;
 
   constructor(options: BotRunnerOptions) {
+    const { database } = options;
     this.#options = options;
+    this.#ports = {
+      ...options,
+      readMessages: ({ accountId, conversationId }, window) =>
+        findMessages(database.em(), accountId, conversationId, window),
+    };
   }
 
   /** Handles one event, and settles its delivery together with the run's effects. Throws what `settle` throws. */
@@ -51,7 +61,7 @@ export class BotRunner {
     const unheard = whyUnheard(conversation, bot.id, event.name);
     if (unheard !== null) return this.#cancel(input, settle, unheard);
     if (conversation.bot?.unfit === 'bot_quarantined') return this.#passOver(input, bot, settle);
-    const run = await runBot(this.#options, input, bot);
+    const run = await runBot(this.#ports, input, bot);
     try {
       await this.#conclude(run, settle);
     } catch (error) {

@@ -1,8 +1,15 @@
-import { findMessages } from '../records/message.ts';
 import type { Message } from '../records/message.ts';
-import type { Executor } from '../postgres/sql.ts';
 import type { Permissions, RecordedCall } from '../sandbox/run.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
+
+/** A conversation of an account. */
+export interface RunPlace {
+  accountId: number;
+  conversationId: number;
+}
+
+/** Reads the latest messages of a conversation, oldest first. */
+export type ReadMessages = (place: RunPlace, window: { limit: number; publicOnly: boolean }) => Promise<Message[]>;
 
 /** All messages of a history together; the oldest are left out. */
 const maxChars = 512 * 1024;
@@ -12,13 +19,13 @@ const maxChars = 512 * 1024;
  * be others when the run is repeated from its record. Null without the permission.
  */
 export async function readHistory(
-  executor: Executor,
-  { accountId, conversationId }: { accountId: number; conversationId: number },
+  readMessages: ReadMessages,
+  place: RunPlace,
   { history: limit, notes_read: readsNotes, contact }: Permissions,
 ): Promise<RecordedCall | null> {
   if (limit === 0) return null;
   const startedAt = performance.now();
-  const found = await findMessages(executor, accountId, conversationId, { limit, publicOnly: !readsNotes });
+  const found = await readMessages(place, { limit, publicOnly: !readsNotes });
   const messages = found.map((message) => view(message, contact.includes('name')));
   const ms = Math.round(performance.now() - startedAt);
   return { name: 'history', input: { limit }, output: fitting(messages), ms };

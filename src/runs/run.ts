@@ -1,11 +1,10 @@
 import type { BotRun } from '../domain/bots/run-records.ts';
-import type { Database } from '../postgres/database.ts';
 import type { BotToRun } from '../records/bot-to-run.ts';
 import type { Clock, Random } from '../lib/ports.ts';
 import { validateConfig } from '../packages/manifest.ts';
 import type { InstalledPlugin, InstalledPlugins } from './installed-plugins.ts';
 import type { RunResult, Sandbox } from '../sandbox/run.ts';
-import { readHistory } from './history.ts';
+import { readHistory, type ReadMessages } from './history.ts';
 import { errorOfRun } from './run-error.ts';
 
 /** An event for a plugin bot. */
@@ -34,16 +33,17 @@ export interface Run {
 }
 
 export interface RunPorts {
-  database: Database;
   plugins: Pick<InstalledPlugins, 'find'>;
   sandbox: Sandbox;
   clock: Clock;
   random: Random;
+  /** Reads a conversation's latest messages; without it no bot gets any. */
+  readMessages?: ReadMessages;
 }
 
 /** Runs a bot on an event in the sandbox; changes nothing. */
 export async function runBot(
-  { database, plugins, sandbox, clock, random }: RunPorts,
+  { plugins, sandbox, clock, random, readMessages }: RunPorts,
   input: BotEvent,
   bot: BotToRun,
 ): Promise<Run> {
@@ -57,7 +57,7 @@ export async function runBot(
     return { ...base, config, result: unloaded(problems.map(({ message }) => message).join('; ')) };
   const { limits, permissions } = pack.manifest;
   const place = { accountId: input.account.id, conversationId: input.event.conversationId };
-  const history = await readHistory(database.em(), place, permissions);
+  const history = readMessages ? await readHistory(readMessages, place, permissions) : null;
   const result = await sandbox.run({
     owner: { account: input.account.id, bot: bot.id },
     bundle: pack.bundle,
