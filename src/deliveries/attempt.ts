@@ -45,7 +45,7 @@ export interface Made {
 }
 
 interface WayOut {
-  call: (claimed: Claimed, onWait?: OnWait) => Promise<Made>;
+  call: (claimed: Claimed, standing: DueEndpoint, onWait?: OnWait) => Promise<Made>;
   /** Stores what an attempt shows of its endpoint; left out for endpoints without health of their own. */
   learn?: Learn;
 }
@@ -56,7 +56,7 @@ interface WayOut {
  */
 export function attempts(options: AttemptOptions, { call, learn }: WayOut): Deliver {
   return async (claimed, standing, onWait) => {
-    const made = isDefective(claimed) ? await endDefective(options, claimed) : await call(claimed, onWait);
+    const made = isDefective(claimed) ? await endDefective(options, claimed) : await call(claimed, standing, onWait);
     const isAsKnown = made.outcome === 'delivered' && standing.isProven === true && standing.circuit === 'closed';
     if (!isAsKnown) await learn?.(claimed, standing, made.outcome);
     return { outcome: made.outcome, isAsKnown, ...resultOf(options, claimed, made) };

@@ -7,7 +7,7 @@ import { finishedWith, settleDelivery, unlessStale } from './queue/finish.ts';
 
 /** Delivers to plugin bots by a run, which settles the delivery in the transaction of its effects. */
 export function toPlugin(options: AttemptOptions & { botRunner: BotRunner }): Deliver {
-  return attempts(options, { call: (claimed, onWait) => runOn(claimed, options, onWait) });
+  return attempts(options, { call: (claimed, _, onWait) => runOn(claimed, options, onWait) });
 }
 
 async function runOn(
