@@ -25,7 +25,7 @@ async function runOn(
   const isOurs = await unlessStale(() =>
     botRunner.handle(input, async (tx, { detail = null, ...rest }) => {
       const verdict: Verdict = { status: null, responseBody: null, ...rest };
-      await settleDelivery(tx.em, finishedWith(claimed, verdict), holdAttempts);
+      await settleDelivery(tx.connection, finishedWith(claimed, verdict), holdAttempts);
       made = { verdict, isSettled: true, outcome: outcomeOfRun(verdict), detail };
     }),
   );

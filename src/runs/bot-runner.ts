@@ -11,6 +11,7 @@ import { findMessages } from '../records/message.ts';
 import { findWithBot } from '../records/conversation-rows.ts';
 import type { Conversation } from '../records/conversation.ts';
 import { ApiError } from '../errors.ts';
+import { together } from '../lib/together.ts';
 import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
 import type { SandboxLog } from '../sandbox/parent/pool.ts';
 import { applyActions, isSuperseded } from './apply-actions.ts';
@@ -29,6 +30,12 @@ export interface RunVerdict extends Pick<Verdict, 'state' | 'delayMs' | 'errorCo
  * delivery is no longer this process's.
  */
 export type Settle = (tx: Transaction, verdict: RunVerdict) => Promise<unknown>;
+
+/** What follows from a run; `effects` are under way. */
+interface Conclusion {
+  verdict: Omit<RunVerdict, 'durationMs'>;
+  effects: readonly Promise<unknown>[];
+}
 
 export interface BotRunnerOptions extends RunPorts {
   database: Database;
@@ -81,35 +88,42 @@ export class BotRunner {
 
   #commitEffects(run: Run, settle: Settle): Promise<void> {
     const { input, bot, result } = run;
-    return this.#commit(run, actorOf(bot, input.event.depth), settle, async (tx) => {
-      const { conversationId } = input.event;
-      const superseded = isSuperseded(await lock(tx, conversationId), run);
-      if (!superseded) await applyActions(tx, conversationId, result.actions);
-      await keepGoodRun(tx, recordOf(run, superseded ? 'superseded' : result.outcome));
-      return { state: 'delivered', delayMs: 0, errorCode: superseded ? 'superseded' : null };
+    return this.#commit(run, actorOf(bot, input.event.depth), settle, (tx, conversation) => {
+      const superseded = isSuperseded(conversation, run);
+      return {
+        verdict: { state: 'delivered', delayMs: 0, errorCode: superseded ? 'superseded' : null },
+        effects: [
+          ...(superseded ? [] : [applyActions(tx, conversation.id, result.actions)]),
+          keepGoodRun(tx, recordOf(run, superseded ? 'superseded' : result.outcome)),
+        ],
+      };
     });
   }
 
   #retry(run: Run, settle: Settle): Promise<void> {
     const { outcome, error: detail = '' } = run.result;
-    return this.#commit(run, system, settle, async (tx) => {
-      await lock(tx, run.input.event.conversationId);
-      await keepRun(tx, recordOf(run, outcome));
-      return { state: 'pending', delayMs: transientDelayMs, errorCode: outcome, detail };
-    });
+    return this.#commit(run, system, settle, (tx) => ({
+      verdict: { state: 'pending', delayMs: transientDelayMs, errorCode: outcome, detail },
+      effects: [keepRun(tx, recordOf(run, outcome))],
+    }));
   }
 
   // The customer must not wait for a bot that cannot answer: people get the conversation, with a note that says why.
   async #fail(run: Run, settle: Settle, { outcome, error }: { outcome: string; error: string }): Promise<void> {
     const { input, bot } = run;
     let quarantine: Quarantine | null = null;
-    await this.#commit(run, system, settle, async (tx) => {
-      const { conversationId } = input.event;
-      await lock(tx, conversationId);
-      await suspendBot(tx, conversationId, endAfter(outcome, bot));
-      await keepRun(tx, recordOf(run, outcome, error));
-      quarantine = isBlamed(outcome) ? await countFailedRun(tx, bot.id, outcome) : null;
-      return { state: 'exhausted', delayMs: 0, errorCode: outcome, detail: error };
+    await this.#commit(run, system, settle, (tx, conversation) => {
+      const blame = async (): Promise<void> => {
+        quarantine = await countFailedRun(tx, bot.id, outcome);
+      };
+      return {
+        verdict: { state: 'exhausted', delayMs: 0, errorCode: outcome, detail: error },
+        effects: [
+          suspendBot(tx, conversation.id, endAfter(outcome, bot)),
+          keepRun(tx, recordOf(run, outcome, error)),
+          ...(isBlamed(outcome) ? [blame()] : []),
+        ],
+      };
     });
     if (quarantine) tellQuarantine(this.#options.log, { account: input.account.id, bot: bot.id, outcome }, quarantine);
   }
@@ -129,25 +143,23 @@ export class BotRunner {
     });
   }
 
+  // Effects, record and verdict are asked for together, so that they share round trips.
   #commit(
     { input, result }: Run,
     actor: Actor,
     settle: Settle,
-    work: (tx: Transaction) => Promise<Omit<RunVerdict, 'durationMs'>>,
+    conclude: (tx: Transaction, conversation: Conversation) => Conclusion,
   ): Promise<void> {
     return this.#transact(input, actor, async (tx) => {
-      await settle(tx, { ...(await work(tx)), durationMs: result.wallMs });
+      const conversation = await tx.conversation(input.event.conversationId);
+      // A conversation that was deleted meanwhile took its deliveries with it.
+      if (!conversation) throw new StaleDelivery();
+      const { verdict, effects } = conclude(tx, conversation);
+      await together([...effects, settle(tx, { ...verdict, durationMs: result.wallMs })]);
     });
   }
 
   #transact(input: BotEvent, actor: Actor, work: (tx: Transaction) => Promise<void>): Promise<void> {
     return transact(this.#options.database, { account: input.account, actor }, work);
   }
-}
-
-// A conversation that was deleted meanwhile took its deliveries with it.
-async function lock(tx: Transaction, conversationId: number): Promise<Conversation> {
-  const conversation = await tx.conversation(conversationId);
-  if (!conversation) throw new StaleDelivery();
-  return conversation;
 }

@@ -209,10 +209,9 @@ const costs: Readonly<
     statements: [
       'read conversation',
       'begin + lock conversation',
-      'count messages',
+      'insert into bot_runs + count messages',
       'insert into labels',
       'take message id',
-      'insert into bot_runs',
       'write conversations, messages, events + commit',
     ],
   },

@@ -2,9 +2,9 @@ import type { Mutant } from './mutant.ts';
 
 export const runs: readonly Mutant[] = [
   {
-    file: 'src/runs/bot-runner.ts',
-    text: 'input.event.depth + 1',
-    replacement: 'input.event.depth',
+    file: 'src/runs/conduct.ts',
+    text: 'depth: depth + 1',
+    replacement: 'depth',
     test: 'test/runs/overtaken.test.ts',
     only: 'a bot that answers itself',
     harm: 'Bots that hear what bots cause answer each other until the bound on loops.',
@@ -18,8 +18,10 @@ export const runs: readonly Mutant[] = [
   },
   {
     file: 'src/runs/bot-runner.ts',
-    text: 'tx.conversation(conversationId)',
-    replacement: 'findConversation(tx.em, tx.account.id, conversationId)',
+    text: `await tx.conversation(input.event.conversationId);`,
+    replacement: `(
+        await findWithBot(tx.connection, tx.account.id, { ...input.event, botId: input.botId })
+      )?.conversation;`,
     test: 'test/runs/overtaken.test.ts',
     only: 'in the moment in which it settles',
     harm: "A bot's handoff slips in after a person took over.",

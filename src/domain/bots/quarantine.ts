@@ -39,7 +39,7 @@ const countStatement = prepared(`
  * failure, or null.
  */
 export async function countFailedRun(tx: Transaction, botId: number, reason: string): Promise<Quarantine | null> {
-  const [begun] = await sql<{ quarantined_until: string | null }>(tx.em, countStatement, [
+  const [begun] = await sql<{ quarantined_until: string | null }>(tx.connection, countStatement, [
     botId,
     tx.account.id,
     toleratedFailures,

@@ -58,7 +58,7 @@ export function keepGoodRun(tx: Transaction, run: BotRun): Promise<void> {
 }
 
 async function keep(tx: Transaction, run: BotRun, statement: string): Promise<void> {
-  await sql(tx.em, statement, [
+  await sql(tx.connection, statement, [
     tx.account.id,
     run.botId,
     run.conversationId,

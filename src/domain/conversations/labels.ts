@@ -48,7 +48,7 @@ function sayLabels(tx: Transaction, conversation: Conversation, current: string[
 async function removeLabels(tx: Transaction, conversation: Conversation, titles: readonly string[]): Promise<void> {
   if (titles.length === 0) return;
   await sql(
-    tx.em,
+    tx.connection,
     `DELETE FROM conversation_labels cl USING labels l WHERE cl.account_id = $1 AND cl.conversation_id = $2
        AND l.account_id = cl.account_id AND l.id = cl.label_id AND l.title = ANY ($3)`,
     [tx.account.id, conversation.id, titles],
