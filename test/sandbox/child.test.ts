@@ -11,7 +11,7 @@ import { WatchedProcess } from '../../src/sandbox/parent/watched-process.ts';
 import { OngoingRun } from '../../src/sandbox/parent/ongoing-run.ts';
 import type { RawResult } from '../../src/sandbox/parent/watched-process.ts';
 import { LineReader, readChildMessage } from '../../src/sandbox/wire.ts';
-import { botOf, directoryOf, requestOf, sandboxPids, until } from './helpers.ts';
+import { botOf, computedMs, directoryOf, requestOf, sandboxPids, unhurried, until } from './helpers.ts';
 
 async function startReady(): Promise<SandboxProcess> {
   const child = startSandboxProcess(256);
@@ -19,15 +19,7 @@ async function startReady(): Promise<SandboxProcess> {
   return child;
 }
 
-const hertz = 100;
 const busyMs = 100;
-
-/** The processor time that the child has used, as the system counts it. */
-function computedMs({ pid }: SandboxProcess): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  const [user = 0, system = 0] = fields.slice(11, 13).map(Number);
-  return ((user + system) * 1000) / hertz;
-}
 
 describe('sandbox: child process', () => {
   it('has no environment, no inherited stream, and the permission model', async () => {
@@ -161,8 +153,8 @@ describe('sandbox: child process', () => {
     ]) {
       child.stdin.write(`${JSON.stringify(message)}\n`);
     }
-    const before = computedMs(child);
-    await until(() => computedMs(child) - before > busyMs);
+    const before = computedMs(child.pid);
+    await until(() => computedMs(child.pid) - before > busyMs);
     child.stdin.end();
     await until(() => child.exitCode !== null || child.signalCode !== null);
     expect(child.signalCode).to.equal('SIGKILL');
@@ -216,7 +208,7 @@ describe('sandbox: child process', () => {
     ] as const) {
       it(`is killed when it ${title}`, async () => {
         // Memory is taken as fast as the machine allows: it must be the memory that ends the run, not the time.
-        const limits = outcome === 'rss_limit' ? { ...defaultLimits, sliceMs: 15_000 } : defaultLimits;
+        const limits = outcome === 'rss_limit' ? unhurried : defaultLimits;
         const result = await runIn(afterReady(code), limits);
         expect(result.outcome).to.equal(outcome);
         expect(result.wallMs).to.be.below(defaultLimits.wallMs / 2);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { sampleEvents } from '../../src/cli/sample-events.ts';
 import { defaultLimits, noPermissions } from '../../src/sandbox/run.ts';
-import type { Bundle, Permissions, RunRequest } from '../../src/sandbox/run.ts';
+import type { Bundle, Permissions, RunLimits, RunRequest } from '../../src/sandbox/run.ts';
 
 /** Everything a manifest can ask for. */
 export const allPermissions: Permissions = {
@@ -25,7 +25,10 @@ export function botOf(body: string, top = ''): Bundle {
   return bundleOf(`${top};({ default: { on: { async message_created(ctx) { ${body}\n } } } })`);
 }
 
-/** A request that runs the bundle on the sample message. */
+/** Limits for runs that no limit is to end: on a busy machine, half a second of a slice is little computing. */
+export const unhurried: RunLimits = { ...defaultLimits, sliceMs: 15_000 };
+
+/** A request that runs the bundle on the sample message, without hurry. */
 export function requestOf(bundle: Bundle, changes: Partial<RunRequest> = {}): RunRequest {
   return {
     owner: { account: 1, bot: 1 },
@@ -35,10 +38,23 @@ export function requestOf(bundle: Bundle, changes: Partial<RunRequest> = {}): Ru
     config: {},
     seed: 7,
     now: 1_750_000_000_000,
-    limits: defaultLimits,
+    limits: unhurried,
     permissions: allPermissions,
     ...changes,
   };
+}
+
+const hertz = 100;
+
+/** Milliseconds of processor time that a process has used, as the system counts it; 0 when it is gone. */
+export function computedMs(pid: number | undefined): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    const [user = 0, system = 0] = fields.slice(11, 13).map(Number);
+    return ((user + system) * 1000) / hertz;
+  } catch {
+    return 0;
+  }
 }
 
 /** Process ids of the sandbox children of this process. */

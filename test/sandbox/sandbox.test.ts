@@ -271,7 +271,7 @@ describe('sandbox', () => {
         expect(await run(body), body).to.include({ outcome: 'threw' });
       }
     }
-    expect(await run('for (;;) await 0')).to.include({ outcome: 'timeout' });
+    expect(await run('for (;;) await 0', { limits: defaultLimits })).to.include({ outcome: 'timeout' });
   });
 
   it('refuses runs beyond the queue, and counts those that wait', async () => {

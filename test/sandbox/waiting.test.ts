@@ -139,10 +139,11 @@ describe('sandbox: runs that wait for the service', () => {
   });
 
   it('keep the log of a run that is stopped or killed', async () => {
-    const stopped = await run(`ctx.log.info('before', { a: 1 }); for (;;);`);
+    const limits = defaultLimits;
+    const stopped = await run(`ctx.log.info('before', { a: 1 }); for (;;);`, { limits });
     expect(stopped.outcome).to.equal('timeout');
     expect(stopped.logs).to.deep.equal([{ level: 'info', message: 'before', fields: { a: 1 } }]);
-    const killed = await run(`ctx.log.error('before'); let b = 7n; for (let i = 0; i < 40; i++) b *= b`);
+    const killed = await run(`ctx.log.error('before'); let b = 7n; for (let i = 0; i < 40; i++) b *= b`, { limits });
     expect(killed.outcome).to.be.oneOf(['unresponsive', 'rss_limit']);
     expect(killed.logs).to.deep.equal([{ level: 'error', message: 'before' }]);
   });
