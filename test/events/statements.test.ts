@@ -1,9 +1,13 @@
 import { expect } from 'chai';
 import { checkSla } from '../../src/domain/conversations/breaches.ts';
+import { takeHeads } from '../../src/deliveries/queue/claim.ts';
+import { lookAt } from '../../src/deliveries/queue/due-endpoints.ts';
+import { leaseLanes } from '../../src/deliveries/queue/lease.ts';
+import { toPlugin } from '../../src/deliveries/to-plugin.ts';
 import { wakeDueSnoozes } from '../../src/domain/conversations/snoozes.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
 import { BotRunner } from '../../src/runs/bot-runner.ts';
-import type { Action } from '../../src/sandbox/run.ts';
+import type { Action, Sandbox } from '../../src/sandbox/run.ts';
 import { openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
 import { TestApp } from '../support/app.ts';
 import { addPerson } from '../support/people.ts';
@@ -18,6 +22,11 @@ const background =
 const names: readonly [RegExp, string][] = [
   [/^(begin|commit)/i, '$1'],
   [/.*k\.token_hash = \$1/, 'read identity'],
+  [/AS touched \(endpoint_id/, 'look at endpoints'],
+  [/^WITH candidate AS/, 'lease lanes'],
+  [/AS left_behind/, 'take heads'],
+  [/^WITH result AS/, 'finish delivery'],
+  [/^SELECT l\.id FROM lanes .* FOR UPDATE/, 'lock lanes'],
   [/INTO bot_runs/, 'insert into bot_runs'],
   [/^WITH c AS MATERIALIZED .*ANY \(ARRAY.* FOR UPDATE/, 'lock conversations'],
   [/^WITH c AS MATERIALIZED/, 'lock conversation'],
@@ -46,6 +55,7 @@ function nameOf(statement: string): string {
   return (pattern.exec(statement)?.[0] ?? '').replace(pattern, name).toLowerCase();
 }
 
+const holdAttempts = 3;
 const actions: Action[] = [
   { type: 'reply', content: 'Let me see' },
   { type: 'label', add: ['billing'] },
@@ -204,12 +214,15 @@ const costs: Readonly<
       'commit',
     ],
   },
-  'a run in which a bot replies, labels and hands off': {
-    prepare: prepareRun,
+  "a bot's turn, from the look for what is due, in which it replies, labels and hands off": {
+    prepare: prepareTurn,
     statements: [
+      'look at endpoints',
+      'lease lanes',
+      'take heads',
       'read conversation',
       'begin + lock conversation',
-      'insert into bot_runs + count messages',
+      'insert into bot_runs + lock lanes + finish delivery + count messages',
       'insert into labels',
       'take message id',
       'write conversations, messages, events + commit',
@@ -217,36 +230,33 @@ const costs: Readonly<
   },
 };
 
-async function prepareRun(app: TestApp): Promise<Operation> {
+async function prepareTurn(app: TestApp): Promise<Operation> {
   const id = await openConversation(app, (await serveInboxes(app, ['thinker'])).get('thinker'));
   await app.post(`conversations/${id}/messages`, { content: 'Hello', message_type: 'incoming' });
-  const [event] = await app.query<{ id: number; bot_id: number; bot_payload: unknown }>(
-    `SELECT id, bot_id, bot_payload FROM events WHERE conversation_id = $1 AND name = 'message_created'`,
+  const [bot] = await app.query<{ id: number }>(
+    `SELECT endpoint_id AS id FROM lanes WHERE endpoint_kind = 'bot' AND subject_kind = 'conversation' AND subject_id = $1`,
     [id],
   );
   // The code of a plugin is read from the database once.
   await app.app.plugins.find('thinker');
-  const bots = new BotRunner({
-    database: app.app.database,
-    plugins: app.app.plugins,
-    clock: systemClock,
-    random: systemRandom,
-    log: { warn: () => undefined },
-    sandbox: {
-      queued: 0,
-      close: async () => undefined,
-      run: async () => ({ outcome: 'ok', actions, logs: [], calls: [], wallMs: 1, cpuMs: 0 }),
-    },
-  });
-  const input = {
-    account: { id: 1, name: 'Demo account' },
-    botId: event!.bot_id,
-    event: { id: event!.id, name: 'message_created', conversationId: id, depth: 0 },
-    body: JSON.stringify(event!.bot_payload),
-    attempt: 1,
-    failures: 0,
+  const { database, plugins } = app.app;
+  const log = { info: () => undefined, warn: () => undefined };
+  const sandbox: Sandbox = {
+    queued: 0,
+    close: async () => undefined,
+    run: async () => ({ outcome: 'ok', actions, logs: [], calls: [], wallMs: 1, cpuMs: 0 }),
   };
-  return () => bots.handle(input, async () => true);
+  const ports = { clock: systemClock, random: systemRandom };
+  const botRunner = new BotRunner({ database, plugins, ...ports, log, sandbox });
+  const deliver = toPlugin({ database, holdAttempts, log, botRunner });
+  return async () => {
+    const [due] = await lookAt(database.em(), 'bot', [{ id: bot!.id, accountId: 1 }]);
+    const share = { kind: 'bot', shares: [{ ...due!, lanes: 1 }], leaseSeconds: 30 } as const;
+    const token = systemRandom.uuid();
+    const [lane] = await leaseLanes(database.em(), share, token);
+    const [claimed] = await takeHeads(database.em(), { laneIds: [lane!.id], token, holdAttempts });
+    expect(await deliver(claimed!, due!)).to.include({ outcome: 'delivered' });
+  };
 }
 
 describe('the statements of', () => {

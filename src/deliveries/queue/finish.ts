@@ -117,8 +117,11 @@ export async function finishDeliveries(
   results: readonly Finished[],
   holdAttempts: number,
 ): Promise<number[]> {
-  await lockLeased(executor, results);
-  const written = await finishFreeDeliveries(executor, results, holdAttempts);
+  // One round trip: the second statement is run when the first has the locks.
+  const [, written] = await Promise.all([
+    lockLeased(executor, results),
+    finishFreeDeliveries(executor, results, holdAttempts),
+  ]);
   return written.flatMap(({ deliveryId }) => deliveryId ?? []);
 }
 
