@@ -1,3 +1,8 @@
+import { prepared } from '../postgres/prepared.ts';
+import { sql, type Executor } from '../postgres/sql.ts';
+import { columns, joins, toConversation, type Row } from './conversation-rows.ts';
+import type { Conversation } from './conversation.ts';
+
 /** A plugin bot, as far as its runs need it. */
 export interface BotToRun {
   id: number;
@@ -9,13 +14,7 @@ export interface BotToRun {
   config: Record<string, unknown>;
 }
 
-/** The columns of a bot to run, from `r` (agent_bots). */
-export const botToRunColumns = `
-  r.id AS run_bot_id, r.name AS run_bot_name, r.avatar_url AS run_bot_avatar, r.plugin_id AS run_bot_plugin,
-  r.config AS run_bot_config`;
-
-/** A row with these columns. */
-export interface BotToRunRow {
+interface BotRow {
   run_bot_id: number;
   run_bot_name: string;
   run_bot_avatar: string | null;
@@ -23,8 +22,23 @@ export interface BotToRunRow {
   run_bot_config: Record<string, unknown>;
 }
 
-/** The bot of a row. */
-export function toBotToRun(row: BotToRunRow): BotToRun {
+const statement = prepared(`
+  SELECT ${columns}, r.id AS run_bot_id, r.name AS run_bot_name, r.avatar_url AS run_bot_avatar,
+    r.plugin_id AS run_bot_plugin, r.config AS run_bot_config
+  FROM conversations c ${joins} JOIN agent_bots r ON r.id = $3 AND (r.account_id = $1 OR r.account_id IS NULL)
+  WHERE c.account_id = $1 AND c.id = $2`);
+
+/** A conversation and the bot that is to run in it, which may serve it no more; null when either is gone. */
+export async function findWithBot(
+  executor: Executor,
+  accountId: number,
+  { conversationId, botId }: { conversationId: number; botId: number },
+): Promise<{ conversation: Conversation; bot: BotToRun } | null> {
+  const [row] = await sql<Row & BotRow>(executor, statement, [accountId, conversationId, botId]);
+  return row ? { conversation: toConversation(row), bot: toBot(row) } : null;
+}
+
+function toBot(row: BotRow): BotToRun {
   return {
     id: row.run_bot_id,
     name: row.run_bot_name,

@@ -1,12 +1,11 @@
 import { prepared } from '../postgres/prepared.ts';
 import { moment, momentOrNull, sql, type Executor } from '../postgres/sql.ts';
-import { botToRunColumns, toBotToRun, type BotToRun, type BotToRunRow } from './bot-to-run.ts';
 import type { BotSilence, Conversation, ConversationStatus, HumanSilence, Named, Priority } from './conversation.ts';
 import { lastMessageColumn, toMessage, type Message, type MessageRow } from './message.ts';
 import { servingBotColumns, toServingBot, type ServingBotRow } from './serving-bot.ts';
 
-// One list of columns, so that every reader of a conversation gets the same object.
-const columns = `
+/** The columns of a conversation from `c` and the tables it is joined to: one list, so that every reader gets the same object. */
+export const columns = `
   c.id, c.account_id, a.name AS account_name, c.inbox_id, i.name AS inbox_name, i.channel_type,
   i.greeting_enabled OR i.working_hours_enabled AS inbox_greets, i.enable_auto_assignment AS inbox_auto_assigns,
   c.contact_id, ct.name AS contact_name, ct.email AS contact_email, ct.phone_number AS contact_phone,
@@ -20,7 +19,8 @@ const columns = `
   c.first_response_due_at, c.resolution_due_at, c.unread_count, c.event_sequence,
   c.additional_attributes, c.custom_attributes, c.created_at, c.updated_at, c.last_activity_at`;
 
-const joins = `
+/** The tables that `columns` reads beside `c`. */
+export const joins = `
   JOIN accounts a ON a.id = c.account_id
   JOIN inboxes i ON i.account_id = c.account_id AND i.id = c.inbox_id
   JOIN contacts ct ON ct.account_id = c.account_id AND ct.id = c.contact_id
@@ -28,7 +28,8 @@ const joins = `
   LEFT JOIN teams t ON t.account_id = c.account_id AND t.id = c.team_id
   LEFT JOIN agent_bots b ON b.id = coalesce(c.agent_bot_id, i.agent_bot_id)`;
 
-interface Row extends ServingBotRow {
+/** A row with the columns. */
+export interface Row extends ServingBotRow {
   id: number;
   account_id: number;
   account_name: string;
@@ -73,8 +74,6 @@ interface Row extends ServingBotRow {
 
 const read = `SELECT ${columns} FROM conversations c ${joins}`;
 const findOne = prepared(`${read} WHERE c.account_id = $1 AND c.id = $2`);
-const findWithBotStatement = prepared(`SELECT ${columns}, ${botToRunColumns} FROM conversations c ${joins}
-  JOIN agent_bots r ON r.id = $3 AND (r.account_id = $1 OR r.account_id IS NULL) WHERE c.account_id = $1 AND c.id = $2`);
 
 /** A conversation of the account, or null. To change one, lock it by Transaction.conversation. */
 export async function findConversation(
@@ -86,18 +85,8 @@ export async function findConversation(
   return row ? toConversation(row) : null;
 }
 
-/** A conversation and the bot that is to run in it, which may serve it no more; null when either is gone. */
-export async function findWithBot(
-  executor: Executor,
-  accountId: number,
-  { conversationId, botId }: { conversationId: number; botId: number },
-): Promise<{ conversation: Conversation; bot: BotToRun } | null> {
-  const rows = await sql<Row & BotToRunRow>(executor, findWithBotStatement, [accountId, conversationId, botId]);
-  const [row] = rows;
-  return row ? { conversation: toConversation(row), bot: toBotToRun(row) } : null;
-}
-
-function toConversation(row: Row): Conversation {
+/** The conversation of a row with the columns. */
+export function toConversation(row: Row): Conversation {
   return {
     id: row.id,
     account: { id: row.account_id, name: row.account_name },
