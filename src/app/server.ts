@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { routes } from '../api/index.ts';
 import { docsFiles } from '../api/service/docs.ts';
-import { Identities } from '../domain/people/identity.ts';
+import { Identities } from '../domain/people/remembered-identities.ts';
 import { FairGate } from '../http/server/fair-gate.ts';
 import { RateLimit } from '../http/server/rate-limit.ts';
 import { createHttpServer, type HttpServer } from '../http/server/server.ts';

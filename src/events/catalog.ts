@@ -2,7 +2,7 @@ import type { Contact } from '../records/contact.ts';
 import type { Conversation, Named } from '../records/conversation.ts';
 import type { Message } from '../records/message.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
-import type { SchemaName } from '../schemas.ts';
+import { assertShape, type SchemaName } from '../schemas.ts';
 import { accountMessage, botConversation, botMessage, contactRecord, conversationRecord } from './payloads.ts';
 import { accountSession, botSession, type StartedSession } from './session-payloads.ts';
 
@@ -96,6 +96,22 @@ export const catalog = {
 
 export type EventName = keyof typeof catalog;
 export type Audience = 'account' | 'bot';
+
+/** Which body: of which event, for whom, as which of its conversation's events. */
+interface Wanted {
+  name: EventName;
+  audience: Audience;
+  sequence: number | null;
+}
+
+/** The body of an event for an audience, as JSON; null when the audience does not receive it. */
+export function bodyOf({ name, audience, sequence }: Wanted, subject: Subject): string | null {
+  const build = (catalog[name] as Entry)[audience];
+  if (!build) return null;
+  const body = { event: name, ...build(subject), ...(sequence === null ? {} : { sequence }) };
+  assertShape(payloadSchema(name, audience), body);
+  return JSON.stringify(body);
+}
 
 /** The schema of an event's body for an audience. */
 export function payloadSchema(name: EventName, audience: Audience): SchemaName {

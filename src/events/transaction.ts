@@ -3,11 +3,11 @@ import type { Database } from '../postgres/database.ts';
 import type { Executor } from '../postgres/sql.ts';
 import type { ConversationDraft, RowChoice } from '../records/conversation-rows.ts';
 import type { Conversation, Named } from '../records/conversation.ts';
-import type { HeldConversations } from '../records/held-conversations.ts';
-import type { Message } from '../records/message.ts';
+import { HeldConversations } from '../records/held-conversations.ts';
+import { nextMessageId, type Message } from '../records/message.ts';
 import type { EventName, Subject } from './catalog.ts';
-import type { BotDecision, Outbox } from './outbox.ts';
-import { commitWithRetries, type UnitOfWork } from './unit-of-work.ts';
+import { eventOf, type BotDecision } from './outbox.ts';
+import { commitWithRetries, type Part, type Proof, type UnitOfWork } from './unit-of-work.ts';
 
 /**
  * On whose behalf something is done. `depth` is the number of bot runs between a customer's action and this one: 0 for
@@ -41,7 +41,7 @@ export interface Scope {
   account: Named;
   actor: Actor;
   /** Verifies what is known of the actor, in the transaction; its error refuses the whole of it. */
-  proof?: { verify: (executor: Executor) => Promise<void> } | null;
+  proof?: Proof | null;
 }
 
 /** A transaction outside of accounts, for persons, system bots, and accounts themselves. Rows are changed through `em`. */
@@ -105,17 +105,15 @@ export class Transaction extends OuterTransaction {
   readonly account: Named;
   readonly actor: Actor;
   override readonly accountId: number;
-  readonly #conversations: HeldConversations;
-  readonly #outbox: Outbox;
+  readonly #part: Part;
 
   constructor(unit: UnitOfWork, { account, actor }: Scope) {
     super(unit);
     this.account = account;
     this.actor = actor;
     this.accountId = account.id;
-    const { conversations, outbox } = unit.part(account.id);
-    this.#conversations = conversations;
-    this.#outbox = outbox;
+    this.#part = unit.parts.get(account.id) ?? { conversations: new HeldConversations(), messages: [], events: [] };
+    unit.parts.set(account.id, this.#part);
   }
 
   /** The same transaction with another actor. */
@@ -128,32 +126,40 @@ export class Transaction extends OuterTransaction {
    * return the same object. Changes of the object are written at the commit.
    */
   conversation(id: number): Promise<Conversation | null> {
-    return this.#conversations.lock(this.connection, id);
+    return this.#part.conversations.lock(this, id);
   }
 
   /** Conversations locked by one statement, in the order of their ids. */
   conversations(choice: RowChoice): Promise<Conversation[]> {
-    return this.#conversations.lockMany(this.connection, choice);
+    return this.#part.conversations.lockMany(this, choice);
   }
 
   /** Creates a conversation, to be inserted at the commit; null without its inbox or contact. */
   createConversation(draft: ConversationDraft): Promise<Conversation | null> {
-    return this.#conversations.create(this.connection, draft, this.now);
+    return this.#part.conversations.create(this, draft, this.now);
   }
 
   /** Adds a message to a conversation that the transaction holds, to be inserted at the commit. */
-  say(message: Omit<Message, 'id'>): Promise<Message> {
-    return this.#conversations.say(this.connection, message);
+  async say(message: Omit<Message, 'id'>): Promise<Message> {
+    const { conversations, messages } = this.#part;
+    const { conversationId } = message;
+    const said = {
+      ...message,
+      id: conversations.messageIds.get(conversationId) ?? (await nextMessageId(this.connection)),
+    };
+    conversations.messageIds.delete(conversationId);
+    messages.push(said);
+    return said;
   }
 
   /** The messages of the transaction that are not inserted yet. */
   get unwritten(): readonly Message[] {
-    return this.#conversations.unwritten;
+    return this.#part.messages;
   }
 
   /** Deletes locked conversations, with the rows that refer to them. */
   deleteConversations(conversations: readonly Conversation[]): Promise<void> {
-    return this.#conversations.delete(this.connection, conversations);
+    return this.#part.conversations.delete(this, conversations);
   }
 
   /**
@@ -161,7 +167,7 @@ export class Transaction extends OuterTransaction {
    * arbiter's decision on the conversation's bot; null when bots do not receive the event.
    */
   record(name: EventName, subject: Subject, bot: BotDecision | null = null): void {
-    this.#outbox.record(name, subject, { depth: this.actor.depth, bot });
+    this.#part.events.push(eventOf(name, subject, { depth: this.actor.depth, bot }));
   }
 
   /** Announces to the alarm clock, after the commit, when a snooze ends. */
@@ -196,16 +202,7 @@ export function transact<Result>(
   scope: Scope,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  return commitWithRetries(database, async (unit) => {
-    // Sent with BEGIN, and answered before anything that the work asks for.
-    const verified = scope.proof?.verify(unit.connection);
-    verified?.catch(() => undefined);
-    try {
-      return await work(new Transaction(unit, scope));
-    } finally {
-      await verified;
-    }
-  });
+  return commitWithRetries(database, (unit) => work(new Transaction(unit, scope)), scope.proof);
 }
 
 /** Like transact, outside of accounts. */

@@ -1,16 +1,21 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { enqueue } from '../deliveries/queue/enqueue.ts';
 import type { Database, TouchedEndpoint } from '../postgres/database.ts';
 import { isLockTimeout, isRetryable } from '../postgres/errors.ts';
 import { sql } from '../postgres/sql.ts';
 import type { SqlTransaction, Statement } from '../postgres/sql-transaction.ts';
 import { writeSet } from '../postgres/write-set.ts';
 import { HeldConversations } from '../records/held-conversations.ts';
-import { Outbox } from './outbox.ts';
+import { insertMessages, type Message } from '../records/message.ts';
+import type { RecordedEvent } from './outbox.ts';
 
-/** The locked conversations and recorded events of a transaction in one account. */
-interface Part {
-  conversations: HeldConversations;
-  outbox: Outbox;
+/** What a transaction has to write in one account. */
+export interface Part {
+  readonly conversations: HeldConversations;
+  /** Messages to insert. */
+  messages: Message[];
+  /** Recorded events, with a delivery to make for each subscriber. */
+  events: RecordedEvent[];
 }
 
 /**
@@ -23,7 +28,8 @@ export class UnitOfWork {
   readonly connection: SqlTransaction;
   /** The business time of the whole transaction. */
   readonly now: Date;
-  readonly #parts = new Map<number, Part>();
+  /** By account. */
+  readonly parts = new Map<number, Part>();
   readonly #afterCommit: (() => void)[] = [];
   #em: EntityManager | null = null;
 
@@ -36,14 +42,6 @@ export class UnitOfWork {
   /** The entity manager of the innermost open savepoint. */
   get em(): EntityManager {
     return (this.#em ??= this.database.emOf(this.connection));
-  }
-
-  part(accountId: number): Part {
-    const known = this.#parts.get(accountId);
-    if (known) return known;
-    const part = { conversations: new HeldConversations(accountId), outbox: new Outbox() };
-    this.#parts.set(accountId, part);
-    return part;
   }
 
   /** Starts `work` after the outermost commit; never inside the transaction, and never after a rollback. */
@@ -74,13 +72,16 @@ export class UnitOfWork {
   }
 
   #mark(): () => void {
-    const parts = new Map(this.#parts);
+    const parts = new Map(this.parts);
     const { length } = this.#afterCommit;
     const undo: (() => void)[] = [];
-    for (const { conversations, outbox } of parts.values()) undo.push(conversations.mark(), outbox.mark());
+    for (const part of parts.values()) {
+      const [messages, events] = [[...part.messages], [...part.events]];
+      undo.push(part.conversations.mark(), () => Object.assign(part, { messages, events }));
+    }
     return () => {
       this.#afterCommit.length = length;
-      for (const id of this.#parts.keys()) if (!parts.has(id)) this.#parts.delete(id);
+      for (const id of this.parts.keys()) if (!parts.has(id)) this.parts.delete(id);
       for (const forget of undo) forget();
     };
   }
@@ -88,8 +89,8 @@ export class UnitOfWork {
   /** Writes the changed rows, so that later statements see them. */
   async writeRows(): Promise<void> {
     await this.#em?.flush();
-    for (const [accountId, { conversations }] of this.#parts) {
-      const statement = writeSet(accountId, conversations.takeChanges());
+    for (const [accountId, { conversations, messages }] of this.parts) {
+      const statement = writeSet(accountId, [...conversations.takeChanges(), ...insertMessages(messages.splice(0))]);
       if (statement) await sql(this.connection, statement.text, statement.parameters);
     }
   }
@@ -123,13 +124,14 @@ export class UnitOfWork {
   // One statement for each account: conversations, messages, events, deliveries and lanes.
   #writes(): { statement: Statement; tell: (touched: Omit<TouchedEndpoint, 'accountId'>[]) => void }[] {
     const { database } = this;
-    return Array.from(this.#parts, ([accountId, { conversations, outbox }]) => {
-      const { events, parts } = outbox.take();
-      const statement = writeSet(accountId, [...conversations.takeChanges(), ...parts]);
+    return Array.from(this.parts, ([accountId, part]) => {
+      const [messages, events] = [part.messages.splice(0), part.events.splice(0)];
+      const rows = [...part.conversations.takeChanges(), ...insertMessages(messages), ...enqueue(events)];
+      const statement = writeSet(accountId, rows);
       if (!statement) return [];
       const tell = (touched: Omit<TouchedEndpoint, 'accountId'>[]): void => {
         const endpoints = touched.map((endpoint) => ({ ...endpoint, accountId }));
-        if (events > 0) this.afterCommit(() => database.announce('events', events));
+        if (events.length > 0) this.afterCommit(() => database.announce('events', events.length));
         if (endpoints.length > 0) this.afterCommit(() => database.announce('deliveries', endpoints));
       };
       return [{ statement, tell }];
@@ -137,13 +139,23 @@ export class UnitOfWork {
   }
 }
 
-async function commitOnce<Result>(database: Database, work: (unit: UnitOfWork) => Promise<Result>): Promise<Result> {
+type Work<Result> = (unit: UnitOfWork) => Promise<Result>;
+
+/** What the work takes for granted; its error refuses the work, whatever that did. */
+export interface Proof {
+  verify(executor: SqlTransaction): Promise<void>;
+}
+
+async function commitOnce<Result>(database: Database, work: Work<Result>, proof: Proof | null): Promise<Result> {
   const connection = await database.begin();
   try {
     const unit = new UnitOfWork(database, connection);
-    const result = await work(unit);
+    // Sent with BEGIN and the first statement of the work, and answered before that.
+    const [verified, done] = await Promise.allSettled([proof?.verify(connection), work(unit)]);
+    if (verified.status === 'rejected') throw verified.reason;
+    if (done.status === 'rejected') throw done.reason;
     await unit.commit();
-    return result;
+    return done.value;
   } finally {
     await connection.end();
   }
@@ -157,11 +169,12 @@ const tries = 5;
  */
 export async function commitWithRetries<Result>(
   database: Database,
-  work: (unit: UnitOfWork) => Promise<Result>,
+  work: Work<Result>,
+  proof: Proof | null = null,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await commitOnce(database, work);
+      return await commitOnce(database, work, proof);
     } catch (error) {
       const mayPass = isRetryable(error) || (database.retriesLocks && isLockTimeout(error));
       if (attempt >= tries || !mayPass) throw error;

@@ -1,6 +1,6 @@
 import { sql, type Executor } from '../postgres/sql.ts';
 import { valuesOf as placesOf, type Part } from '../postgres/write-set.ts';
-import type { Conversation } from './conversation.ts';
+import type { Conversation, Named } from './conversation.ts';
 import {
   draftConversation,
   lockConversationRow,
@@ -9,7 +9,6 @@ import {
   type Reserved,
   type RowChoice,
 } from './conversation-rows.ts';
-import { insertMessages, nextMessageId, type Message } from './message.ts';
 
 interface Column {
   name: string;
@@ -65,81 +64,63 @@ interface Held {
   conversation: Conversation;
   /** The stored values of its columns; null when it is not inserted yet. */
   stored: Values | null;
-  /** An id for its next message, if one was taken. */
-  messageId: number | null;
+}
+
+/** The transaction that holds them. */
+interface Within {
+  connection: Executor;
+  account: Named;
 }
 
 /**
- * The conversations that a transaction of an account has locked, and what is said in them: each is read once, is the same
- * object until the transaction ends, and is written when it differs from its stored values. Verbs change the object; no
- * other statement changes the row.
+ * The conversations that a transaction of an account has locked: each is read once, is the same object until the
+ * transaction ends, and is written when it differs from its stored values. Verbs change the object; no other statement
+ * changes the row.
  */
 export class HeldConversations {
-  readonly #accountId: number;
   readonly #held = new Map<number, Held>();
-  #messages: Message[] = [];
-
-  constructor(accountId: number) {
-    this.#accountId = accountId;
-  }
+  /** Ids for the next message of conversations, where one was taken with the lock. */
+  readonly messageIds = new Map<number, number>();
 
   /** Locks a conversation; null when the account has none with the id. */
-  async lock(executor: Executor, id: number): Promise<Conversation | null> {
+  async lock({ connection, account }: Within, id: number): Promise<Conversation | null> {
     const held = this.#held.get(id);
     if (held) return held.conversation;
-    const row = await lockConversationRow(executor, this.#accountId, id);
+    const row = await lockConversationRow(connection, account.id, id);
     return row && this.#hold(row);
   }
 
   /** Locks conversations by one statement, in the order of their ids. */
-  async lockMany(executor: Executor, choice: RowChoice): Promise<Conversation[]> {
-    const rows = await lockConversationRows(executor, this.#accountId, choice);
+  async lockMany({ connection, account }: Within, choice: RowChoice): Promise<Conversation[]> {
+    const rows = await lockConversationRows(connection, account.id, choice);
     return rows.map((row) => this.#held.get(row.conversation.id)?.conversation ?? this.#hold(row));
   }
 
   /** Creates a conversation at `now`; null without its inbox or contact. */
-  async create(executor: Executor, draft: ConversationDraft, now: Date): Promise<Conversation | null> {
-    const created = await draftConversation(executor, this.#accountId, draft, now);
-    if (created) this.#held.set(created.conversation.id, { ...created, stored: null });
-    return created && created.conversation;
-  }
-
-  /** Adds a message to a held conversation. */
-  async say(executor: Executor, message: Omit<Message, 'id'>): Promise<Message> {
-    const held = this.#held.get(message.conversationId);
-    const id = held?.messageId ?? (await nextMessageId(executor));
-    if (held) held.messageId = null;
-    const said = { ...message, id };
-    this.#messages.push(said);
-    return said;
-  }
-
-  /** Messages that are said and not written yet. */
-  get unwritten(): readonly Message[] {
-    return this.#messages;
+  async create({ connection, account }: Within, draft: ConversationDraft, now: Date): Promise<Conversation | null> {
+    const created = await draftConversation(connection, account.id, draft, now);
+    return created && this.#hold(created, null);
   }
 
   /** Deletes locked conversations, with the rows that refer to them. */
-  async delete(executor: Executor, conversations: readonly Conversation[]): Promise<void> {
+  async delete({ connection, account }: Within, conversations: readonly Conversation[]): Promise<void> {
     const ids = conversations.map(({ id }) => id);
-    await sql(executor, 'DELETE FROM conversations WHERE account_id = $1 AND id = ANY ($2)', [this.#accountId, ids]);
+    await sql(connection, 'DELETE FROM conversations WHERE account_id = $1 AND id = ANY ($2)', [account.id, ids]);
     for (const id of ids) this.#held.delete(id);
   }
 
-  /** What is to be written: new conversations, those that differ from their stored values, and messages. */
+  /** What is to be written: new conversations, and those that differ from their stored values. */
   takeChanges(): Part[] {
     const [created, changed]: [Conversation[], Changed[]] = [[], []];
     for (const held of this.#held.values()) {
       const { conversation, stored } = held;
-      const values = columns.map(({ valueOf }) => valueOf(conversation));
+      const values = valuesOf(conversation);
       const differing = stored && columns.filter((_, index) => !isSame(values[index], stored[index]));
       if (!differing) created.push(conversation);
       else if (differing.length > 0) changed.push({ conversation, differing });
       held.stored = values;
     }
-    const messages = this.#messages;
-    this.#messages = [];
-    return [...created.map(insertOne), ...update(changed), ...insertMessages(messages)];
+    return [...created.map(insertOne), ...update(changed)];
   }
 
   /**
@@ -148,9 +129,7 @@ export class HeldConversations {
    */
   mark(): () => void {
     const before = Array.from(this.#held.values(), (held) => ({ ...held, copy: { ...held.conversation } }));
-    const messages = [...this.#messages];
     return () => {
-      this.#messages = messages;
       this.#held.clear();
       for (const { copy, ...held } of before) {
         Object.assign(held.conversation, copy);
@@ -159,11 +138,15 @@ export class HeldConversations {
     };
   }
 
-  #hold({ conversation, messageId }: Reserved): Conversation {
-    const stored = columns.map(({ valueOf }) => valueOf(conversation));
-    this.#held.set(conversation.id, { conversation, stored, messageId });
+  #hold({ conversation, messageId }: Reserved, stored: Values | null = valuesOf(conversation)): Conversation {
+    this.#held.set(conversation.id, { conversation, stored });
+    if (messageId !== null) this.messageIds.set(conversation.id, messageId);
     return conversation;
   }
+}
+
+function valuesOf(conversation: Conversation): Values {
+  return columns.map(({ valueOf }) => valueOf(conversation));
 }
 
 /** A conversation that differs from its stored values, and the differing columns. */

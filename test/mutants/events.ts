@@ -2,9 +2,9 @@ import type { Mutant } from './mutant.ts';
 
 export const events: readonly Mutant[] = [
   {
-    file: 'src/events/unit-of-work.ts',
-    text: 'outbox: new Outbox() };',
-    replacement: 'outbox: ((this.database as { outbox?: Outbox }).outbox ??= new Outbox()) };',
+    file: 'src/events/transaction.ts',
+    text: 'messages: [], events: [] };',
+    replacement: "messages: [], events: ((unit.database as { lost?: Part['events'] }).lost ??= []) };",
     test: 'test/events/transaction.test.ts',
     harm: 'After a deadlock a change answers 500, or its events are said twice.',
   },
@@ -41,8 +41,8 @@ export const events: readonly Mutant[] = [
   },
   {
     file: 'src/events/unit-of-work.ts',
-    text: 'undo.push(conversations.mark(), outbox.mark());',
-    replacement: 'undo.push(conversations.mark());',
+    text: '() => Object.assign(part, { messages, events }));',
+    replacement: '() => Object.assign(part, { messages }));',
     test: 'test/events/unit-of-work.test.ts',
     only: 'when a savepoint is undone',
     harm: 'Events of what was undone are told all the same.',

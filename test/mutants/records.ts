@@ -19,8 +19,8 @@ export const records: readonly Mutant[] = [
   },
   {
     file: 'src/records/conversation-rows.ts',
-    text: 'row.unchanged ? toConversation(row) : await findConversation(executor, accountId, id)',
-    replacement: 'toConversation(row)',
+    text: 'if (row?.unchanged) return',
+    replacement: 'if (row) return',
     test: 'test/api/accounts/conversations.test.ts',
     only: 'had to wait',
     harm: 'Who waited for a locked conversation goes on with an assignee or bot that has just been replaced.',

@@ -42,9 +42,10 @@ const maxSingly = 4;
  * subscribers, and makes the lanes of those due, in the order of lock-order.ts. Answers the endpoints (`kind`, `id`) with new
  * deliveries.
  */
-export function enqueue(events: readonly NewEvent[]): Part {
+export function enqueue(events: readonly NewEvent[]): Part[] {
+  if (events.length === 0) return [];
   const isFew = events.length <= maxSingly;
-  return {
+  const part: Part = {
     shape: isFew ? `events ${events.length}` : 'events',
     hot: true,
     parameters: isFew
@@ -56,6 +57,7 @@ export function enqueue(events: readonly NewEvent[]): Part {
       } AS e (${names}) WHERE ${after}), ${expressions}`,
     answer: 'SELECT endpoint_kind AS kind, endpoint_id AS id FROM delivered',
   };
+  return [part];
 }
 
 function arraysFrom(first: number): string {

@@ -1,4 +1,3 @@
-import type { Clock } from '../../lib/ports.ts';
 import type { Named } from '../../records/conversation.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
@@ -108,56 +107,22 @@ export interface Identity {
   entry: { account: Named; entrant: Entrant } | null;
 }
 
-/** Said of an identity that was remembered and is not so any more. */
-export class OutdatedIdentity extends Error {}
-
-const maxRemembered = 1_000;
-const rememberedMs = 30_000;
-
-/**
- * Who holds which token, remembered for a moment. Whoever goes by memory has the identity verified in the transaction of what
- * is done under it.
- */
-export class Identities {
-  readonly #clock: Clock;
-  readonly #remembered = new Map<string, { identity: Identity; until: number }>();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** The identity as it was read some time ago, or null. */
-  recall(tokenHash: Buffer, accountId: number | null): Identity | null {
-    const known = this.#remembered.get(keyOf(tokenHash, accountId));
-    return known && known.until > this.#clock.now().getTime() ? known.identity : null;
-  }
-
-  /** Reads the identity of the token with this SHA-256 in an account; null when nobody holds it. */
-  async read(executor: Executor, tokenHash: Buffer, accountId: number | null): Promise<Identity | null> {
-    const key = keyOf(tokenHash, accountId);
-    const [row] = await sql<IdentityRow>(executor, identityStatement, [tokenHash, accountId]);
-    this.#remembered.delete(key);
-    if (!row) return null;
-    const identity = { tokenHash, accountId, row, principal: toPrincipal(row), entry: toEntry(row, accountId) };
-    const [oldest] = this.#remembered.keys();
-    if (this.#remembered.size >= maxRemembered && oldest !== undefined) this.#remembered.delete(oldest);
-    if (identity.entry) this.#remembered.set(key, { identity, until: this.#clock.now().getTime() + rememberedMs });
-    return identity;
-  }
-
-  /** Checks that everything is still as remembered. Errors: OutdatedIdentity. */
-  async verify(executor: Executor, { tokenHash, accountId, row }: Identity): Promise<void> {
-    const [present] = await sql<IdentityRow>(executor, identityStatement, [tokenHash, accountId]);
-    const isSame =
-      present && Object.entries(present).every(([name, value]) => row[name as keyof IdentityRow] === value);
-    if (isSame) return;
-    this.#remembered.delete(keyOf(tokenHash, accountId));
-    throw new OutdatedIdentity();
-  }
+/** Reads the identity of the token with this SHA-256 in an account; null when nobody holds it. */
+export async function readIdentity(
+  executor: Executor,
+  tokenHash: Buffer,
+  accountId: number | null,
+): Promise<Identity | null> {
+  const [row] = await sql<IdentityRow>(executor, identityStatement, [tokenHash, accountId]);
+  return row ? { tokenHash, accountId, row, principal: toPrincipal(row), entry: toEntry(row, accountId) } : null;
 }
 
-function keyOf(tokenHash: Buffer, accountId: number | null): string {
-  return `${tokenHash.toString('base64')} ${accountId}`;
+/** Whether everything is still as it was read. */
+export async function isUnchanged(executor: Executor, { tokenHash, accountId, row }: Identity): Promise<boolean> {
+  const [present] = await sql<IdentityRow>(executor, identityStatement, [tokenHash, accountId]);
+  return (
+    present !== undefined && Object.entries(present).every(([name, value]) => row[name as keyof IdentityRow] === value)
+  );
 }
 
 function toEntry(row: IdentityRow, accountId: number | null): Identity['entry'] {

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { Database } from '../../postgres/database.ts';
-import { findPrincipal, type Identities, type Principal } from '../../domain/people/identity.ts';
+import { findPrincipal, type Principal } from '../../domain/people/identity.ts';
+import type { Identities } from '../../domain/people/remembered-identities.ts';
 import { ApiError, forbidden } from '../../errors.ts';
 import { transact, transactOutside, type OuterTransaction, type Transact } from '../../events/transaction.ts';
 import { addressKey, type RateLimit } from '../server/rate-limit.ts';

@@ -1,6 +1,6 @@
 import { Router } from '@koa/router';
 import type { Context } from 'koa';
-import { OutdatedIdentity } from '../../domain/people/identity.ts';
+import { OutdatedIdentity } from '../../domain/people/remembered-identities.ts';
 import { ApiError } from '../../errors.ts';
 import { assertShape } from '../../schemas.ts';
 import { admit, type AdmissionOptions } from './admit.ts';

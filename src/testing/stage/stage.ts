@@ -1,7 +1,7 @@
 import { silenceOf } from '../../domain/conversations/arbiter.ts';
 import { nextSilence, stateOf } from '../../domain/conversations/silence.ts';
 import { keepSilence } from '../../domain/conversations/status.ts';
-import { catalog, type Entry, type EventName, type Subject } from '../../events/catalog.ts';
+import { bodyOf, type EventName, type Subject } from '../../events/catalog.ts';
 import type { BotDecision } from '../../events/outbox.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import type { Contact } from '../../records/contact.ts';
@@ -111,10 +111,14 @@ export class Stage implements StageState {
 
   /** Queues an event for the bot. */
   call(name: EventName, subject: Subject, depth = 0): void {
-    const { bot }: Entry = catalog[name];
-    const body = { event: name, ...bot?.(subject), sequence: this.conversation.eventSequence };
+    const { eventSequence: sequence } = this.conversation;
     this.#lastEvent += 1;
-    this.#events.push({ id: this.#lastEvent, name, depth, body: JSON.stringify(body) });
+    this.#events.push({
+      id: this.#lastEvent,
+      name,
+      depth,
+      body: bodyOf({ name, audience: 'bot', sequence }, subject) ?? '',
+    });
   }
 
   nextMessageId(): number {

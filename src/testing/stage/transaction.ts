@@ -25,7 +25,7 @@ export class StageTransaction extends Transaction {
     const { now, conversation } = stage;
     // The parts of a unit of work that verbs reach through the members that this class keeps.
     const rows = executorOf(stage);
-    const unit = { now, connection: rows, em: rows, part: () => ({}), afterCommit: () => undefined };
+    const unit = { now, connection: rows, em: rows, parts: new Map(), afterCommit: () => undefined };
     super(unit as unknown as UnitOfWork, { account: conversation.account, actor });
     this.#stage = stage;
   }

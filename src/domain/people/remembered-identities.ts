@@ -1,0 +1,50 @@
+import { isUnchanged, readIdentity, type Identity } from './identity.ts';
+import type { Clock } from '../../lib/ports.ts';
+import type { Executor } from '../../postgres/sql.ts';
+
+/** Said of an identity that was remembered and is not so any more. */
+export class OutdatedIdentity extends Error {}
+
+const maxRemembered = 1_000;
+const rememberedMs = 30_000;
+
+/**
+ * Who holds which token, remembered for a moment. Whoever goes by memory has the identity verified in the transaction of what
+ * is done under it.
+ */
+export class Identities {
+  readonly #clock: Clock;
+  readonly #remembered = new Map<string, { identity: Identity; until: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The identity as it was read some time ago, or null. */
+  recall(tokenHash: Buffer, accountId: number | null): Identity | null {
+    const known = this.#remembered.get(keyOf(tokenHash, accountId));
+    return known && known.until > this.#clock.now().getTime() ? known.identity : null;
+  }
+
+  /** Reads the identity of the token with this SHA-256 in an account, and remembers it; null when nobody holds it. */
+  async read(executor: Executor, tokenHash: Buffer, accountId: number | null): Promise<Identity | null> {
+    const identity = await readIdentity(executor, tokenHash, accountId);
+    const key = keyOf(tokenHash, accountId);
+    this.#remembered.delete(key);
+    const [oldest] = this.#remembered.keys();
+    if (this.#remembered.size >= maxRemembered && oldest !== undefined) this.#remembered.delete(oldest);
+    if (identity?.entry) this.#remembered.set(key, { identity, until: this.#clock.now().getTime() + rememberedMs });
+    return identity;
+  }
+
+  /** Checks that everything is still as remembered. Errors: OutdatedIdentity. */
+  async verify(executor: Executor, identity: Identity): Promise<void> {
+    if (await isUnchanged(executor, identity)) return;
+    this.#remembered.delete(keyOf(identity.tokenHash, identity.accountId));
+    throw new OutdatedIdentity();
+  }
+}
+
+function keyOf(tokenHash: Buffer, accountId: number | null): string {
+  return `${tokenHash.toString('base64')} ${accountId}`;
+}
