@@ -30,18 +30,15 @@ const benches: Bench[] = [
   search,
   messageCreateGrown,
 ];
-const { values: options, positionals: wanted } = parseArgs({
-  allowPositionals: true,
-  options: {
-    rows: { type: 'string', default: '10000' },
-    due: { type: 'string', default: '5000' },
-    json: { type: 'boolean', default: false },
-    before: { type: 'string' },
-  },
-});
+const names = benches.map(({ name }) => name).join(', ');
+const { values: options, positionals: wanted } = readCommand();
+if (options.help) {
+  console.log('npm run -s bench [-- NAME… --rows=10000,100000 --due=5000 --json --before=FILE]');
+  console.log(`Measures each path beside its limit, or those named: ${names}.`);
+  process.exit(0);
+}
 const unknown = unknownNames(wanted, benches);
-if (unknown.length > 0)
-  throw new Error(`There is no ${unknown.join(', ')}: ${benches.map(({ name }) => name).join(', ')}`);
+if (unknown.length > 0) refuse(`There is no ${unknown.join(', ')}.`);
 const chosen = wanted.length === 0 ? benches : benches.filter(({ name }) => wanted.includes(name));
 const before = options.before ? (JSON.parse(readFileSync(options.before, 'utf8')) as Figure[]) : null;
 const figures: Figure[] = [];
@@ -61,6 +58,28 @@ for (const rows of grown.length === 0 ? [] : options.rows.split(',').map(Number)
 console.log(options.json ? JSON.stringify(figures, null, 2) : tableOf(figures, before));
 // What a bench that took too long still waits for is nobody's any more.
 process.exit();
+
+function readCommand() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        rows: { type: 'string', default: '10000' },
+        due: { type: 'string', default: '5000' },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+        before: { type: 'string' },
+      },
+    });
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+function refuse(reason: string): never {
+  console.error(`${reason.replace(/\.?$/, '.')} There are ${names}.`);
+  process.exit(1);
+}
 
 /** Adds what the bench measured. One that fails or takes too long says so, and the others go on. */
 async function measure(bench: Bench, setting: Setting): Promise<void> {

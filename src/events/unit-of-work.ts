@@ -5,7 +5,7 @@ import { isLockTimeout, isRetryable } from '../postgres/errors.ts';
 import { sql } from '../postgres/sql.ts';
 import type { SqlTransaction, Statement } from '../postgres/sql-transaction.ts';
 import { writeSet } from '../postgres/write-set.ts';
-import { HeldConversations } from '../records/held-conversations.ts';
+import type { HeldConversations } from '../records/held-conversations.ts';
 import { insertMessages, type Message } from '../records/message.ts';
 import type { RecordedEvent } from './outbox.ts';
 

@@ -111,7 +111,8 @@ export class Stage implements StageState {
 
   /** Queues an event for the bot. */
   call(name: EventName, subject: Subject, depth = 0): void {
-    const { eventSequence: sequence } = this.conversation;
+    // A visit is called for without being recorded, also as the first of all events.
+    const sequence = Math.max(1, this.conversation.eventSequence);
     this.#lastEvent += 1;
     this.#events.push({
       id: this.#lastEvent,
