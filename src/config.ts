@@ -94,6 +94,11 @@ const validate = ajv.compile<Values>(schema);
 const projectFolder = fileURLToPath(new URL('..', import.meta.url));
 /** The default of DATA_DIR. */
 export const defaultDataDir = resolve(projectFolder, schema.properties.DATA_DIR.default);
+/** The limits of archives where nothing else is set. */
+export const defaultArchiveBounds = {
+  unpackedBytes: schema.properties.PLUGIN_UNPACKED_BYTES.default,
+  entries: schema.properties.PLUGIN_ENTRIES.default,
+};
 const minKeyLength = schema.properties.SECRET_KEY.minLength;
 
 /**

@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { OperatorError } from '../lib/operator-error.ts';
 import { addCommand } from './add-command.ts';
+import { addPluginCommands } from './plugin-commands.ts';
 import type { ServiceOptions } from './service.ts';
 
 const parentPollMs = 100;
@@ -49,6 +50,7 @@ function createProgram(): Command {
   })
     .argument('<directory>', 'folder that holds plugin.json')
     .action(async (directory: string) => (await import('./check-plugin.ts')).printPluginCheck(directory));
+  addPluginCommands(plugin);
   return program;
 }
 

@@ -3,10 +3,17 @@ import { OperatorError } from '../lib/operator-error.ts';
 import { createServiceClient, type CallService } from '../lib/service-client.ts';
 import { readServicePass } from '../lib/service-pass.ts';
 
-/** The options by which a command finds the running service. */
+/** The options of commands on the running service: how they find it, and whether they print JSON. */
 export interface ServiceOptions {
   url?: string;
   token?: string;
+  json?: boolean;
+}
+
+/** A list of the service, all pages of it. */
+export interface Listed<Record> {
+  payload: Record[];
+  meta: { count: number; current_page: number; total_pages: number };
 }
 
 /** The function that calls the service which the options name. Throws OperatorError when they and DATA_DIR name none. */
@@ -20,4 +27,13 @@ export function serviceOf({ url, token }: ServiceOptions): CallService {
     );
   }
   return createServiceClient({ url: url ?? pass.url, token: token ?? pass.token });
+}
+
+/** All pages of a list of the service, as if it had one. */
+export async function readList<Record>(call: CallService, path: string): Promise<Listed<Record>> {
+  const first = await call<Listed<Record>>('GET', path);
+  const { payload } = first;
+  for (let page = 2; page <= first.meta.total_pages; page += 1)
+    payload.push(...(await call<Listed<Record>>('GET', `${path}?page=${page}`)).payload);
+  return { payload, meta: { count: payload.length, current_page: 1, total_pages: 1 } };
 }

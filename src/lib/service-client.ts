@@ -48,6 +48,7 @@ async function readReply(response: Response, base: string): Promise<unknown> {
 
 // Every problem on a line of its own, where there are several.
 function sentencesOf({ error = 'without a reason', details = [] }: ErrorReply, status: number): string {
+  if (status === 403) return `The service refused (403): ${error}. Give --token of somebody who may.`;
   if (details.length < 2) return `The service refused (${status}): ${error}`;
   return [`The service refused (${status}):`, ...details.map(({ message }) => `  - ${message}`)].join('\n');
 }

@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import { addCommand, addServiceCommand } from './add-command.ts';
+import type { ServiceOptions } from './service.ts';
+
+/** Adds the commands that install plugins in the running service, and the one that packs them. */
+export function addPluginCommands(plugin: Command): void {
+  addCommand(plugin, 'pack', {
+    description: 'make the archive of a plugin, as npm pack does, if a service would take it',
+    example: 'plugin pack bots/faq',
+  })
+    .argument('<directory>', 'folder that holds plugin.json')
+    .option('--sign <key>', 'sign it with this private key (Ed25519, PEM)')
+    .option('--json', 'print the answer as JSON')
+    .action(async (directory: string, options: { json?: boolean; sign?: string }) =>
+      (await import('./plugin/pack.ts')).packPlugin(directory, options),
+    );
+  addServiceCommand(plugin, 'install', {
+    description: 'install a plugin, or a new version of it, in the running service',
+    example: 'plugin install order-status-1.2.0.tgz',
+  })
+    .argument('<source>', 'folder that holds plugin.json, or an archive made by npm pack')
+    .action(async (source: string, options: ServiceOptions) =>
+      (await import('./plugin/install.ts')).installPlugin(source, options),
+    );
+  addServiceCommand(plugin, 'list', {
+    description: 'list the plugins of the running service',
+    example: 'plugin list --json',
+  }).action(async (options: ServiceOptions) => (await import('./plugin/list.ts')).listPlugins(options));
+  addServiceCommand(plugin, 'enable', {
+    description: 'have the bots of a plugin answer again',
+    example: 'plugin enable order-status',
+  })
+    .argument('<id>', 'id of the plugin')
+    .action(async (id: string, options: ServiceOptions) =>
+      (await import('./plugin/switch.ts')).enablePlugin(id, options),
+    );
+  addServiceCommand(plugin, 'disable', {
+    description: 'let people have the conversations of the bots of a plugin',
+    example: 'plugin disable order-status',
+  })
+    .argument('<id>', 'id of the plugin')
+    .action(async (id: string, options: ServiceOptions) =>
+      (await import('./plugin/switch.ts')).disablePlugin(id, options),
+    );
+  addRiskyCommands(plugin);
+}
+
+function addRiskyCommands(plugin: Command): void {
+  addServiceCommand(plugin, 'approve', {
+    description: 'approve the version of a plugin that waits, since it may do more than the one that runs',
+    example: 'plugin approve order-status',
+  })
+    .argument('<id>', 'id of the plugin')
+    .option('--hash <hash>', 'only if the version that waits has this hash')
+    .action(async (id: string, options: ServiceOptions & { hash?: string }) =>
+      (await import('./plugin/approve.ts')).approvePlugin(id, options),
+    );
+  addServiceCommand(plugin, 'uninstall', {
+    description: 'uninstall a plugin that no bot uses',
+    example: 'plugin uninstall order-status --yes',
+  })
+    .argument('<id>', 'id of the plugin')
+    .option('--yes', 'do not ask')
+    .action(async (id: string, options: ServiceOptions & { yes?: boolean }) =>
+      (await import('./plugin/uninstall.ts')).uninstallPlugin(id, options),
+    );
+}

@@ -1,0 +1,38 @@
+import { readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { OperatorError } from '../../lib/operator-error.ts';
+import type { Shape } from '../../schemas.ts';
+import { listOf, printAnswer } from '../print.ts';
+import { serviceOf, type ServiceOptions } from '../service.ts';
+import { packFolder } from './npm-pack.ts';
+import { pluginPath } from './plugin-path.ts';
+
+type Plugin = Shape<'resources/plugin'>;
+
+/** The command `plugin install`: installs a folder, or an archive made by npm pack, in the running service. */
+export async function installPlugin(source: string, options: ServiceOptions): Promise<void> {
+  const { name, archive } = await readSource(source);
+  const call = serviceOf(options);
+  const form = new FormData();
+  form.set('file', new Blob([new Uint8Array(archive)], { type: 'application/gzip' }), name);
+  printAnswer(await call<Plugin>('POST', pluginPath(), form), options, tell);
+}
+
+async function readSource(source: string): Promise<{ name: string; archive: Buffer }> {
+  const found = await stat(source).catch(() => null);
+  if (!found) throw new OperatorError(`There is no folder or archive ${source}.`);
+  if (found.isDirectory()) return packFolder(source);
+  return { name: basename(source), archive: await readFile(source) };
+}
+
+function tell({ id, version, enabled, permissions, pending }: Plugin): string[] {
+  if (!pending) {
+    const state = enabled ? 'is installed' : `is installed, but disabled (npx switchboard plugin enable ${id})`;
+    return [`${id} ${version} ${state}.`, ...listOf('It may:', permissions)];
+  }
+  return [
+    `${id} ${pending.version} waits for approval; ${version} runs until then.`,
+    ...listOf('It would do more than the one that runs:', pending.widens),
+    `Approve it with: npx switchboard plugin approve ${id}`,
+  ];
+}

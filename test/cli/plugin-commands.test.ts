@@ -1,0 +1,182 @@
+import { expect } from 'chai';
+import { execFileSync, spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { writeServicePass } from '../../src/lib/service-pass.ts';
+import { addPerson } from '../support/people.ts';
+import { adminToken, TestApp } from '../support/app.ts';
+import { upload } from '../support/archives.ts';
+
+const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
+
+describe('the commands that install plugins', function () {
+  this.timeout(120_000);
+  let app: TestApp;
+  let folder: string;
+
+  before(async () => {
+    app = await TestApp.start();
+    folder = mkdtempSync(join(tmpdir(), 'switchboard-cli-'));
+    await writeServicePass(folder, { url: app.url, token: adminToken });
+  });
+  after(async () => {
+    await app.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Calls `switchboard plugin …` with the DATA_DIR of the service. */
+  async function plugin(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
+    const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: folder };
+    const child = spawn(process.execPath, [launcher, 'plugin', ...args], {
+      env,
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [output, errors] = [text(child.stdout), text(child.stderr)];
+    const [code] = (await once(child, 'exit')) as [number];
+    return { code, output: await output, errors: await errors };
+  }
+
+  async function told(...args: string[]): Promise<string> {
+    const { code, output, errors } = await plugin(...args);
+    expect([code, errors], args.join(' ')).to.deep.equal([0, '']);
+    return output;
+  }
+
+  async function refused(...args: string[]): Promise<string> {
+    const { code, errors } = await plugin(...args);
+    expect(code, args.join(' ')).to.equal(1);
+    expect(errors).not.to.contain('    at ');
+    return errors;
+  }
+
+  /** Writes the folder of a plugin. */
+  function write(id: string, manifest: object = {}, { isPackage = true, code = '' } = {}): string {
+    const path = join(folder, id);
+    mkdirSync(path, { recursive: true });
+    const events = ['message_created'];
+    const whole = { id, name: id, version: '1.0.0', apiVersion: '1', main: 'bot.js', events, ...manifest };
+    writeFileSync(join(path, 'plugin.json'), JSON.stringify(whole));
+    writeFileSync(join(path, 'bot.js'), `${code}export default { on: { message_created(ctx) {} } };`);
+    const script = `touch ${join(folder, 'script-was-run')}`;
+    const names = ['preinstall', 'install', 'prepare', 'prepack', 'postpack'];
+    const scripts = Object.fromEntries(names.map((name) => [name, script]));
+    if (isPackage)
+      writeFileSync(join(path, 'package.json'), JSON.stringify({ name: id, version: whole.version, scripts }));
+    return path;
+  }
+
+  it('install a folder, list it, and uninstall it', async () => {
+    expect(await told('install', write('first', { permissions: { conversation: ['reply'] } }))).to.equal(
+      'first 1.0.0 is installed.\nIt may:\n  - Write to customers (conversation.reply)\n',
+    );
+    const { payload, meta } = JSON.parse(await told('list', '--json')) as { payload: { id: string }[]; meta: object };
+    expect(payload.map(({ id }) => id)).to.deep.equal(['faq', 'first']);
+    expect(meta).to.deep.equal({ count: 2, current_page: 1, total_pages: 1 });
+    const table = /^ID +VERSION +STATE +FROM +NAME\nfaq .* bots\/faq .*\nfirst +1\.0\.0 +enabled +archive +first\n$/;
+    expect(await told('list')).to.match(table);
+    expect(await refused('uninstall', 'first')).to.contain('add --yes');
+    expect(await told('uninstall', 'first', '--yes')).to.equal('first is uninstalled.\n');
+    expect(await refused('uninstall', 'first', '--yes')).to.contain('404');
+  });
+
+  it('install an archive of npm pack, whose scripts are never run', async () => {
+    const path = write('packed', {}, { code: `import './lib.js';` });
+    writeFileSync(join(path, 'lib.js'), '');
+    const args = ['pack', path, '--ignore-scripts', '--silent'];
+    const archive = join(folder, execFileSync('npm', args, { cwd: folder, encoding: 'utf8' }).trim());
+    const ofNpm = readFileSync(archive);
+    const packed = JSON.parse(await told('pack', path, '--json')) as { file: string; hash: string; bytes: number };
+    expect(readFileSync(join(folder, packed.file)).equals(ofNpm)).to.equal(true);
+    const installed = JSON.parse(await told('install', archive, '--json')) as { hash: string };
+    expect(installed.hash).to.equal(packed.hash);
+    expect(await told('install', path)).to.contain('packed 1.0.0 is installed');
+    expect(() => readFileSync(join(folder, 'script-was-run'))).to.throw('ENOENT');
+  });
+
+  it('say what waits for approval, and approve it', async () => {
+    await told('install', write('grows', {}, { isPackage: false }));
+    const wider = write('grows', { version: '2.0.0', permissions: { conversation: ['note'] } }, { isPackage: false });
+    expect(await told('install', wider)).to.equal(
+      [
+        'grows 2.0.0 waits for approval; 1.0.0 runs until then.',
+        'It would do more than the one that runs:',
+        '  - Write private notes for agents (conversation.note)',
+        'Approve it with: npx switchboard plugin approve grows\n',
+      ].join('\n'),
+    );
+    expect(await told('list')).to.contain('enabled, 2.0.0 waits for approval');
+    expect(await refused('approve', 'grows', '--hash', 'f'.repeat(64))).to.contain('409');
+    expect(await told('approve', 'grows')).to.contain('grows 2.0.0 is approved and runs.');
+    expect(await refused('approve', 'grows')).to.contain('No version of grows waits');
+  });
+
+  it('disable a plugin and enable it again', async () => {
+    await told('install', write('switched'));
+    expect(await told('disable', 'switched')).to.contain('switched is disabled');
+    expect(await told('install', write('switched', { version: '1.0.1' }))).to.contain('plugin enable switched');
+    expect((JSON.parse(await told('enable', 'switched', '--json')) as { enabled: boolean }).enabled).to.equal(true);
+  });
+
+  it('name the fix: no service, no such token, no rights, no plugin, nothing that a service takes', async () => {
+    const good = write('good');
+    const free = 'http://127.0.0.1:9';
+    expect(await refused('list', '--url', free)).to.contain(`No service answers at ${free}: start it`);
+    expect(await refused('list', '--token', 'unknown-token')).to.contain('does not know this token');
+    const { headers } = await addPerson(app, { name: 'Mere agent', role: 'agent' });
+    expect(await refused('list', '--token', headers['api_access_token'])).to.match(/403.*--token/);
+    expect(await refused('install', join(folder, 'nothing'))).to.contain('There is no folder or archive');
+    expect(await refused('install', folder)).to.contain('There is no plugin.json');
+    const broken = write('broken', { version: 'one', main: 'bot.sh' });
+    const sentences = await refused('install', broken);
+    for (const field of ['`version`', '`main`']) expect(sentences).to.contain(field);
+    expect(await refused('pack', broken)).to.match(/^No service would take this plugin:\n {2}- .*`version`/);
+    writeFileSync(join(good, 'bot.js'), 'export default {');
+    expect(await refused('install', good)).to.contain('bot.js:1');
+    expect(await refused('enable', 'nobody')).to.contain('Plugin not found');
+  });
+
+  it('have an example each', async () => {
+    for (const name of ['install', 'list', 'enable', 'disable', 'approve', 'uninstall', 'pack', 'check'])
+      expect(await told(name, '--help')).to.match(new RegExp(`Example:\n  \\$ npx switchboard plugin ${name}`));
+  });
+
+  it('sign a plugin, which a service takes whose operator trusts the key, and no other', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const keyFile = join(folder, 'key.pem');
+    writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    const trusted = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+    const warnings: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) });
+    const strict = await TestApp.start({ config: { pluginTrustedKeys: [trusted], pluginSignatures: 'require' }, log });
+    const lenient = await TestApp.start({ config: { pluginTrustedKeys: [trusted], pluginSignatures: 'warn' }, log });
+    try {
+      const path = write('signed');
+      const { file } = JSON.parse(await told('pack', path, '--json')) as { file: string };
+      const unsigned = readFileSync(join(folder, file));
+      await told('pack', path, '--sign', keyFile);
+      const signed = readFileSync(join(folder, file));
+      const refusal = await upload(strict, unsigned);
+      expect([refusal.status, refusal.body.error]).to.deep.equal([422, 'plugin.sig: The package is not signed']);
+      expect((await upload(strict, signed)).status).to.equal(201);
+      const { body } = await strict.get('/platform/api/v1/plugins/signed/versions');
+      expect(body.payload[0].signed_by).to.equal(trusted);
+      writeFileSync(join(path, 'plugin.sig'), `${Buffer.alloc(64).toString('base64')}\n`);
+      const { file: forged } = JSON.parse(await told('pack', path, '--json')) as { file: string };
+      const forgery = await upload(strict, readFileSync(join(folder, forged)));
+      expect(forgery.body.error).to.contain('No key of PLUGIN_TRUSTED_KEYS made the signature');
+      expect((await upload(lenient, unsigned)).status).to.equal(201);
+      expect(warnings.join('\n')).to.contain('without a trusted signature');
+      expect(await refused('pack', path, '--sign', join(path, 'bot.js'))).to.contain('no private key of Ed25519');
+    } finally {
+      await strict.stop();
+      await lenient.stop();
+    }
+  });
+});
