@@ -1,6 +1,7 @@
-// npm run -s bench [-- NAME… --rows=10000,100000,1000000 --due=5000 --json --before=FILE]
-// Prints a table, and with --json the figures; --before adds what they were in a run whose JSON the file holds. A million
-// rows take minutes to generate.
+// npm run -s bench [-- NAME… --rows=10000,100000,1000000 --due=5000 --all --json --before=FILE]
+// Prints tables, and with --json the figures; --before adds what they were in a run whose JSON the file holds. A million
+// rows take minutes to generate. --all is what docs/performance.md is made of: every path, every size, 100,000 snoozes, and
+// the figures of 0.1.0 before.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Bench, Figure, Setting } from './bench.ts';
@@ -15,7 +16,7 @@ import { snoozes } from './paths/snoozes.ts';
 import { startTime } from './paths/start-time.ts';
 import { generateAccount } from './support/account.ts';
 import { withDatabase } from './support/database.ts';
-import { tableOf, unknownNames } from './support/figures.ts';
+import { tablesOf, unknownNames } from './support/figures.ts';
 import { killAll } from './support/service.ts';
 
 const benches: Bench[] = [
@@ -33,29 +34,32 @@ const benches: Bench[] = [
 const names = benches.map(({ name }) => name).join(', ');
 const { values: options, positionals: wanted } = readCommand();
 if (options.help) {
-  console.log('npm run -s bench [-- NAME… --rows=10000,100000 --due=5000 --json --before=FILE]');
+  console.log('npm run -s bench [-- NAME… --rows=10000,100000 --due=5000 --all --json --before=FILE]');
   console.log(`Measures each path beside its limit, or those named: ${names}.`);
   process.exit(0);
 }
 const unknown = unknownNames(wanted, benches);
 if (unknown.length > 0) refuse(`There is no ${unknown.join(', ')}.`);
 const chosen = wanted.length === 0 ? benches : benches.filter(({ name }) => wanted.includes(name));
-const before = options.before ? (JSON.parse(readFileSync(options.before, 'utf8')) as Figure[]) : null;
+const release = new URL('release-0.1.0.json', import.meta.url);
+const beforeFile = options.before ?? (options.all ? release : null);
+const before = beforeFile ? (JSON.parse(readFileSync(beforeFile, 'utf8')) as Figure[]) : null;
 const figures: Figure[] = [];
 
-const due = Number(options.due);
+const due = Number(options.due ?? (options.all ? 100_000 : 5_000));
+const sizes = (options.rows ?? (options.all ? '10000,100000,1000000' : '10000')).split(',').map(Number);
 for (const bench of chosen) {
   if (bench.needs === 'nothing') await measure(bench, { databaseUrl: '', rows: 0, due });
   if (bench.needs === 'database') await withDatabase((databaseUrl) => measure(bench, { databaseUrl, rows: 0, due }));
 }
 const grown = chosen.filter(({ needs }) => needs === 'account');
-for (const rows of grown.length === 0 ? [] : options.rows.split(',').map(Number)) {
+for (const rows of grown.length === 0 ? [] : sizes) {
   await withDatabase(async (databaseUrl) => {
     await generateAccount(databaseUrl, rows);
     for (const bench of grown) await measure(bench, { databaseUrl, rows, due });
   });
 }
-console.log(options.json ? JSON.stringify(figures, null, 2) : tableOf(figures, before));
+console.log(options.json ? JSON.stringify(figures, null, 2) : tablesOf(figures, before));
 // What a bench that took too long still waits for is nobody's any more.
 process.exit();
 
@@ -64,8 +68,9 @@ function readCommand() {
     return parseArgs({
       allowPositionals: true,
       options: {
-        rows: { type: 'string', default: '10000' },
-        due: { type: 'string', default: '5000' },
+        rows: { type: 'string' },
+        due: { type: 'string' },
+        all: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
         before: { type: 'string' },

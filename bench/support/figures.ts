@@ -1,4 +1,4 @@
-import type { Bench, Figure, Named } from '../bench.ts';
+import type { Bench, Cost, Figure, Named } from '../bench.ts';
 
 /** The value below which the share of the samples lies. */
 export function percentile(samples: readonly number[], share: number): number {
@@ -14,30 +14,80 @@ function ratioOf({ unit, ours, limit }: Figure): number | null {
   return unit === '/s' ? ours / limit.value : limit.value / ours;
 }
 
-const columns = ['path', 'ours', 'limit in the same run', 'ratio', 'peers', 'round trips', 'statements'] as const;
+const columns = ['limit in the same run', 'ratio', 'peers', 'round trips', 'statements'] as const;
 
-/** The figures as a table in Markdown; with those of an earlier run, a column tells what each was then. */
-export function tableOf(figures: readonly Figure[], before: readonly Figure[] | null): string {
-  const heads = before ? ['path', 'before', ...columns.slice(1)] : [...columns];
-  const rows = figures.map((figure) => cells(figure, before));
+/**
+ * The figures as tables in Markdown: those of any account, then those of accounts of several sizes, a column each, the limit
+ * beside the largest. With those of an earlier run, a column tells what each was then.
+ */
+export function tablesOf(figures: readonly Figure[], before: readonly Figure[] | null): string {
+  const [single, sized] = [
+    figures.filter(({ rows }) => rows === undefined),
+    figures.filter(({ rows }) => rows !== undefined),
+  ];
+  const tables = [];
+  if (single.length > 0)
+    tables.push(
+      table(
+        ['now'],
+        single.map((figure) => [[figure], figure]),
+        before,
+      ),
+    );
+  const sizes = [...new Set(sized.map(({ rows = 0 }) => rows))].toSorted((one, other) => one - other);
+  const paths = [...Map.groupBy(sized, ({ path }) => path).values()];
+  const grown = paths.flatMap((ofPath): [(Figure | undefined)[], Figure][] => {
+    const largest = ofPath.toSorted((one, other) => (other.rows ?? 0) - (one.rows ?? 0))[0];
+    return largest ? [[sizes.map((rows) => ofPath.find((one) => one.rows === rows)), largest]] : [];
+  });
+  if (grown.length > 0)
+    tables.push(
+      table(
+        sizes.map((rows) => `${show(rows)} rows`),
+        grown,
+        before,
+      ),
+    );
+  return tables.join('\n\n');
+}
+
+type Line = [values: readonly (Figure | undefined)[], described: Figure];
+
+function table(values: readonly string[], lines: readonly Line[], before: readonly Figure[] | null): string {
+  const heads = ['path', ...(before ? ['before'] : []), ...values, ...columns];
+  const rows = lines.map(([measured, figure]) => [
+    figure.path,
+    ...(before ? [earlier(figure, before)] : []),
+    ...measured.map((one) => (one ? withUnit(one.ours, one.unit) : '–')),
+    ...cells(figure, before ? figureBefore(figure, before) : undefined),
+  ]);
   return [heads, heads.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
-function cells(figure: Figure, before: readonly Figure[] | null): string[] {
-  const { path, rows, unit, ours, limit, peers = [], cost } = figure;
-  const then = before?.find((one) => one.path === path && one.rows === rows);
+// Figures of a release before the bench are known for one size of the account alone.
+function figureBefore({ path, rows }: Figure, before: readonly Figure[]): Figure | undefined {
+  return before.find((one) => one.path === path && (one.rows === rows || one.rows === undefined));
+}
+
+function earlier(figure: Figure, before: readonly Figure[]): string {
+  const then = figureBefore(figure, before);
+  return then ? withUnit(then.ours, then.unit) : '–';
+}
+
+function cells(figure: Figure, then?: Figure): string[] {
+  const { unit, limit, peers = [], cost } = figure;
   const ratio = ratioOf(figure);
-  const name = rows === undefined ? path : `${path}, ${show(rows)} rows`;
-  const earlier = before ? [then ? withUnit(then.ours, unit) : '–'] : [];
+  const change = (what: keyof Cost): string => {
+    if (!cost) return '–';
+    const now = show(cost[what], 2);
+    return then?.cost ? `${show(then.cost[what], 2)} → ${now}` : now;
+  };
   return [
-    name,
-    ...earlier,
-    withUnit(ours, unit),
     limit ? named(limit, unit) : '–',
     ratio === null ? '–' : show(ratio, ratio < 0.1 ? 4 : 2),
     peers.map((peer) => named(peer, unit)).join('; ') || '–',
-    cost ? show(cost.trips, 2) : '–',
-    cost ? show(cost.statements, 2) : '–',
+    change('trips'),
+    change('statements'),
   ];
 }
 
