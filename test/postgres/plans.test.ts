@@ -40,16 +40,17 @@ const lastPage = conversations / conversationsPerPage;
 // One account has 100,000 conversations and 40,000 messages with 20,000 contacts, another a fifth of that.
 const seed = [
   `INSERT INTO accounts (name) VALUES ('Big'), ('Small')`,
-  `INSERT INTO users (name, email) VALUES ('Administrator', 'a@example.com'), ('Agent', 'b@example.com')`,
+  `INSERT INTO users (name, email) VALUES ('Administrator', 'a@example.com'), ('Agent', 'b@example.com'),
+     ('Agent of the small inbox', 'c@example.com')`,
   `INSERT INTO seats (account_id, id, person_id, name, email) SELECT 1, id, id, name, email FROM users`,
-  `INSERT INTO agents (account_id, user_id, role) VALUES (1, 1, 'administrator'), (1, 2, 'agent')`,
+  `INSERT INTO agents (account_id, user_id, role) VALUES (1, 1, 'administrator'), (1, 2, 'agent'), (1, 3, 'agent')`,
   `INSERT INTO agent_bots (account_id, name, kind, plugin_id, events) VALUES (1, 'Bot', 'plugin', 'faq', '{}')`,
   `INSERT INTO inboxes (account_id, name, channel_type, identifier, agent_bot_id)
    SELECT a, 'Inbox', 'Channel::Api', a || '-' || g, CASE WHEN a = 1 AND g = 2 THEN 1 END
    FROM generate_series(1, 2) a, generate_series(1, 5) g ORDER BY a, g`,
   `INSERT INTO inboxes (account_id, name, channel_type, identifier) VALUES (1, 'Small', 'Channel::Api', 'small')`,
   `INSERT INTO teams (account_id, name) VALUES (1, 'Half'), (1, 'Small')`,
-  `INSERT INTO inbox_members (account_id, inbox_id, user_id) VALUES (1, 1, 2), (1, 2, 2), (1, 3, 2)`,
+  `INSERT INTO inbox_members (account_id, inbox_id, user_id) VALUES (1, 1, 2), (1, 2, 2), (1, 3, 2), (1, 11, 3)`,
   `INSERT INTO contacts (account_id, name, email, phone_number, last_activity_at)
    SELECT CASE WHEN g <= 20000 THEN 1 ELSE 2 END, 'Customer ' || g, md5(g::text) || '@example.com', '+1415' || 1000000 + g,
      now() - g * interval '1 second' FROM generate_series(1, 24000) g`,
@@ -269,6 +270,17 @@ describe('plans', function () {
     for (const plan of plans) expect(indexesOf(plan)).not.to.include('messages_by_text');
     const read = plans[1]!.steps.filter(({ 'Index Name': name }) => name !== undefined);
     expect(read.map((step) => [step['Index Name'], step['Actual Rows']])).to.deep.equal([['messages_tenant', 15_000]]);
+  });
+
+  it('what is common elsewhere only is looked for among the few conversations that an agent sees', async () => {
+    const search = { text: 'my order', page: 1 };
+    const actor: Actor = { ...agent, id: 3 };
+    const { count, isExact } = await searchConversations(em, { accountId: 1, actor }, search);
+    expect({ count, isExact }).to.deep.equal({ count: 40, isExact: true });
+    const [, found] = await plansOf(em, () => searchConversations(em, { accountId: 1, actor }, search));
+    expectNoFullScan([found!]);
+    expect(indexesOf(found!)).to.include('messages_by_conversation').and.not.include('messages_by_text');
+    expect(found!.rows).to.be.at.most(2_000);
   });
 
   it('contacts are searched by their trigrams, the account’s own alone', async () => {

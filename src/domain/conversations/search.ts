@@ -1,5 +1,6 @@
 import { findListedConversations, type ListedConversation } from '../../records/conversation-rows.ts';
 import { findMessagesById, type Message } from '../../records/message.ts';
+import { countedConversations } from '../../records/kept-counts.ts';
 import type { Actor } from '../../events/transaction.ts';
 import { containing } from '../../postgres/like.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
@@ -22,14 +23,16 @@ const sampledMessages = 2_000;
 const matchesOfCommonText = 10;
 const searchedMessages = 15_000;
 
-/** Which messages a search reads: a statement for those read beforehand, and the table of the matches. */
+// Whoever sees no more conversations than these searches them one by one for a text that is common elsewhere.
+const maxSearchedConversations = 5_000;
+
+/** Which messages a search reads: a statement for rows read beforehand, FROM, and a condition, for a restricted actor. */
 interface Searched {
   looked: string;
   from: string;
+  condition: string;
 }
-
-const everyMessage: Searched = { looked: 'SELECT LIMIT 0', from: 'messages m' };
-const newestOnly: Searched = { looked: newestMessages(searchedMessages), from: 'looked m' };
+type Way = 'every' | 'newest' | 'own';
 
 interface Row {
   count: number;
@@ -53,8 +56,9 @@ export async function searchConversations(
   const offset = (page - 1) * foundConversationsPerPage;
   const pattern = containing(text);
   const parameters = [accountId, actor.id, pattern, foundConversationsPerPage, offset];
-  const searched = (await isCommon(executor, actor, [accountId, actor.id, pattern])) ? newestOnly : everyMessage;
-  const rows = await sql<Row>(executor, statement(actor, searched), parameters);
+  const { way, inboxIds } = await chooseWay(executor, actor, [accountId, actor.id, pattern]);
+  const own = way === 'own' ? [inboxIds] : [];
+  const rows = await sql<Row>(executor, statements[way](actor), [...parameters, ...own]);
   const hits = rows.flatMap(({ id, message_ids: messageIds }) =>
     id === null || !messageIds ? [] : [{ id, messageIds: messageIds.map(Number) }],
   );
@@ -74,17 +78,41 @@ export async function searchConversations(
     return { listed, messages: ids.flatMap((id) => byId.get(id) ?? []) };
   });
   const { count = 0, looked = 0 } = rows[0] ?? {};
-  return { found, count, isExact: looked < searchedMessages };
+  return { found, count, isExact: way !== 'newest' || looked < searchedMessages };
 }
 
-// Matches count only where the actor may see them: what is common elsewhere must not show in the answer.
-async function isCommon(executor: Executor, actor: Actor, parameters: readonly unknown[]): Promise<boolean> {
+interface Sample {
+  sampled: number;
+  /** Matches in the sample, of anybody's messages and of those that the actor may see. */
+  everywhere: number;
+  matches: number;
+  /** How many conversations the actor sees, and their inboxes. */
+  seen: number;
+  inbox_ids: string[] | null;
+}
+
+// Matches count only where the actor may see them: what is common elsewhere must not show in the answer. It only decides by
+// which way the same answer is found.
+async function chooseWay(
+  executor: Executor,
+  actor: Actor,
+  parameters: readonly unknown[],
+): Promise<{ way: Way; inboxIds?: string[] | null }> {
+  const visible = visibleConversations(actor);
+  const own = seesEverything(actor)
+    ? 'SELECT NULL AS seen, NULL AS inbox_ids'
+    : `SELECT coalesce(sum(c.total) FILTER (WHERE c.assignee_id IS NULL), 0)::bigint AS seen,
+        array_agg(DISTINCT c.inbox_id::text) AS inbox_ids FROM (${countedConversations}) c WHERE ${visible}`;
   const sampling = `
-    WITH sample AS MATERIALIZED (${newestMessages(sampledMessages)})
-    SELECT (SELECT count(*) FROM sample) AS sampled, count(*) AS matches FROM sample m ${conversationsFor(actor)}
-    WHERE NOT m.private AND m.content ILIKE $3 AND ${visibleConversations(actor)}`;
-  const [sample] = await sql<{ sampled: number; matches: number }>(executor, sampling, parameters);
-  return sample?.sampled === sampledMessages && sample.matches >= matchesOfCommonText;
+    WITH sample AS MATERIALIZED (${newestMessages(sampledMessages)}), found AS (
+      SELECT count(*) AS everywhere, count(*) FILTER (WHERE ${visible}) AS matches
+      FROM sample m ${conversationsFor(actor)} WHERE NOT m.private AND m.content ILIKE $3)
+    SELECT (SELECT count(*) FROM sample) AS sampled, found.*, own.* FROM found, (${own}) own`;
+  const [sample] = await sql<Sample>(executor, sampling, parameters);
+  if (sample?.sampled !== sampledMessages) return { way: 'every' };
+  if (sample.matches >= matchesOfCommonText) return { way: 'newest' };
+  const isOwn = sample.everywhere >= matchesOfCommonText && sample.seen <= maxSearchedConversations;
+  return isOwn ? { way: 'own', inboxIds: sample.inbox_ids } : { way: 'every' };
 }
 
 // BETWEEN instead of an equation makes the planner use the index on account and id for the order. By ids alone it would step
@@ -100,14 +128,35 @@ function conversationsFor(actor: Actor): string {
   return 'JOIN conversations c ON c.account_id = m.account_id AND c.id = m.conversation_id';
 }
 
+const visibleMessages = (actor: Actor, from: string): Pick<Searched, 'from' | 'condition'> => ({
+  from: `${from} ${conversationsFor(actor)}`,
+  condition: visibleConversations(actor),
+});
+
+// OFFSET 0 keeps the planner from the trigrams, which would collect all matches of the account.
+function ownConversations(actor: Actor): Searched {
+  const visible = visibleConversations(actor);
+  return {
+    looked: `SELECT c.id FROM conversations c WHERE c.account_id = $1 AND c.inbox_id = ANY ($6::bigint[]) AND ${visible}`,
+    from: 'looked CROSS JOIN LATERAL (SELECT * FROM messages WHERE account_id = $1 AND conversation_id = looked.id OFFSET 0) m',
+    condition: 'true',
+  };
+}
+
+const statements: Record<Way, (actor: Actor) => string> = {
+  every: (actor) => statement({ looked: 'SELECT LIMIT 0', ...visibleMessages(actor, 'messages m') }),
+  newest: (actor) => statement({ looked: newestMessages(searchedMessages), ...visibleMessages(actor, 'looked m') }),
+  own: (actor) => statement(ownConversations(actor)),
+};
+
 // The LEFT JOIN keeps a row with the total when the page is empty.
-function statement(actor: Actor, { looked, from }: Searched): string {
+function statement({ looked, from, condition }: Searched): string {
   return `
     WITH looked AS MATERIALIZED (${looked}), found AS MATERIALIZED (
       SELECT m.conversation_id AS id, max(m.created_at) AS matched_at,
         (array_agg(m.id ORDER BY m.created_at DESC, m.id DESC))[1:${messagesShown}] AS message_ids
-      FROM ${from} ${conversationsFor(actor)}
-      WHERE m.account_id = $1 AND NOT m.private AND m.content ILIKE $3 AND ${visibleConversations(actor)}
+      FROM ${from}
+      WHERE m.account_id = $1 AND NOT m.private AND m.content ILIKE $3 AND ${condition}
       GROUP BY m.conversation_id
     )
     SELECT total.count, total.looked, page.id, page.message_ids
