@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../postgres/database.ts';
 import type { Executor } from '../postgres/sql.ts';
-import type { ConversationDraft, RowChoice } from '../records/conversation-rows.ts';
+import type { ConversationDraft, RowChoice } from '../records/locked-conversations.ts';
 import type { Conversation, Named } from '../records/conversation.ts';
 import { HeldConversations } from '../records/held-conversations.ts';
 import { nextMessageId, type Message } from '../records/message.ts';
@@ -127,6 +127,11 @@ export class Transaction extends OuterTransaction {
    */
   conversation(id: number): Promise<Conversation | null> {
     return this.#part.conversations.lock(this, id);
+  }
+
+  /** Whether the conversation is locked already. */
+  holds(id: number): boolean {
+    return this.#part.conversations.holds(id);
   }
 
   /** Conversations locked by one statement, in the order of their ids. */

@@ -8,7 +8,7 @@ import {
   type ConversationDraft,
   type Reserved,
   type RowChoice,
-} from './conversation-rows.ts';
+} from './locked-conversations.ts';
 
 interface Column {
   name: string;
@@ -88,6 +88,11 @@ export class HeldConversations {
     if (held) return held.conversation;
     const row = await lockConversationRow(connection, account.id, id);
     return row && this.#hold(row);
+  }
+
+  /** Whether the conversation is locked already. */
+  holds(id: number): boolean {
+    return this.#held.has(id);
   }
 
   /** Locks conversations by one statement, in the order of their ids. */

@@ -31,6 +31,7 @@ const names: readonly [RegExp, string][] = [
   [/^WITH c AS MATERIALIZED .*ANY \(ARRAY.* FOR UPDATE/, 'lock conversations'],
   [/^WITH c AS MATERIALIZED/, 'lock conversation'],
   [/^WITH c AS \( SELECT nextval/, 'draft conversation'],
+  [/^SELECT FROM conversations c WHERE/, 'see conversation'],
   [/AS due_at FROM conversations/, 'find conversations'],
   [/nextval\('messages_id_seq'\) AS id$/, 'take message id'],
   [/array_position/, 'read conversations'],
@@ -74,6 +75,20 @@ const costs: Readonly<
       return () => app.post(`conversations/${id}/messages`, { content: 'Good morning', message_type: 'outgoing' });
     },
     statements: ['begin + read identity + lock conversation', 'write conversations, messages, events + commit'],
+  },
+  'a message that an agent sends': {
+    prepare: async (app) => {
+      const agent = await addPerson(app, { name: 'Writer' });
+      const id = await addConversation(app, await addInbox(app, { members: [agent] }));
+      const body = { content: 'Good evening', message_type: 'outgoing' };
+      // From its first request on the process remembers whose token it is.
+      await app.post(`conversations/${id}/messages`, body, agent.headers);
+      return () => app.post(`conversations/${id}/messages`, body, agent.headers);
+    },
+    statements: [
+      'begin + read identity + lock conversation + see conversation',
+      'write conversations, messages, events + commit',
+    ],
   },
   'a message from the widget': {
     prepare: async (app) => {

@@ -18,7 +18,7 @@ export const records: readonly Mutant[] = [
     harm: 'An agent edits messages of conversations that it may not see.',
   },
   {
-    file: 'src/records/conversation-rows.ts',
+    file: 'src/records/locked-conversations.ts',
     text: 'if (row?.unchanged) return',
     replacement: 'if (row) return',
     test: 'test/api/accounts/conversations.test.ts',

@@ -21,7 +21,7 @@ export const upkeep: readonly Mutant[] = [
     harm: 'A repeat that arrives while the first request commits is done again.',
   },
   {
-    file: 'src/records/conversation-rows.ts',
+    file: 'src/records/locked-conversations.ts',
     text: "FOR UPDATE ${skipLocked ? 'SKIP LOCKED' : ''})",
     replacement: "${skipLocked ? 'SKIP LOCKED' : ''})",
     test: 'test/api/accounts/teams.test.ts',

@@ -8,6 +8,7 @@ const silenceFields = /\b(?:botSilence|botSilenceOf|humanSilence|botStreak)['"]?
 const silenceWriters: readonly string[] = [
   'src/domain/conversations/silence.ts',
   'src/records/conversation.ts',
+  'src/records/locked-conversations.ts',
   'src/records/conversation-rows.ts',
   'src/records/held-conversations.ts',
 ];

@@ -2,6 +2,7 @@ import { findConversation, readerWith } from '../../records/conversation-rows.ts
 import type { Conversation } from '../../records/conversation.ts';
 import { forbidden, notFound, type ApiError } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
+import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 
 /** Whether the actor may see every conversation of the account. */
@@ -27,6 +28,7 @@ export function visibleConversations(actor: Actor): string {
 const visibleToAgent = `(c.inbox_id IN (SELECT inbox_id FROM inbox_members WHERE account_id = $1 AND user_id = $2)
   OR c.team_id IN (SELECT team_id FROM team_members WHERE account_id = $1 AND user_id = $2))`;
 const readAsAgent = readerWith(visibleToAgent);
+const agentSees = prepared(`SELECT FROM conversations c WHERE c.account_id = $1 AND c.id = $3 AND ${visibleToAgent}`);
 
 async function maySee(executor: Executor, actor: Actor, conversation: Conversation): Promise<boolean> {
   if (seesEverything(actor)) return true;
@@ -40,12 +42,7 @@ async function maySee(executor: Executor, actor: Actor, conversation: Conversati
   return rows.length > 0;
 }
 
-/** The conversation, if there is one and the actor may see it. Errors: 404, 403. */
-export async function admit(
-  executor: Executor,
-  actor: Actor,
-  conversation: Conversation | null,
-): Promise<Conversation> {
+async function admit(executor: Executor, actor: Actor, conversation: Conversation | null): Promise<Conversation> {
   if (!conversation) throw notFound('Conversation');
   if (!(await maySee(executor, actor, conversation))) throw unseen();
   return conversation;
@@ -73,7 +70,14 @@ export async function readConversation(
 
 /** Like readConversation, with the conversation locked until the transaction ends. */
 export async function lockConversation(tx: Transaction, id: number): Promise<Conversation> {
-  return admit(tx.connection, tx.actor, await tx.conversation(id));
+  const isAgent = tx.actor.kind === 'user' && !seesEverything(tx.actor);
+  if (!isAgent || tx.holds(id)) return admit(tx.connection, tx.actor, await tx.conversation(id));
+  // In the same round trip, but by a statement of its own: what the locking one sees is from before it waited.
+  const parameters = [tx.account.id, tx.actor.id, id];
+  const [conversation, seen] = await Promise.all([tx.conversation(id), sql(tx.connection, agentSees, parameters)]);
+  if (!conversation) throw notFound('Conversation');
+  if (seen.length === 0) throw unseen();
+  return conversation;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Conversation } from '../../records/conversation.ts';
 import { countBotMessagesSince, type ContentType, type Message, type Sender } from '../../records/message.ts';
 import { forbidden, invalid } from '../../errors.ts';
 import { system, type Transaction } from '../../events/transaction.ts';
-import { admit } from './access.ts';
+import { lockConversation } from './access.ts';
 import { decide, refuseSilentBot, quarantineNote } from './arbiter.ts';
 import { autoAssign } from './auto-assignment.ts';
 import { findGreeting } from './greetings.ts';
@@ -148,7 +148,7 @@ export async function send(
   conversationId: number,
   input: NewMessage,
 ): Promise<{ message: Message; conversation: Conversation }> {
-  const conversation = await admit(tx.connection, tx.actor, await tx.conversation(conversationId));
+  const conversation = await lockConversation(tx, conversationId);
   if (input.type === 'incoming' && tx.actor.kind === 'agent_bot') {
     throw forbidden("A bot may not send incoming messages: those are the customer's");
   }

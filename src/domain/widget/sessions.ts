@@ -60,7 +60,7 @@ export async function lockCurrent(
   { inboxId, contactId }: { inboxId: number; contactId: number },
 ): Promise<Conversation | null> {
   const parameters = [inboxId, contactId];
-  const [conversation = null] = await tx.conversations({ ids: currentId, parameters, hot: true });
+  const [conversation = null] = await tx.conversations({ ids: currentId, parameters, hot: true, reserves: true });
   return conversation;
 }
 
@@ -87,7 +87,7 @@ export async function begin(
 
 async function lockUnresolved(tx: Transaction, { inbox }: Visit, contactId: number): Promise<Conversation | null> {
   const parameters = [inbox.id, contactId];
-  const [conversation = null] = await tx.conversations({ ids: unresolvedId, parameters, hot: true });
+  const [conversation = null] = await tx.conversations({ ids: unresolvedId, parameters, hot: true, reserves: true });
   return conversation;
 }
 
