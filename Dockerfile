@@ -15,6 +15,7 @@ COPY schemas schemas
 COPY plugins plugins
 COPY bots bots
 COPY src src
+COPY templates templates
 USER node
 EXPOSE 3000
 ENTRYPOINT ["node", "--disable-sigusr1", "--no-node-snapshot", "--disable-warning=ExperimentalWarning", "src/cli/main.ts"]

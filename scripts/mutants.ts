@@ -20,6 +20,7 @@ const copied = [
   'schemas',
   'scripts',
   'src',
+  'templates',
   'test',
   '.mocharc.json',
   'package.json',

@@ -145,11 +145,11 @@ function findLibProblems(sources: Sources): string[] {
 function findPackageProblems(sources: Sources): string[] {
   const problems: string[] = [];
   for (const [path, text] of sources) {
-    if (!isInside('plugins', path) && !isInside('bots', path)) continue;
+    if (!['plugins', 'bots', 'templates'].some((folder) => isInside(folder, path))) continue;
     const own = path.split('/').slice(0, 2).join('/');
     for (const { target, isFile } of importsOf(path, text)) {
       const isTest = isInside(`${own}/test`, path);
-      const foreign = isTest ? /^(?:switchboard\/testing|node:(?:test|assert))$/ : /^switchboard\/bot$/;
+      const foreign = isTest ? /^(?:switchboard\/testing|node:(?:test|assert|path))$/ : /^switchboard\/bot$/;
       const allowed = isFile ? isInside(own, target) : foreign.test(target);
       if (!allowed) problems.push(`${path} imports ${target}, which is not the bot API`);
     }
@@ -269,7 +269,7 @@ const rules = {
 };
 
 describe('architecture', () => {
-  const sources = readSources(root, ['src', 'plugins', 'bots']);
+  const sources = readSources(root, ['src', 'plugins', 'bots', 'templates']);
   const findProblems = (files: Sources): string[] => Object.values(rules).flatMap((rule) => rule(files));
 
   it('is read as a whole', () => {

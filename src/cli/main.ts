@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { OperatorError } from '../lib/operator-error.ts';
-import { addCommand } from './add-command.ts';
 import { addPluginCommands } from './plugin-commands.ts';
+import { addAuthorCommands } from './plugin/author-commands.ts';
 import type { ServiceOptions } from './service.ts';
 
 const parentPollMs = 100;
@@ -44,12 +44,7 @@ function createProgram(): Command {
       await demo(serviceOf(options));
     });
   const plugin = program.command('plugin').description('write, install and watch plugins of bots');
-  addCommand(plugin, 'check', {
-    description: 'check a plugin and try it in the sandbox',
-    example: 'plugin check bots/faq',
-  })
-    .argument('<directory>', 'folder that holds plugin.json')
-    .action(async (directory: string) => (await import('./check-plugin.ts')).printPluginCheck(directory));
+  addAuthorCommands(plugin);
   addPluginCommands(plugin);
   return program;
 }

@@ -1,9 +1,12 @@
 import { validateConfig } from '../packages/manifest.ts';
 import type { Manifest } from '../packages/manifest.ts';
 import { PluginError } from '../packages/plugin-error.ts';
-import { findRivalry, readPackage } from '../packages/read.ts';
+import { findRivalry, readPackage, type ReadPackage } from '../packages/read.ts';
 import { createSandbox } from '../sandbox/parent/pool.ts';
 import type { BotEventName, Bundle, RunRequest, RunResult, Sandbox } from '../sandbox/run.ts';
+import { printable } from '../lib/printable.ts';
+import type { Finding } from './plugin/compare-uses.ts';
+import { lookAtCode } from './plugin/look-at-code.ts';
 import { sampleEvents } from './sample-events.ts';
 
 /** The report, line by line; `ok` = the package can be used, although lines may begin with `warning:`. */
@@ -11,6 +14,9 @@ export interface CheckReport {
   ok: boolean;
   report: string[];
 }
+
+/** Further checks of a package that can be read. */
+type CheckCode = (pack: ReadPackage) => Finding[] | Promise<Finding[]>;
 
 const nobody = { account: 0, bot: 0 };
 const sampleSeed = 1;
@@ -26,11 +32,14 @@ interface Subject {
 }
 
 /**
- * Checks a package without a service: validates the manifest, bundles and loads the code, and runs each handler twice
- * on a sample event with the default settings. Never rejects because of the package.
+ * Checks a package without a service: validates the manifest, compares the code with the permissions, bundles and loads it,
+ * and runs each handler twice on a sample event with the default settings. Never rejects because of the package.
  */
-export async function tryPackage(directory: string): Promise<CheckReport> {
-  let found: { manifest: Manifest; bundle: Bundle };
+export async function tryPackage(
+  directory: string,
+  checkCode: CheckCode = (pack) => lookAtCode(directory, pack),
+): Promise<CheckReport> {
+  let found: ReadPackage;
   try {
     found = await readPackage(directory);
     const rivalry = await findRivalry(directory, found.manifest.id);
@@ -41,14 +50,17 @@ export async function tryPackage(directory: string): Promise<CheckReport> {
   }
   const { manifest, bundle } = found;
   const { config, problems } = validateConfig(manifest, {});
+  const findings = await checkCode(found);
   const report = [
     `${manifest.id} ${manifest.version}: ${bundle.code.length} characters, sha256 ${bundle.hash}`,
     ...problems.map(({ message }) => `warning: the settings have no complete defaults: ${message}`),
+    ...findings.map(({ level, file, line, message }) => `${level}: ${file}:${line}: ${message}`),
   ];
+  const isSound = !findings.some(({ level }) => level === 'error');
   const sandbox = createSandbox(sandboxOptions);
   try {
     const tried = await tryBot(sandbox, { manifest, bundle, config });
-    return { ok: tried.ok, report: [...report, ...tried.report] };
+    return { ok: tried.ok && isSound, report: [...report, ...tried.report] };
   } finally {
     await sandbox.close();
   }
@@ -95,8 +107,18 @@ function compareHandlers(manifest: Manifest, handlers: readonly string[]): strin
 async function tryHandler(sandbox: Sandbox, subject: Subject, handler: string): Promise<CheckReport> {
   const first = await sandbox.run(requestFor(subject, handler));
   const second = await sandbox.run(requestFor(subject, handler));
-  const report = [`${handler} on a sample event: ${describe(first)}`];
+  const report = [`${handler} on a sample event: ${describe(first)}`, ...detailsOf(first)];
   const isSame = first.outcome === second.outcome && JSON.stringify(first.actions) === JSON.stringify(second.actions);
   if (!isSame) report.push(`error: ${handler} gave something else when it was run again: ${describe(second)}`);
   return { ok: first.outcome === 'ok' && isSame, report };
+}
+
+/** The actions of a run and its log, a line each. */
+function detailsOf({ actions, logs }: RunResult): string[] {
+  return [
+    ...actions.map(({ type, ...fields }) => `  ${type} ${JSON.stringify(fields)}`),
+    ...logs.map(
+      ({ level, message, fields }) => `  log ${level}: ${message}${fields ? ` ${JSON.stringify(fields)}` : ''}`,
+    ),
+  ].map(printable);
 }

@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, extname, join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { Finding } from './compare-uses.ts';
+
+// Source in a clone, declarations in the package that `npm pack` makes.
+const isSource = extname(import.meta.filename) === '.ts';
+const botApi = fileURLToPath(new URL(`../../packages/bot-api${isSource ? '.ts' : '.d.ts'}`, import.meta.url));
+const problemPattern = /^(.+?)\((\d+),\d+\): error (TS\d+): (.+)$/;
+
+/** The type errors of a package's main file and its imports; null where no TypeScript is installed. */
+export async function checkTypes(directory: string, main: string): Promise<Finding[] | null> {
+  const path = resolve(directory);
+  const compiler = findCompiler(path);
+  if (compiler === null) return null;
+  const folder = mkdtempSync(join(tmpdir(), 'switchboard-types-'));
+  try {
+    const project = join(folder, 'tsconfig.json');
+    writeFileSync(project, JSON.stringify(projectFor(path, main)));
+    const args = [compiler, '--project', project, '--pretty', 'false'];
+    const child = spawn(process.execPath, args, { cwd: path, stdio: ['ignore', 'pipe', 'ignore'] });
+    return (await text(child.stdout)).split('\n').flatMap(toFinding);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+// The author's own settings count, but for what the sandbox decides: there is no DOM, and no Node.
+function projectFor(path: string, main: string): object {
+  const own = join(path, 'tsconfig.json');
+  return {
+    ...(existsSync(own) ? { extends: own } : {}),
+    compilerOptions: {
+      ...(existsSync(own) ? {} : { strict: true }),
+      target: 'es2024',
+      lib: ['es2024'],
+      module: 'nodenext',
+      types: [],
+      noEmit: true,
+      skipLibCheck: true,
+      allowImportingTsExtensions: true,
+      resolveJsonModule: true,
+      allowJs: true,
+      paths: { 'switchboard/bot': [botApi] },
+    },
+    include: [],
+    files: [join(path, main)],
+  };
+}
+
+/** The program of the TypeScript that the author has installed, else of ours; null for none. */
+function findCompiler(path: string): string | null {
+  for (const from of [join(path, 'plugin.json'), join(process.cwd(), 'package.json'), import.meta.filename]) {
+    try {
+      return join(dirname(createRequire(from).resolve('typescript/package.json')), 'bin/tsc');
+    } catch {
+      // Not installed there.
+    }
+  }
+  return null;
+}
+
+function toFinding(line: string): Finding[] {
+  const [, file, at, code, message] = problemPattern.exec(line) ?? [];
+  if (file === undefined || message === undefined) return [];
+  return [{ level: 'error', file, line: Number(at), message: `${message} (${code})` }];
+}

@@ -1,0 +1,53 @@
+import { PluginError } from '../packages/plugin-error.ts';
+import { validateConfig } from '../packages/manifest.ts';
+import type { ReadPackage } from '../packages/read.ts';
+import type { SimulateOptions, Simulation } from './api.ts';
+import { readOnce } from './read-once.ts';
+import { awake, createIdleSandbox } from './sandbox.ts';
+import { SimulatedConversation } from './simulation.ts';
+
+/** A conversation with a bot whose package may change meanwhile. */
+export interface Chat {
+  /** Name and version of the plugin. */
+  readonly name: string;
+  readonly sim: Simulation;
+  /** Reads the package again: its problems, with which the version before stays; null when no file has changed. */
+  reload(): Promise<readonly string[] | null>;
+  close(): Promise<void>;
+}
+
+/** Like SimulateOptions; `told` gets each line of the transcript as it arises. */
+export interface ChatOptions extends SimulateOptions {
+  told: (line: string) => void;
+}
+
+/** Opens a chat. Rejects with a PluginError. */
+export async function openChat(directory: string, { told, ...options }: ChatOptions): Promise<Chat> {
+  let pack = await read(directory, options);
+  const sandbox = createIdleSandbox({});
+  const { id, name, version } = pack.manifest;
+  const bot = { id: 1, name, avatarUrl: null, pluginId: id, config: options.config ?? {} };
+  const plugin = () => ({ id, manifest: pack.manifest, bundle: pack.bundle });
+  return {
+    name: `${name} ${version}`,
+    sim: new SimulatedConversation({ plugin, sandbox, bot, told }, options),
+    reload: async () => {
+      try {
+        const before = pack.bundle.hash;
+        pack = await read(directory, options);
+        return pack.bundle.hash === before ? null : [];
+      } catch (error) {
+        if (error instanceof PluginError) return error.problems;
+        throw error;
+      }
+    },
+    close: () => awake(() => sandbox.close()),
+  };
+}
+
+async function read(directory: string, { config = {} }: SimulateOptions): Promise<ReadPackage> {
+  const pack = await readOnce(directory);
+  const { problems } = validateConfig(pack.manifest, config);
+  if (problems.length > 0) throw new PluginError(problems.map(({ message }) => `The settings: ${message}`));
+  return pack;
+}

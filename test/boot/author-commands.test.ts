@@ -1,0 +1,186 @@
+import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runIn, type Ended } from '../support/packed.ts';
+import { makeBot, removeBots } from '../testing/helpers.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const launcher = join(root, 'bin/switchboard.js');
+const templates = readdirSync(join(root, 'templates'));
+
+function plugin(...args: string[]): Ended {
+  return runIn(root, process.execPath, launcher, 'plugin', ...args);
+}
+
+interface Report {
+  ok: boolean;
+  report: { level: string; message: string }[];
+  transcript?: string[];
+}
+
+/** The report of `plugin check --json`, errors and warnings apart. */
+function check(directory: string): { ok: boolean; errors: string[]; warnings: string[] } {
+  const { output } = plugin('check', directory, '--json');
+  const { ok, report } = JSON.parse(output) as Report;
+  const of = (wanted: string) => report.filter(({ level }) => level === wanted).map(({ message }) => message);
+  return { ok, errors: of('error'), warnings: of('warning') };
+}
+
+describe('commands for authors of plugins', function () {
+  this.timeout(120_000);
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'switchboard-commands-'));
+  });
+  after(() => {
+    rmSync(folder, { recursive: true, force: true });
+    removeBots();
+  });
+
+  it('each says with --help what it does, and an example', () => {
+    for (const command of ['new', 'check', 'test', 'dev', 'doctor']) {
+      const { code, output } = plugin(command, '--help');
+      expect(code, command).to.equal(0);
+      expect(output, command).to.include(`$ npx switchboard plugin ${command}`).and.include('--json');
+    }
+  });
+
+  for (const template of templates) {
+    it(`new makes a plugin of the template ${template} that passes its check and its tests`, () => {
+      const path = join(folder, `my-${template}`);
+      const made = plugin('new', path, '--template', template, '--json');
+      expect(JSON.parse(made.output)).to.deep.include({ id: `my-${template}`, template });
+      const { ok, errors, warnings } = check(path);
+      expect([errors, warnings, ok]).to.deep.equal([[], [], true]);
+      const { code, errors: told, output } = plugin('test', join(root, 'templates', template));
+      expect(code, output + told).to.equal(0);
+    });
+  }
+
+  it('new refuses a name that is no id, and a folder with something in it', () => {
+    expect(plugin('new', join(folder, 'My_Bot')))
+      .to.deep.include({ code: 1 })
+      .and.property('errors')
+      .include('lowercase');
+    expect(plugin('new', join(root, 'templates/rule')))
+      .property('errors')
+      .to.include('is not empty');
+    expect(plugin('new', join(folder, 'x'), '--template', 'none').code).to.equal(1);
+  });
+
+  it('check finds what the code uses without asking for it, with line and remedy', () => {
+    const code = `async message_created(ctx) {
+  ctx.reply('Hi ' + ctx.contact.email);
+  const { name } = ctx.contact;
+  ctx.label.add('x' + name);
+  // ctx.note('not code')
+  const text = "ctx.handoff('nor this')" + /ctx.open\\(\\)/.source;
+  if (text === '') ctx.log.info(\`\${ctx.conversation.id} \${ctx.contact?.identifier}\`);
+},`;
+    const bot = makeBot(code, { permissions: { conversation: ['reply', 'note'], contact: ['name'] } });
+    const { ok, errors, warnings } = check(bot);
+    expect(ok).to.equal(false);
+    const at = (line: number, what: string, fix: string) =>
+      `bot.ts:${line}: \`${what}\` is used, but plugin.json does not ask for it: add ${fix}`;
+    for (const wanted of [
+      at(5, 'ctx.contact.email', '"email" to permissions.contact'),
+      at(7, 'ctx.label', '"label" to permissions.conversation'),
+      at(10, 'ctx.contact.identifier', '"identifier" to permissions.contact'),
+    ]) {
+      expect(
+        errors.filter((error) => error.startsWith(wanted)),
+        `${wanted}\nin\n${errors.join('\n')}`,
+      ).to.have.length(1);
+    }
+    expect(errors.join('\n')).to.not.match(/handoff|ctx\.open|ctx\.note|ctx\.reply/);
+    expect(warnings.join('\n')).to.match(
+      /plugin\.json:1: permissions\.conversation names "note", which the code does not use/,
+    );
+  });
+
+  it('check finds type errors, with their lines', () => {
+    const bot = makeBot('message_created(ctx) {\n  ctx.replay("Hi");\n  fetch("https://x.example");\n},');
+    const { ok, errors } = check(bot);
+    expect(ok).to.equal(false);
+    expect(errors.join('\n'))
+      .to.match(/bot\.ts:5: Property 'replay' does not exist/)
+      .and.match(/bot\.ts:6: Cannot find name 'fetch'/);
+  });
+
+  it('check prints replies and log, and plays a message', () => {
+    const bot = makeBot(
+      'message_created(ctx) { ctx.log.info("heard", { n: 1 }); ctx.reply("You said " + ctx.message.content); },',
+      {
+        permissions: { conversation: ['reply'] },
+      },
+    );
+    const { code, output } = plugin('check', bot, '--say', 'good\u001b[31m morning');
+    expect(code).to.equal(0);
+    expect(output).to.include('reply {"content":"You said Hello').and.include('log info: heard {"n":1}');
+    expect(output).to.include('bot: You said good\\u{1b}[31m morning');
+    expect(output).to.not.include('\u001b');
+  });
+
+  it('dev chats over a pipe, and ends with 0 at its end', async () => {
+    const bot = makeBot(
+      'message_created(ctx) { ctx.log.info("heard"); ctx.reply("You said " + ctx.message.content); },',
+    );
+    const child = spawn(process.execPath, [launcher, 'plugin', 'dev', bot], { cwd: root });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.stdin.end('Hello\n/human\nAnybody?\n/back\n/wait 30\nAgain\n/state\n/what\n');
+    expect(await once(child, 'close')).to.deep.equal([0, null]);
+    expect(output).to.include('bot: You said Hello').and.include('bot: You said Again').and.include('log info: heard');
+    expect(output)
+      .to.include('"status":"pending"')
+      .and.include('There is no command /what')
+      .and.not.include('said Anybody');
+  });
+
+  it('dev reads the bot again when a file changes, and keeps the version before while there is a mistake', async () => {
+    const bot = makeBot('message_created(ctx) { ctx.reply("first"); },');
+    const child = spawn(process.execPath, [launcher, 'plugin', 'dev', bot], { cwd: root });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const heard = async (text: string) => {
+      while (!output.includes(text)) await once(child.stdout, 'data');
+      output = '';
+    };
+    await heard('lists the commands');
+    child.stdin.write('one\n');
+    await heard('bot: first');
+    const code = readFileSync(join(bot, 'bot.ts'), 'utf8');
+    writeFileSync(join(bot, 'bot.ts'), code.replace('"first"', '"second"'));
+    await heard('read again');
+    child.stdin.write('two\n');
+    await heard('bot: second');
+    writeFileSync(join(bot, 'bot.ts'), 'export default {');
+    await heard('the version before stays');
+    child.stdin.write('three\n');
+    await heard('bot: second');
+    child.stdin.end();
+    expect(await once(child, 'close')).to.deep.equal([0, null]);
+  });
+
+  it('dev and test refuse what cannot be used, in a sentence', () => {
+    const broken = makeBot('message_created() {},', { version: 'one' });
+    expect(plugin('dev', broken)).to.include({ code: 1 }).and.property('errors').include('`version`');
+    const untested = makeBot('message_created() {},');
+    expect(plugin('test', untested)).to.include({ code: 1 }).and.property('errors').include('There are no tests');
+  });
+
+  it('doctor says what is there', () => {
+    const { code, output } = plugin('doctor', '--json');
+    expect(code).to.equal(0);
+    const { findings } = JSON.parse(output) as { findings: { name: string; state: string }[] };
+    expect(findings.filter(({ state }) => state === 'ok').map(({ name }) => name)).to.include.members([
+      'Node.js',
+      'sandbox',
+      'TypeScript',
+    ]);
+  });
+});
