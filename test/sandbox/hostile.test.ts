@@ -119,7 +119,11 @@ const growing: Attack[] = [
   ['H40 a million calls', `for (let i = 0; i < 1e6; i++) ctx.call('x')`, ['too_many_calls']],
   ['H41 calls without end', `for (;;) { try { await ctx.call('x') } catch {} }`, ['too_many_calls']],
   ['H42 a huge action', `ctx.reply('x'.repeat(2e7))`, ['output_too_large']],
-  ['H42 a million actions', `for (let i = 0; i < 1e6; i++) { try { ctx.note('x') } catch {} }`, ['too_many_actions']],
+  [
+    'H42 a million actions',
+    `for (let i = 0; i < 1e6; i++) { try { ctx.note('x') } catch {} }`,
+    ['too_many_actions', 'timeout'],
+  ],
   ['H42 many replies', `for (let i = 0; i < 6; i++) ctx.reply('x')`, ['too_many_actions']],
   ['H42 a huge call', `await ctx.call('x', 'x'.repeat(2e7))`, ['threw', ...outOfMemory]],
   [
