@@ -764,6 +764,7 @@ export interface Schemas {
 "requests/plugin.approve": ApprovePlugin
 "requests/plugin.create": UploadPlugin
 "requests/plugin.update": UpdatePlugin
+"requests/run.list.query": ListRunsQuery
 "requests/sla-policy.create": CreateSLAPolicy
 "requests/sla-policy.update": UpdateSLAPolicy
 "requests/team.create": CreateTeam
@@ -817,6 +818,9 @@ export interface Schemas {
 "resources/plugin": Plugin
 "resources/profile-with-token": ProfileWithToken
 "resources/profile": Profile
+"resources/run-list": RunList
+"resources/run-replay": ReplayedRun
+"resources/run": Run
 "resources/sla-policy-list": SLAPolicyList
 "resources/sla-policy": SLAPolicy
 "resources/team-list": TeamList
@@ -1506,6 +1510,28 @@ version?: string
 [k: string]: unknown
 }
 /**
+ * Which runs, and where to go on.
+ */
+export interface ListRunsQuery {
+/**
+ * Runs with this outcome alone.
+ */
+outcome?: string
+/**
+ * Runs of this moment or later.
+ */
+since?: UnixTime
+/**
+ * Runs before this moment.
+ */
+until?: UnixTime
+/**
+ * The `next_cursor` of an earlier answer of the same list, to go on behind it.
+ */
+cursor?: string
+[k: string]: unknown
+}
+/**
  * What makes an SLA policy: a name, and at least one promise.
  */
 export interface CreateSLAPolicy {
@@ -1981,6 +2007,133 @@ permissions: string[]
  */
 signed_by: (string | null)
 created_at: UnixTime
+}
+/**
+ * Runs, newest first: 25 on a page, fewer where they are long.
+ */
+export interface RunList {
+payload: Run[]
+meta: CursorMeta
+}
+/**
+ * One event that was handled by a bot inside the service: all that it got, asked for and did.
+ */
+export interface Run {
+id: Id
+agent_bot_id: Id
+/**
+ * The code that ran. Version and hash are null when there was none to run.
+ */
+plugin: {
+id: string
+version: (string | null)
+hash: (string | null)
+}
+conversation_id: Id
+event: {
+id: Id
+name: string
+/**
+ * The event as bots get it, before the fields of the contact were removed that the plugin may not see.
+ */
+body: {
+[k: string]: unknown
+}
+}
+/**
+ * The number of the attempt to handle the event, from 1.
+ */
+attempt: number
+/**
+ * The bot's settings at that time, without secrets. Empty for a system bot, unless a platform administrator asks.
+ */
+config: {
+[k: string]: unknown
+}
+/**
+ * The seed of the bot's random numbers.
+ */
+seed: number
+/**
+ * The bot's clock throughout the run, in milliseconds since 1970.
+ */
+now: number
+/**
+ * What the bot asked the service for, with the answers, in the order of asking. Secrets are replaced.
+ */
+calls: {
+name: string
+input: unknown
+/**
+ * The answer; absent when the bot got an error.
+ */
+output?: {
+[k: string]: unknown
+}
+/**
+ * The error that the bot got in place of an answer.
+ */
+error?: {
+code: string
+message: string
+}
+ms: number
+}[]
+/**
+ * What the bot wanted to do. It was done only if the outcome is `ok`.
+ */
+actions: {
+[k: string]: unknown
+}[]
+/**
+ * What the bot wrote to its log, also when it did not end by itself.
+ */
+logs: {
+level: string
+message: string
+fields?: {
+[k: string]: unknown
+}
+}[]
+/**
+ * How the run ended: `ok`, `no_handler`, `superseded` (people took the conversation meanwhile, and the actions were dropped), a failure of the bot such as `timeout` or `threw`, or the code with which the service refused an action.
+ */
+outcome: string
+error: ({
+message: string
+stack: (string | null)
+} | null)
+/**
+ * Milliseconds of processor time.
+ */
+cpu_ms: number
+/**
+ * Milliseconds from start to end, without the time in the queue.
+ */
+wall_ms: number
+created_at: UnixTime
+}
+export interface CursorMeta {
+/**
+ * With it, as `cursor`, the same list goes on; null at its end.
+ */
+next_cursor: (string | null)
+}
+/**
+ * How a run ended when it was repeated from its record.
+ */
+export interface ReplayedRun {
+/**
+ * Whether it ended as recorded, with the same actions, byte for byte.
+ */
+identical: boolean
+/**
+ * As in the record, where it ended as recorded.
+ */
+outcome: string
+actions: {
+[k: string]: unknown
+}[]
 }
 /**
  * The account's SLA policies, by name.

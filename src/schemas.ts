@@ -56,14 +56,14 @@ interface Composition {
 }
 
 interface Stated extends Schema {
-  'x-list'?: Schema;
+  'x-list'?: Schema & { by?: 'cursor' };
   'x-create'?: { required: string[] } & Schema;
 }
 
 /**
  * The documents that a file states: its own and, by `x-list` and `x-create`, those that follow from it. A page of a list of
- * `resources/NAME` is `resources/NAME-list`; the body that creates what `requests/NAME.update` changes, with some of its
- * properties required, is `requests/NAME.create`.
+ * `resources/NAME` is `resources/NAME-list`, numbered, or followed `by` a cursor; the body that creates what
+ * `requests/NAME.update` changes, with some of its properties required, is `requests/NAME.create`.
  */
 function readDocuments(name: string): [string, Schema][] {
   const text = readFileSync(`${folder}${name}.json`, 'utf8');
@@ -71,7 +71,10 @@ function readDocuments(name: string): [string, Schema][] {
   const { $schema } = document;
   const whole = { $ref: `${posix.basename(name)}.json` };
   const read: [string, Schema][] = [[name, document]];
-  if (list) read.push([`${name}-list`, { $schema, ...list, ...pageOf(whole) }]);
+  if (list) {
+    const { by, ...words } = list;
+    read.push([`${name}-list`, { $schema, ...words, ...pageOf(whole, by === 'cursor' ? 'cursor_meta' : 'page_meta') }]);
+  }
   if (create) {
     const { required, ...words } = create;
     read.push([name.replace(/\.update$/, '.create'), { $schema, ...words, type: 'object', allOf: [whole], required }]);
@@ -79,12 +82,12 @@ function readDocuments(name: string): [string, Schema][] {
   return read;
 }
 
-function pageOf(items: Schema): Schema {
+function pageOf(items: Schema, meta: 'page_meta' | 'cursor_meta'): Schema {
   return {
     type: 'object',
     additionalProperties: false,
     required: ['payload', 'meta'],
-    properties: { payload: { type: 'array', items }, meta: { $ref: '../common.json#/$defs/page_meta' } },
+    properties: { payload: { type: 'array', items }, meta: { $ref: `../common.json#/$defs/${meta}` } },
   };
 }
 

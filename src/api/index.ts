@@ -15,6 +15,7 @@ import { platformPluginRoutes } from './platform/plugins.ts';
 import { platformUserRoutes } from './platform/users.ts';
 import { pluginRoutes } from './accounts/plugins.ts';
 import { profileRoutes } from './accounts/profile.ts';
+import { runRoutes } from './accounts/runs.ts';
 import { servingBotRoutes } from './accounts/serving-bots.ts';
 import { slaPolicyRoutes } from './accounts/sla-policies.ts';
 import { teamRoutes } from './accounts/teams.ts';
@@ -29,6 +30,7 @@ export const routes: readonly Route[] = [
   ...inboxRoutes,
   ...agentBotRoutes,
   ...servingBotRoutes,
+  ...runRoutes,
   ...pluginRoutes,
   ...labelRoutes,
   ...teamRoutes,

@@ -47,6 +47,8 @@ export const accountOperations: Record<string, Prepare> = {
   'POST agent_bots/:id/reset_secret': on(newBot),
   'POST agent_bots/:id/release': on(newBot),
   'DELETE agent_bots/:id': on(newBot),
+  'GET agent_bots/:id/runs': ({ bot }) => ({ at: { id: bot.id } }),
+  'GET runs/:id': ({ run }) => ({ at: { id: run } }),
 
   'GET plugins': nothing,
 

@@ -54,6 +54,7 @@ export const conversationOperations: Record<string, Prepare> = {
   'GET conversations/:id/agent_bot': present,
   'POST conversations/:id/agent_bot': onConversation(async ({ maker }) => ({ agent_bot_id: (await maker.bot()).id })),
 
+  'GET conversations/:id/runs': present,
   'GET conversations/:conversation_id/messages': ({ conversation }) => ({ at: { conversation_id: conversation } }),
   'POST conversations/:conversation_id/messages': say({}),
   'POST conversations/:conversation_id/messages#incoming': say({ message_type: 'incoming' }),

@@ -76,6 +76,7 @@ const records: Record<string, (tenant: Tenant) => number> = {
   inboxes: ({ inbox }) => inbox,
   labels: ({ label }) => label.id,
   messages: ({ message }) => message,
+  runs: ({ run }) => run,
   teams: ({ team }) => team,
   webhooks: ({ webhook }) => webhook,
 };

@@ -104,6 +104,21 @@ export class Maker {
     return { id, headers: { api_access_token: token } };
   }
 
+  /** A recorded run of the sample bot on the conversation's last message: it had nothing to say. */
+  async run(conversationId: number, bot: Bot): Promise<number> {
+    const [run] = await this.app.query<{ id: number }>(
+      `INSERT INTO bot_runs (account_id, conversation_id, agent_bot_id, event_id, attempt, plugin_id, plugin_version,
+         bundle_hash, config, seed, clock, outcome, actions, logs, wall_ms)
+       SELECT e.account_id, e.conversation_id, $3, e.id, 1, p.id, '1.0.0', p.active_hash, json_build_object('mark', $4::text), 1,
+         now(), 'ok', '[]', '[]', 1
+       FROM events e, plugins p
+       WHERE e.account_id = $1 AND e.conversation_id = $2 AND e.name = 'message_created' AND p.id = 'faq'
+       ORDER BY e.id DESC LIMIT 1 RETURNING id`,
+      [this.accountId, conversationId, bot.id, this.mark],
+    );
+    return run!.id;
+  }
+
   agent(role: 'administrator' | 'agent' = 'agent'): Promise<User> {
     return addPerson(this.app, { name: this.text('agent'), role, accountId: this.accountId });
   }

@@ -48,6 +48,8 @@ export interface Tenant {
   /** A conversation of the contact in the inbox, assigned to the team, with a customer's message. */
   conversation: number;
   message: number;
+  /** A run of the bot on that message. */
+  run: number;
   label: { id: number; title: string };
   slaPolicy: number;
   /** The small resources, by kind. */
@@ -87,6 +89,7 @@ const steps: Step[] = [
     conversation: await maker.conversation(inbox, { contact_id: contact, team_id: team }),
   }),
   async ({ maker, conversation }) => ({ message: await maker.message(conversation) }),
+  async ({ maker, conversation, bot }) => ({ run: await maker.run(conversation, bot) }),
   async ({ maker, widget }) => ({ guest: await maker.visitor(widget.id) }),
   async ({ maker, widget, guest }) => {
     await maker.message(await maker.conversation(widget.id, { contact_id: guest.contactId }));

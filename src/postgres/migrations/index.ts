@@ -19,6 +19,7 @@ import { Plugins } from './20261122-plugins.ts';
 import { Batches } from './20261122-batches.ts';
 import { RunRecords } from './20261122-run-records.ts';
 import { InboxOrder } from './20261122-inbox-order.ts';
+import { RunLists } from './20261122-run-lists.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -42,6 +43,7 @@ export const migrations = [
   { name: '20261122-batches', class: Batches },
   { name: '20261122-run-records', class: RunRecords },
   { name: '20261122-inbox-order', class: InboxOrder },
+  { name: '20261122-run-lists', class: RunLists },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

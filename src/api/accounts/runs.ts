@@ -1,0 +1,69 @@
+import { listRunsIn, listRunsOfBot, readRun, type RecordedRun, type RunFilter } from '../../domain/bots/runs.ts';
+import { readAgentBot } from '../../domain/bots/bots.ts';
+import { doors } from '../../http/route/doors.ts';
+import type { Services } from '../../http/route/call.ts';
+import { fromUnixSeconds, unixSeconds } from '../../lib/unix-time.ts';
+import type { Shape } from '../../schemas.ts';
+import { presentStretch, readCursor } from '../cursor.ts';
+
+const base = '/api/v1/accounts/:account_id';
+const query = 'requests/run.list.query';
+const reply = 'resources/run-list';
+
+export const runRoutes = [
+  doors.account(
+    ['GET', `${base}/agent_bots/:id/runs`, 'List the runs of an agent bot'],
+    { query, reply, role: 'agent', description: 'In the conversations that the caller may see.' },
+    async ({ services, em, account, actor, principal, params, query: asked }) => {
+      const { id: botId } = await readAgentBot(em, account.id, params.id);
+      const list = `runs of bot ${botId} in account ${account.id}`;
+      const found = await listRunsOfBot(em, { accountId: account.id, actor, botId }, filterOf(services, list, asked));
+      return presentStretch(found, (run) => presentRun(run, principal), { ...services, list });
+    },
+  ),
+  doors.account(
+    ['GET', `${base}/conversations/:id/runs`, 'List the runs of bots in a conversation'],
+    { query, reply, role: 'agent' },
+    async ({ services, em, account, actor, principal, params: { id: conversationId }, query: asked }) => {
+      const list = `runs in conversation ${conversationId} of account ${account.id}`;
+      const filter = filterOf(services, list, asked);
+      const found = await listRunsIn(em, { accountId: account.id, actor, conversationId }, filter);
+      return presentStretch(found, (run) => presentRun(run, principal), { ...services, list });
+    },
+  ),
+  doors.account(
+    ['GET', `${base}/runs/:id`, 'Get a run of a bot'],
+    { reply: 'resources/run', record: true, role: 'agent' },
+    async ({ em, account, actor, principal, params }) =>
+      presentRun(await readRun(em, account.id, actor, params.id), principal),
+  ),
+];
+
+function filterOf({ secretBox }: Services, list: string, asked: Shape<'requests/run.list.query'>): RunFilter {
+  const { outcome, since, until, cursor } = asked;
+  const dateOf = (seconds: number | undefined) => (seconds === undefined ? null : fromUnixSeconds(seconds));
+  return { outcome, since: dateOf(since), until: dateOf(until), after: readCursor(secretBox, list, cursor) };
+}
+
+// The settings of a system bot are the platform's own.
+function presentRun(run: RecordedRun, { platformAdmin }: { platformAdmin: boolean }): Shape<'resources/run'> {
+  return {
+    id: run.id,
+    agent_bot_id: run.botId,
+    plugin: { id: run.pluginId, version: run.pluginVersion || null, hash: run.bundleHash || null },
+    conversation_id: run.conversationId,
+    event: run.event,
+    attempt: run.attempt,
+    config: run.isSystem && !platformAdmin ? {} : run.config,
+    seed: run.seed,
+    now: run.clock.getTime(),
+    calls: run.calls as Shape<'resources/run'>['calls'],
+    actions: run.actions as Shape<'resources/run'>['actions'],
+    logs: run.logs as Shape<'resources/run'>['logs'],
+    outcome: run.outcome,
+    error: run.error,
+    cpu_ms: run.cpuMs,
+    wall_ms: run.wallMs,
+    created_at: unixSeconds(run.createdAt),
+  };
+}

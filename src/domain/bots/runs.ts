@@ -1,0 +1,163 @@
+import { notFound } from '../../errors.ts';
+import type { Actor } from '../../events/transaction.ts';
+import { moment, sql, type Executor } from '../../postgres/sql.ts';
+import { readConversation, visibleConversations } from '../conversations/access.ts';
+import type { BotRun } from './run-records.ts';
+
+/** A recorded run with its event. */
+export interface RecordedRun extends BotRun {
+  id: number;
+  /** Whether the bot is the platform's. */
+  isSystem: boolean;
+  event: { id: number; name: string; body: Record<string, unknown> };
+  /** The JSON of `actions`, as it was stored. */
+  actionsText: string;
+  createdAt: Date;
+}
+
+/** Which runs of a list are wanted: `since` inclusive, `until` exclusive; those behind `after`. */
+export interface RunFilter {
+  outcome: string | undefined;
+  since: Date | null;
+  until: Date | null;
+  after: { createdAt: string; id: number } | null;
+}
+
+/** A stretch of a list, and the place of its last run where the list goes on; null at its end. */
+export interface RunStretch {
+  rows: RecordedRun[];
+  next: { createdAt: string; id: number } | null;
+}
+
+interface Row {
+  id: number;
+  agent_bot_id: number;
+  is_system: boolean;
+  conversation_id: number;
+  event_id: number;
+  event_name: string;
+  event_body: Record<string, unknown>;
+  attempt: number;
+  plugin_id: string;
+  plugin_version: string;
+  bundle_hash: string;
+  config: Record<string, unknown>;
+  permissions: object | null;
+  limits: object | null;
+  seed: number;
+  clock: string;
+  calls: object[];
+  outcome: string;
+  actions: unknown[];
+  actions_text: string;
+  logs: unknown[];
+  error: string | null;
+  error_stack: string | null;
+  cpu_ms: number;
+  wall_ms: number;
+  created_at: string;
+}
+
+const pageSize = 25;
+/** Characters of JSON in a stretch of more than one run. */
+const maxChars = 4 * 1024 * 1024;
+
+const columns = `
+  r.id, r.agent_bot_id, b.account_id IS NULL AS is_system, r.conversation_id, r.event_id, e.name AS event_name,
+  coalesce(e.bot_payload, '{}'::json) AS event_body, r.attempt, r.plugin_id, r.plugin_version, r.bundle_hash, r.config,
+  r.permissions, r.limits, r.seed, r.clock, r.calls, r.outcome, r.actions, r.actions::text AS actions_text, r.logs, r.error,
+  r.error_stack, r.cpu_ms, r.wall_ms, r.created_at`;
+const joins = `
+  JOIN agent_bots b ON b.id = r.agent_bot_id
+  JOIN events e ON e.account_id = r.account_id AND e.id = r.event_id`;
+const one = `SELECT ${columns} FROM bot_runs r ${joins} WHERE r.account_id = $1 AND r.id = $2`;
+
+/** Runs of a bot in the conversations that the actor may see, newest first. */
+export function listRunsOfBot(
+  executor: Executor,
+  { accountId, actor, botId }: { accountId: number; actor: Actor; botId: number },
+  filter: RunFilter,
+): Promise<RunStretch> {
+  const visible = `EXISTS (SELECT FROM conversations c WHERE c.account_id = $1 AND c.id = r.conversation_id
+    AND ${visibleConversations(actor)})`;
+  return list(executor, `r.account_id = $1 AND r.agent_bot_id = $3 AND ${visible}`, {
+    parameters: [accountId, actor.id, botId],
+    filter,
+  });
+}
+
+/** Runs in a conversation, newest first. Errors: 404, 403 when the actor may not see the conversation. */
+export async function listRunsIn(
+  executor: Executor,
+  { accountId, actor, conversationId }: { accountId: number; actor: Actor; conversationId: number },
+  filter: RunFilter,
+): Promise<RunStretch> {
+  await readConversation(executor, accountId, actor, conversationId);
+  const condition = 'r.account_id = $1 AND r.conversation_id = $2';
+  return list(executor, condition, { parameters: [accountId, conversationId], filter });
+}
+
+/** A run. Errors: 404, 403 when the actor may not see its conversation. */
+export async function readRun(executor: Executor, accountId: number, actor: Actor, id: number): Promise<RecordedRun> {
+  const [row] = await sql<Row>(executor, one, [accountId, id]);
+  if (!row) throw notFound('Run');
+  await readConversation(executor, accountId, actor, row.conversation_id);
+  return toRun(row);
+}
+
+// A stretch ends early where its runs are long, so that no answer holds more than one can be asked for.
+async function list(
+  executor: Executor,
+  condition: string,
+  { parameters, filter }: { parameters: unknown[]; filter: RunFilter },
+): Promise<RunStretch> {
+  const { outcome = null, since, until, after } = filter;
+  const [$outcome, $since, $until, $createdAt, $id] = [1, 2, 3, 4, 5].map((place) => `$${parameters.length + place}`);
+  const rows = await sql<Row & { found: number }>(
+    executor,
+    `SELECT * FROM (
+       SELECT ${columns}, count(*) OVER () AS found, row_number() OVER newest AS place,
+         sum(length(r.calls::text) + length(r.logs::text) + length(r.actions::text) + length(e.bot_payload::text)) OVER newest AS chars
+       FROM (
+         SELECT r.* FROM bot_runs r WHERE ${condition} AND (r.outcome = ${$outcome} OR ${$outcome}::text IS NULL)
+           AND r.created_at >= coalesce(${$since}::timestamptz, '-infinity')
+           AND r.created_at < coalesce(${$until}::timestamptz, 'infinity')
+           AND (r.created_at, r.id) < (coalesce(${$createdAt}::timestamptz, 'infinity'), coalesce(${$id}::bigint, 0))
+         ORDER BY r.created_at DESC, r.id DESC LIMIT ${pageSize + 1}) r ${joins}
+       WINDOW newest AS (ORDER BY r.created_at DESC, r.id DESC)) page
+     WHERE place <= ${pageSize} AND (place = 1 OR chars <= ${maxChars}) ORDER BY place`,
+    [...parameters, outcome, since, until, after?.createdAt ?? null, after?.id ?? null],
+  );
+  const last = rows.at(-1);
+  const next = last && last.found > rows.length ? { createdAt: last.created_at, id: last.id } : null;
+  return { rows: rows.map(toRun), next };
+}
+
+function toRun(row: Row): RecordedRun {
+  return {
+    id: row.id,
+    botId: row.agent_bot_id,
+    isSystem: row.is_system,
+    conversationId: row.conversation_id,
+    eventId: row.event_id,
+    event: { id: row.event_id, name: row.event_name, body: row.event_body },
+    attempt: row.attempt,
+    pluginId: row.plugin_id,
+    pluginVersion: row.plugin_version,
+    bundleHash: row.bundle_hash,
+    config: row.config,
+    permissions: row.permissions,
+    limits: row.limits,
+    seed: row.seed,
+    clock: moment(row.clock),
+    calls: row.calls,
+    outcome: row.outcome,
+    actions: row.actions,
+    actionsText: row.actions_text,
+    logs: row.logs,
+    error: row.error === null ? null : { message: row.error, stack: row.error_stack },
+    cpuMs: row.cpu_ms,
+    wallMs: row.wall_ms,
+    createdAt: moment(row.created_at),
+  };
+}
