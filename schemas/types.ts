@@ -396,6 +396,10 @@ since: UnixTime
  */
 until: NullableUnixTime
 } | null)
+/**
+ * Names of the secrets that the bot has a value for, those of its settings included; empty for system bots.
+ */
+secret_names: string[]
 })
 /**
  * A bot with what was just made for it: the only answer that carries it.
@@ -1016,6 +1020,12 @@ outgoing_url?: string
  */
 config?: GivenAttributes
 /**
+ * Secrets that the plugin's manifest names, by name; they are stored sealed and never answered. Those that are not named stay; null removes one.
+ */
+secrets?: {
+[k: string]: string | null
+}
+/**
  * An installed plugin.
  */
 plugin_id?: string
@@ -1045,6 +1055,12 @@ outgoing_url?: string
  * Settings of a plugin, as its manifest says.
  */
 config?: GivenAttributes
+/**
+ * Secrets that the plugin's manifest names, by name; they are stored sealed and never answered. Those that are not named stay; null removes one.
+ */
+secrets?: {
+[k: string]: string | null
+}
 [k: string]: unknown
 }
 /**

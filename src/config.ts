@@ -48,6 +48,8 @@ export interface Config {
   readonly sandboxMaxRssMb: number;
   readonly waitingRuns: number;
   readonly waitingRunsPerAccount: number;
+  readonly botFetchTimeoutMs: number;
+  readonly botFetchMaxBytes: number;
   /** Absolute paths; the defaults are relative to the project's folder. */
   readonly pluginDirs: readonly string[];
   readonly pluginPollMs: number;

@@ -6,6 +6,7 @@ import { FeedPump } from '../events/feed-pump.ts';
 import type { HttpServer } from '../http/server/server.ts';
 import { AlarmClock } from '../jobs/alarm-clock.ts';
 import { BotRunner } from '../runs/bot-runner.ts';
+import { sendOutbound } from '../runs/doors/send.ts';
 import { WakeCalls, type WakeCall } from '../postgres/wake-calls.ts';
 import { alarmsOf, ringForRetries } from './alarms.ts';
 import type { Mechanisms } from './mechanisms.ts';
@@ -53,7 +54,9 @@ function createEngine(mechanisms: Mechanisms, { retries }: Pick<EngineOptions, '
   const { config, databases, plugins, sandbox, clock, random, log, secretBox, outbound, warn } = mechanisms;
   const database = databases.engine;
   const { holdAttempts } = config;
-  const botRunner = new BotRunner({ database, plugins, sandbox, clock, random, log });
+  const doors = { send: sendOutbound(mechanisms.botOutbound, config.botFetchMaxBytes) };
+  const openSecret = (sealed: string) => secretBox.open(sealed);
+  const botRunner = new BotRunner({ database, plugins, sandbox, clock, random, log, doors, openSecret });
   const ways = { database, random, clock, secretBox, outbound, holdAttempts, log, failed: warn };
   const [toServer, toRun] = [toBotServer(ways), toPlugin({ ...ways, botRunner })];
   return new Engine({

@@ -63,6 +63,8 @@ export interface Mechanisms {
   readonly plugins: InstalledPlugins;
   readonly readArchive: ReadArchive;
   readonly outbound: OutboundHttp;
+  /** The way out for requests of bots. */
+  readonly botOutbound: OutboundHttp;
   readonly secretBox: SecretBox;
   readonly mailer: Mailer;
   readonly sandbox: Sandbox;
@@ -73,6 +75,7 @@ export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 const maxResponseBytes = 16 * 1024;
 const connectionsPerOrigin = 64;
+const botConnectionsPerOrigin = 256;
 
 /** Creates the mechanisms from the configuration and reads the installed plugins. Nothing connects or starts yet. */
 export async function createMechanisms(options: AppOptions): Promise<Mechanisms> {
@@ -113,6 +116,13 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
       timeoutMs: config.webhookTimeoutMs,
       maxResponseBytes,
       connectionsPerOrigin,
+    }),
+    botOutbound: createOutboundHttp({
+      allowCidrs: config.outboundAllowCidrs,
+      timeoutMs: config.botFetchTimeoutMs,
+      maxResponseBytes: config.botFetchMaxBytes,
+      allHeaders: true,
+      connectionsPerOrigin: botConnectionsPerOrigin,
     }),
     secretBox: createSecretBox(config.secretKey, random),
     mailer: new Mailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log }),

@@ -1,4 +1,4 @@
-import { bodyText, failureOf, keptHeaders } from './result.ts';
+import { allHeaders, bodyText, failureOf, keptHeaders } from './result.ts';
 import type { OutboundFailure, OutboundResult } from './result.ts';
 
 /** Aborts a request; the HTTP client passes it to the exchange when the request starts. */
@@ -14,6 +14,8 @@ export interface ExchangeLimits {
   readonly timeoutMs: number;
   /** The number of bytes that are read of the answer's body. */
   readonly maxResponseBytes: number;
+  /** Whether the result has all headers of the answer; by default only those that `keptHeaders` names. */
+  readonly allHeaders?: boolean;
 }
 
 /**
@@ -67,7 +69,7 @@ export class Exchange {
     // An informational answer (1xx) precedes the final one.
     if (status < 200) return;
     this.#status = status;
-    this.#headers = keptHeaders(headers);
+    this.#headers = this.#limits.allHeaders ? allHeaders(headers) : keptHeaders(headers);
   }
 
   onResponseData(_wire: WireControl, chunk: Buffer): void {

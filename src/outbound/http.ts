@@ -22,6 +22,8 @@ export interface OutboundHttpOptions {
   readonly timeoutMs: number;
   /** The number of bytes that are read of an answer's body. */
   readonly maxResponseBytes: number;
+  /** Whether results have all headers of the answer; by default a few. */
+  readonly allHeaders?: boolean;
   /** Connections to one origin at most; all endpoints of all tenants at that origin share them. */
   readonly connectionsPerOrigin: number;
   readonly resolver?: HostResolver;

@@ -22,7 +22,8 @@ export interface OutboundResult {
   /** The status, if the final headers arrived before the deadline; else null. */
   readonly status: number | null;
   /**
-   * The headers content-encoding, content-type, location, retry-after, server and x-request-id, cut to 512 characters.
+   * The headers content-encoding, content-type, location, retry-after, server and x-request-id, cut to 512 characters; all
+   * of them with `allHeaders`.
    */
   readonly headers: Readonly<Record<string, string>>;
   /** The beginning of the answer's body as text without NUL; empty if the answer is compressed. */
@@ -111,6 +112,12 @@ export function keptHeaders(headers: Readonly<Record<string, string | string[] |
     if (value !== undefined) kept[name] = String(value).slice(0, maxHeaderChars);
   }
   return kept;
+}
+
+/** The answer's headers by lower-case name, without cookies; a bound on all headers is that of the HTTP client. */
+export function allHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const entries = Object.entries(headers).filter(([name]) => !name.startsWith('set-cookie'));
+  return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
 /**

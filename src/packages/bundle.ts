@@ -23,7 +23,11 @@ import { runBounds } from '../sandbox/run.ts';
 export type Bundling = { code: string } | { problems: string[] };
 
 const botApi = 'switchboard/bot';
-const botApiCode = 'export const defineBot = (bot) => bot;';
+const botApiCode = `
+  export const defineBot = (bot) => bot;
+  export const secret = (name, prefix = '') =>
+    Object.freeze({ $secret: String(name), prefix: String(prefix), toString: () => '[secret ' + name + ']' });
+`;
 const loaders: Readonly<Record<string, Loader>> = { '.ts': 'ts', '.js': 'js', '.json': 'json' };
 const patternProblem = 'import() and require() take the path of one file as plain text: patterns are not expanded';
 const patternIds = new Set(['unsupported-dynamic-import', 'unsupported-require-call']);

@@ -10,7 +10,7 @@ import { PluginError } from './plugin-error.ts';
 import { defaultLimits } from '../sandbox/run.ts';
 import type { BotEventName, Permissions, RunLimits } from '../sandbox/run.ts';
 import { findPermissionProblems, readPermissions } from './permissions.ts';
-import { findSecretProblems } from './secret-settings.ts';
+import { findSecretProblems, secretSettings, withoutSecrets } from './secret-settings.ts';
 
 type ManifestFile = Shape<'runtime/plugin'>;
 /** The settings of a bot as a JSON Schema object: the subset that schemas/runtime/plugin.json allows. */
@@ -96,7 +96,20 @@ export function validateConfig(
   const unsafe = findUnsafeValue(settings);
   if (unsafe) return { config: {}, problems: [unsafe] };
   const config = structuredClone(settings) as Record<string, unknown>;
-  const validate = compileConfig(manifest.config);
+  return checkSettings(manifest.config, config);
+}
+
+/** Like validateConfig, without the settings that are secret: what a bot gets. */
+export function openConfig(manifest: Manifest, settings: unknown): ReturnType<typeof validateConfig> {
+  const unsafe = findUnsafeValue(settings);
+  if (unsafe) return { config: {}, problems: [unsafe] };
+  const config = structuredClone(settings) as Record<string, unknown>;
+  for (const name of secretSettings(manifest.config)) delete config[name];
+  return checkSettings(withoutSecrets(manifest.config), config);
+}
+
+function checkSettings(schema: ConfigSchema, config: Record<string, unknown>): ReturnType<typeof validateConfig> {
+  const validate = compileConfig(schema);
   const problems = validate(config) ? [] : explainFaults(validate.errors, 'The settings');
   if (JSON.stringify(config).length > maxConfigChars) {
     const message = `The settings must be at most ${maxConfigChars} characters long`;

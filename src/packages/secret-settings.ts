@@ -30,3 +30,26 @@ function* inner({ properties = {}, items }: Setting): Generator<Setting> {
     yield* inner(setting);
   }
 }
+
+/** The names of the settings that are marked `x-secret`. */
+export function secretSettings({ properties = {} }: ConfigSchema): string[] {
+  return Object.entries(properties).flatMap(([name, setting]) => (setting['x-secret'] ? [name] : []));
+}
+
+const openSchemas = new WeakMap<ConfigSchema, ConfigSchema>();
+
+/** The schema without the settings that are marked `x-secret`: of what a bot gets. */
+export function withoutSecrets(schema: ConfigSchema): ConfigSchema {
+  const hidden = new Set(secretSettings(schema));
+  if (hidden.size === 0) return schema;
+  const known = openSchemas.get(schema);
+  if (known) return known;
+  const { properties = {}, required = [] } = schema;
+  const open = {
+    ...schema,
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !hidden.has(name))),
+    required: required.filter((name) => !hidden.has(name)),
+  };
+  openSchemas.set(schema, open);
+  return open;
+}

@@ -16,6 +16,7 @@ const AgentBotSchema = defineEntity({
     previousSecretExpiresAt: p.datetime().nullable(),
     pluginId: p.text().nullable(),
     config: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
+    secrets: p.json<Record<string, string>>().defaultRaw(`'{}'`),
     events: p.array().columnType('text[]').$type<string[]>(),
     hearsOwn: p.boolean().default(true),
     hearsNotes: p.boolean().default(true),

@@ -12,6 +12,8 @@ export interface BotToRun {
   pluginId: string | null;
   /** The account's settings of the plugin. */
   config: Record<string, unknown>;
+  /** Its secrets by name, sealed. */
+  secrets?: Readonly<Record<string, string>>;
 }
 
 interface BotRow {
@@ -20,11 +22,12 @@ interface BotRow {
   run_bot_avatar: string | null;
   run_bot_plugin: string | null;
   run_bot_config: Record<string, unknown>;
+  run_bot_secrets: Record<string, string>;
 }
 
 const statement = prepared(`
   SELECT ${columns}, r.id AS run_bot_id, r.name AS run_bot_name, r.avatar_url AS run_bot_avatar,
-    r.plugin_id AS run_bot_plugin, r.config AS run_bot_config
+    r.plugin_id AS run_bot_plugin, r.config AS run_bot_config, r.secrets AS run_bot_secrets
   FROM conversations c ${joins} JOIN agent_bots r ON r.id = $3 AND (r.account_id = $1 OR r.account_id IS NULL)
   WHERE c.account_id = $1 AND c.id = $2`);
 
@@ -45,5 +48,6 @@ function toBot(row: BotRow): BotToRun {
     avatarUrl: row.run_bot_avatar,
     pluginId: row.run_bot_plugin,
     config: row.run_bot_config,
+    secrets: row.run_bot_secrets,
   };
 }

@@ -1,6 +1,7 @@
 import { quarantineNote } from '../domain/conversations/arbiter.ts';
 import { suspendBot } from '../domain/bots/suspension.ts';
 import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
+import { readStored, storedBytes, writeStored } from '../domain/bots/storage.ts';
 import { keepGoodRun, keepRun } from '../domain/bots/run-records.ts';
 import { afterRun, isBlamed, transientDelayMs } from '../deliveries/core/after-run.ts';
 import type { Verdict } from '../deliveries/core/verdict.ts';
@@ -54,6 +55,13 @@ export class BotRunner {
       ...options,
       readMessages: ({ accountId, conversationId }, window) =>
         findMessages(database.em(), accountId, conversationId, window),
+      doors: {
+        ...options.doors,
+        storage: {
+          read: (place, key, now) => readStored(database.em(), place, key, now),
+          used: (place, now) => storedBytes(database.em(), place, now),
+        },
+      },
     };
   }
 
@@ -92,7 +100,7 @@ export class BotRunner {
       return {
         verdict: { state: 'delivered', delayMs: 0, errorCode: superseded ? 'superseded' : null },
         effects: [
-          ...(superseded ? [] : [applyActions(tx, conversation.id, result.actions)]),
+          ...(superseded ? [] : [applyEffects(tx, conversation.id, run)]),
           keepGoodRun(tx, recordOf(run, superseded ? 'superseded' : result.outcome)),
         ],
       };
@@ -161,4 +169,9 @@ export class BotRunner {
   #transact(input: BotEvent, actor: Actor, work: (tx: Transaction) => Promise<void>): Promise<void> {
     return transact(this.#options.database, { account: input.account, actor }, work);
   }
+}
+
+async function applyEffects(tx: Transaction, conversationId: number, { result, writes }: Run): Promise<void> {
+  await applyActions(tx, conversationId, result.actions);
+  if (writes.length > 0) await writeStored(tx, writes);
 }

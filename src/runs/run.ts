@@ -1,9 +1,11 @@
 import type { BotRun } from '../domain/bots/run-records.ts';
+import type { StorageWrite } from '../domain/bots/storage.ts';
 import type { BotToRun } from '../records/bot-to-run.ts';
 import type { Clock, Random } from '../lib/ports.ts';
-import { validateConfig } from '../packages/manifest.ts';
+import { openConfig } from '../packages/manifest.ts';
 import type { InstalledPlugin, InstalledPlugins } from './installed-plugins.ts';
-import type { RunResult, Sandbox } from '../sandbox/run.ts';
+import type { Permissions, RunResult, Sandbox } from '../sandbox/run.ts';
+import { openDoors, type DoorPorts, type DoorRun } from './doors/doors.ts';
 import { readHistory, type ReadMessages } from './history.ts';
 import { errorOfRun } from './run-error.ts';
 
@@ -29,6 +31,8 @@ export interface Run {
   config: Record<string, unknown>;
   seed: number;
   clock: Date;
+  /** What it stored, to be written with its actions. */
+  writes: readonly StorageWrite[];
   result: RunResult;
 }
 
@@ -39,40 +43,81 @@ export interface RunPorts {
   random: Random;
   /** Reads a conversation's latest messages; without it no bot gets any. */
   readMessages?: ReadMessages;
+  /** What is behind the doors of `ctx`; a door without anything rejects with `unavailable`. */
+  doors?: DoorPorts;
+  /** Opens a sealed secret of a bot. */
+  openSecret?: (sealed: string) => string;
 }
 
 /** Runs a bot on an event in the sandbox; changes nothing. */
-export async function runBot(
-  { plugins, sandbox, clock, random, readMessages }: RunPorts,
-  input: BotEvent,
-  bot: BotToRun,
-): Promise<Run> {
+export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): Promise<Run> {
+  const { plugins, sandbox, clock, random, readMessages } = ports;
   const pack = await plugins.find(bot.pluginId ?? '');
   const seed = random.bytes(4).readUInt32BE();
   const now = clock.now();
   const base = { input, bot, pack, seed, clock: now };
-  if (!pack) return { ...base, config: {}, result: unloaded(`No plugin ${bot.pluginId} is installed`) };
-  const { config, problems } = validateConfig(pack.manifest, bot.config);
+  if (!pack) return { ...base, config: {}, writes: [], result: unloaded(`No plugin ${bot.pluginId} is installed`) };
+  const { config, problems } = openConfig(pack.manifest, bot.config);
   if (problems.length > 0)
-    return { ...base, config, result: unloaded(problems.map(({ message }) => message).join('; ')) };
+    return { ...base, config, writes: [], result: unloaded(problems.map(({ message }) => message).join('; ')) };
   const { limits, permissions } = pack.manifest;
   const place = { accountId: input.account.id, conversationId: input.event.conversationId };
   const history = readMessages ? await readHistory(readMessages, place, permissions) : null;
+  const event = JSON.parse(input.body) as unknown;
+  const doors = openDoors(doorRunOf(ports, { input, bot, event, permissions, now }), ports.doors ?? {});
   const result = await sandbox.run({
     owner: { account: input.account.id, bot: bot.id },
     bundle: pack.bundle,
-    event: JSON.parse(input.body) as unknown,
+    event,
     handler: input.event.name,
     config,
     seed,
     now: now.getTime(),
     limits,
     permissions,
+    hostCalls: doors.hostCalls,
     ...(history ? { history: history.output } : {}),
     ...(input.onWait ? { onWait: input.onWait } : {}),
   });
   const calls = [...(history ? [history] : []), ...result.calls];
-  return { ...base, config, result: { ...result, calls } };
+  const logs = doors.redact(result.logs);
+  const error = result.error === undefined ? {} : { error: doors.redact(result.error) };
+  return { ...base, config, writes: doors.writes, result: { ...result, calls, logs, ...error } };
+}
+
+interface DoorVisit {
+  input: BotEvent;
+  bot: BotToRun;
+  event: unknown;
+  permissions: Permissions;
+  now: Date;
+}
+
+function doorRunOf({ openSecret }: RunPorts, { input, bot, event, permissions, now }: DoorVisit): DoorRun {
+  const { account, botId, event: about } = input;
+  const { conversationId } = about;
+  return {
+    owner: { accountId: account.id, botId, conversationId, contactId: contactIdOf(event) },
+    permissions,
+    now,
+    secret: (name) => {
+      const sealed = bot.secrets && Object.hasOwn(bot.secrets, name) ? bot.secrets[name] : undefined;
+      return sealed === undefined || !openSecret ? null : openSecret(sealed);
+    },
+  };
+}
+
+// The places where events have their contact: see event-view.ts of the sandbox.
+function contactIdOf(event: unknown): number | null {
+  const { contact, meta, conversation, current_conversation: current } = event as EventWithContact;
+  return (contact ?? meta?.sender ?? conversation?.meta?.sender ?? current?.meta?.sender)?.id ?? null;
+}
+
+interface EventWithContact {
+  contact?: { id: number };
+  meta?: { sender?: { id: number } };
+  conversation?: EventWithContact | null;
+  current_conversation?: EventWithContact | null;
 }
 
 function unloaded(error: string): RunResult {

@@ -1,16 +1,18 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { createPluginBot, createWebhookBot, type AgentBotChanges } from '../../domain/bots/bots.ts';
+import { createPluginBot, createWebhookBot, withSecrets, type AgentBotChanges } from '../../domain/bots/bots.ts';
 import { findPlugin, holdPlugin } from '../../domain/plugins/rows.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
 import type { AgentBot } from '../../records/agent-bot.ts';
-import { ApiError, invalid } from '../../errors.ts';
+import type { ApiError } from '../../errors.ts';
+import { invalid } from '../../errors.ts';
 import type { OutsideServices, Services } from '../../http/route/call.ts';
 import { given } from '../given.ts';
 import { newWebhookSecret } from '../../lib/secret-box.ts';
 import { unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
 import { hearingOf } from '../../packages/hearing.ts';
-import { validateConfig, type Manifest } from '../../packages/manifest.ts';
+import type { Manifest } from '../../packages/manifest.ts';
 import type { Shape } from '../../schemas.ts';
+import { readSettings } from './bot-settings.ts';
 import { presentCircuit } from './circuit.ts';
 
 /** The description of the two operations that release a bot. */
@@ -34,6 +36,7 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
     circuit: bot.kind === 'webhook' ? presentCircuit(bot) : null,
     system: (bot.accountId ?? null) === null,
     quarantine: presentQuarantine(bot),
+    secret_names: Object.keys(bot.secrets).sort(),
     created_at: unixSeconds(bot.createdAt),
     updated_at: unixSeconds(bot.updatedAt),
   };
@@ -42,7 +45,7 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
 /** A bot in REST answers to an account, which does not see the URL and the config of system bots. */
 export function presentAgentBot(bot: AgentBot): Shape<'resources/agent-bot'> {
   const record = presentOwnBot(bot);
-  return record.system ? { ...record, outgoing_url: null, config: {} } : record;
+  return record.system ? { ...record, outgoing_url: null, config: {}, secret_names: [] } : record;
 }
 
 /** Checks the URL of a bot's server. Errors: 422 for a URL that may not be called. */
@@ -66,11 +69,10 @@ export async function draftBot(
   const common = { name, description, avatarUrl };
   if (body.kind === 'plugin') {
     const manifest = await findManifest(em, body.plugin_id ?? '', '/plugin_id');
-    const plugin = {
-      pluginId: manifest.id,
-      config: readConfig(manifest, body.config ?? {}),
-      hearing: hearingOf(manifest),
-    };
+    const { secretBox } = services;
+    const settings = { config: body.config ?? {}, secrets: body.secrets, stored: {} };
+    const { config = {}, secrets } = readSettings({ secretBox, manifest, ...settings });
+    const plugin = { pluginId: manifest.id, config, secrets: withSecrets({}, secrets), hearing: hearingOf(manifest) };
     return {
       create: async (tx) => {
         if (!(await holdPlugin(tx.em, manifest.id))) throw notInstalled('/plugin_id', manifest.id);
@@ -78,6 +80,7 @@ export async function draftBot(
       },
     };
   }
+  if (body.secrets) throw noSecrets();
   const { outgoing_url: outgoingUrl = '' } = body;
   const secret = newWebhookSecret(services.random);
   const server = { outgoingUrl, sealedSecret: services.secretBox.seal(secret) };
@@ -89,14 +92,25 @@ export async function draftBot(
 
 /** Reads the changes of a bot from the body. Errors: 422 as for draftBot. */
 export async function readChanges(
-  em: EntityManager,
+  { services, em }: { services: Services; em: EntityManager },
   bot: AgentBot,
   body: Shape<'requests/agent-bot.update'>,
 ): Promise<AgentBotChanges> {
   const { name, description, avatar_url: avatarUrl, outgoing_url: outgoingUrl } = body;
-  const settings = bot.kind === 'plugin' ? body.config : undefined;
-  const config = settings ? readConfig(await findManifest(em, bot.pluginId ?? '', '/config'), settings) : body.config;
-  return given({ name, description, avatarUrl, outgoingUrl, config });
+  const common = { name, description, avatarUrl, outgoingUrl };
+  const { config, secrets } = body;
+  if (bot.kind !== 'plugin') {
+    if (secrets) throw noSecrets();
+    return given({ ...common, config });
+  }
+  if (!config && !secrets) return given(common);
+  const manifest = await findManifest(em, bot.pluginId ?? '', config ? '/config' : '/secrets');
+  const { secretBox } = services;
+  return given({ ...common, ...readSettings({ secretBox, manifest, config, secrets, stored: bot.secrets }) });
+}
+
+function noSecrets(): ApiError {
+  return invalid('/secrets', 'kind', 'Only bots of the kind plugin have secrets');
 }
 
 function presentQuarantine({ quarantinedAt, quarantinedUntil, quarantineReason }: AgentBot) {
@@ -114,12 +128,4 @@ async function findManifest(em: EntityManager, pluginId: string, path: string): 
 
 function notInstalled(path: string, pluginId: string): ApiError {
   return invalid(path, 'installed', `There is no installed plugin \`${pluginId}\``);
-}
-
-function readConfig(manifest: Manifest, settings: Record<string, unknown>): Record<string, unknown> {
-  const { config, problems } = validateConfig(manifest, settings);
-  const details = problems.map((problem) => ({ ...problem, path: `/config${problem.path}` }));
-  const [first] = details;
-  if (first) throw new ApiError(422, 'validation_failed', first.message, { details });
-  return config;
 }

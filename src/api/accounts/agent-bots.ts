@@ -56,9 +56,9 @@ export const agentBotRoutes = [
     { body: 'requests/agent-bot.update', reply: 'resources/agent-bot', role: 'administrator' },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
-      handle: async ({ em, account, params, body, transact }) => {
+      handle: async ({ services, em, account, params, body, transact }) => {
         const bot = await readOwnAgentBot(em, account.id, params.id);
-        const changes = await readChanges(em, bot, body);
+        const changes = await readChanges({ services, em }, bot, body);
         return presentAgentBot(await transact((tx) => updateAgentBot(tx, bot.id, changes)));
       },
     },

@@ -61,9 +61,9 @@ export const platformBotRoutes = [
     { body: 'requests/agent-bot.update', reply: 'resources/agent-bot', role: 'platform' },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
-      handle: async ({ em, params, body, transact }) => {
+      handle: async ({ services, em, params, body, transact }) => {
         const bot = await readAgentBot(em, null, params.id);
-        const changes = await readChanges(em, bot, body);
+        const changes = await readChanges({ services, em }, bot, body);
         return presentOwnBot(await transact((tx) => updateAgentBot(tx, bot.id, changes)));
       },
     },

@@ -31,6 +31,8 @@ interface NewBot {
 export interface NewPluginBot extends NewBot {
   pluginId: string;
   config: Record<string, unknown>;
+  /** Sealed, by name; none by default. */
+  secrets?: Record<string, string>;
   hearing: Hearing;
 }
 
@@ -103,6 +105,17 @@ export interface AgentBotChanges {
   avatarUrl?: string | null;
   outgoingUrl?: string;
   config?: Record<string, unknown>;
+  /** Sealed, by name; null removes one, and those that are not named stay. */
+  secrets?: Record<string, string | null>;
+}
+
+/** The secrets of a bot after a change. */
+export function withSecrets(
+  present: Readonly<Record<string, string>>,
+  changes: Readonly<Record<string, string | null>>,
+): Record<string, string> {
+  const all = Object.entries({ ...present, ...changes });
+  return Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== null));
 }
 
 function checkKind(bot: AgentBot, changes: AgentBotChanges): void {
@@ -123,7 +136,11 @@ export async function updateAgentBot(tx: OuterTransaction, id: number, changes: 
   checkKind(bot, changes);
   const changed = update(
     bot,
-    { ...changes, disabledReason: changes.outgoingUrl === undefined ? undefined : null },
+    {
+      ...changes,
+      secrets: changes.secrets && withSecrets(bot.secrets, changes.secrets),
+      disabledReason: changes.outgoingUrl === undefined ? undefined : null,
+    },
     tx.now,
   );
   if (!changed) return bot;

@@ -51,6 +51,9 @@ async function detachConversations(
 async function detachInboxes(tx: Transaction, id: number): Promise<void> {
   const scope = [tx.account.id, id];
   await sql(tx.em, 'UPDATE inboxes SET agent_bot_id = NULL WHERE account_id = $1 AND agent_bot_id = $2', scope);
+  for (const table of ['bot_storage', 'bot_schedules']) {
+    await sql(tx.em, `DELETE FROM ${table} WHERE account_id = $1 AND agent_bot_id = $2`, scope);
+  }
   await cancelBacklog(tx, { kind: 'bot', id }, 'endpoint_gone');
 }
 

@@ -14,6 +14,7 @@ import { EventFeed } from './20261122-event-feed.ts';
 import { LabelRenames } from './20261122-label-renames.ts';
 import { Backlogs } from './20261122-backlogs.ts';
 import { ConversationCounts } from './20261122-conversation-counts.ts';
+import { BotDoors } from './20261122-bot-doors.ts';
 import { LeanIndexes } from './20261122-lean-indexes.ts';
 import { Plugins } from './20261122-plugins.ts';
 import { Batches } from './20261122-batches.ts';
@@ -44,6 +45,7 @@ export const migrations = [
   { name: '20261122-run-records', class: RunRecords },
   { name: '20261122-inbox-order', class: InboxOrder },
   { name: '20261122-run-lists', class: RunLists },
+  { name: '20261122-bot-doors', class: BotDoors },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

@@ -1,0 +1,99 @@
+import { ApiError } from '../../errors.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import type { Database } from '../../postgres/database.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
+
+/** What values of a bot belong to: a conversation, a contact, or with neither the account as a whole. */
+export interface StoragePlace {
+  accountId: number;
+  botId: number;
+  conversationId: number | null;
+  contactId: number | null;
+}
+
+/** A change of one value. `bytes` is what key and value take, `maxBytes` what all of the place may take. */
+export type StorageWrite = { place: StoragePlace; key: string; maxBytes: number } & (
+  | { kind: 'set'; json: string; bytes: number; expiresAt: Date | null }
+  | { kind: 'incr'; by: number; bytes: number }
+  | { kind: 'delete' }
+);
+
+const ofPlace = `account_id = $1 AND agent_bot_id = $2 AND conversation_id IS NOT DISTINCT FROM $3
+  AND contact_id IS NOT DISTINCT FROM $4`;
+const whoseOf = ({ accountId, botId, conversationId, contactId }: StoragePlace) => [
+  accountId,
+  botId,
+  conversationId,
+  contactId,
+];
+
+/** A stored value as JSON text; null when there is none, or when it has expired. */
+export async function readStored(
+  executor: Executor,
+  place: StoragePlace,
+  key: string,
+  now: Date,
+): Promise<string | null> {
+  const [found] = await sql<{ value: string }>(
+    executor,
+    `SELECT value::text AS value FROM bot_storage
+     WHERE ${ofPlace} AND key = $5 AND (expires_at IS NULL OR expires_at > $6)`,
+    [...whoseOf(place), key, now],
+  );
+  return found?.value ?? null;
+}
+
+/** The bytes of all keys and values of a place that have not expired. */
+export async function storedBytes(executor: Executor, place: StoragePlace, now: Date): Promise<number> {
+  const [found] = await sql<{ bytes: number }>(
+    executor,
+    `SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM bot_storage
+     WHERE ${ofPlace} AND (expires_at IS NULL OR expires_at > $5)`,
+    [...whoseOf(place), now],
+  );
+  return found?.bytes ?? 0;
+}
+
+const upsert = `INSERT INTO bot_storage AS s (account_id, agent_bot_id, conversation_id, contact_id, key, value, bytes,
+    expires_at, updated_at)
+  VALUES ($1, $2, $3, $4, $5, $6::json, $7, $8, $9)
+  ON CONFLICT (account_id, agent_bot_id, conversation_id, contact_id, key) DO UPDATE SET`;
+const setStatement = `${upsert} value = excluded.value, bytes = excluded.bytes, expires_at = excluded.expires_at,
+  updated_at = excluded.updated_at`;
+// Adds to what is there now: runs in other conversations may have added to it since this run read it.
+const incrStatement = `${upsert} updated_at = excluded.updated_at, bytes = excluded.bytes,
+  expires_at = CASE WHEN s.expires_at <= $9 THEN NULL ELSE s.expires_at END,
+  value = CASE WHEN s.expires_at <= $9 OR json_typeof(s.value) <> 'number' THEN excluded.value
+    ELSE to_json((s.value #>> '{}')::float8 + ($6::json #>> '{}')::float8) END`;
+
+/** Writes what a run stored, in its order. Errors: 422 `storage_full` when other runs have filled the place meanwhile. */
+export async function writeStored(tx: Transaction, writes: readonly StorageWrite[]): Promise<void> {
+  for (const write of writes) await writeOne(tx, write);
+  const grown = writes.filter(({ kind }) => kind !== 'delete');
+  const places = new Map(grown.map(({ place, maxBytes }) => [whoseOf(place).join(), { place, maxBytes }]));
+  for (const { place, maxBytes } of places.values()) {
+    if ((await storedBytes(tx.em, place, tx.now)) <= maxBytes) continue;
+    throw new ApiError(422, 'storage_full', `The bot may store ${maxBytes} bytes here`);
+  }
+}
+
+async function writeOne(tx: Transaction, write: StorageWrite): Promise<void> {
+  const { place, key } = write;
+  const whose = [...whoseOf(place), key];
+  if (write.kind === 'delete') await sql(tx.em, `DELETE FROM bot_storage WHERE ${ofPlace} AND key = $5`, whose);
+  else if (write.kind === 'set')
+    await sql(tx.em, setStatement, [...whose, write.json, write.bytes, write.expiresAt, tx.now]);
+  else await sql(tx.em, incrStatement, [...whose, JSON.stringify(write.by), write.bytes, null, tx.now]);
+}
+
+/** Deletes values that have expired, up to 10,000; returns how many. */
+export async function deleteExpiredStorage(database: Database): Promise<number> {
+  const deleted = await sql(
+    database.em(),
+    `DELETE FROM bot_storage WHERE id = ANY (ARRAY(
+       SELECT id FROM bot_storage WHERE expires_at <= $1 ORDER BY expires_at LIMIT 10000 FOR UPDATE SKIP LOCKED))
+     RETURNING id`,
+    [database.clock.now()],
+  );
+  return deleted.length;
+}

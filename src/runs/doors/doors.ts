@@ -1,0 +1,67 @@
+import { ForbiddenCall } from '../../sandbox/run.ts';
+import type { HostCall, Permissions } from '../../sandbox/run.ts';
+import { fetchDoor, type SendRequest } from './fetch.ts';
+import { Redaction } from './redaction.ts';
+import type { StorageWrite } from '../../domain/bots/storage.ts';
+import { StorageDoor, type StorageOwner, type StorageReader } from './storage.ts';
+import { UnavailableError } from './errors.ts';
+
+/** A door that later parts of the service may give something behind. */
+type Door = (
+  input: unknown,
+  run: { accountId: number; botId: number; conversationId: number },
+  signal: AbortSignal,
+) => Promise<unknown>;
+
+/** What is behind the doors. A door without anything behind it rejects with the code `unavailable`. */
+export interface DoorPorts {
+  storage?: StorageReader;
+  send?: SendRequest;
+  chat?: Door;
+  search?: Door;
+  forward?: Door;
+}
+
+/** The run that the doors are for. */
+export interface DoorRun {
+  owner: StorageOwner & { conversationId: number };
+  permissions: Permissions;
+  now: Date;
+  /** The value of a secret of the bot; null when it has none of this name. */
+  secret: (name: string) => string | null;
+}
+
+/** The doors of one run. */
+export interface Doors {
+  hostCalls: Readonly<Record<string, HostCall>>;
+  /** What the run has stored so far, to be written with its actions. */
+  readonly writes: readonly StorageWrite[];
+  /** Replaces the secrets that were used by their names. */
+  redact<Value>(value: Value): Value;
+}
+
+/** Opens the doors for one run: every call is checked against the permissions first. */
+export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
+  const { permissions, owner } = run;
+  const redaction = new Redaction();
+  const storage = new StorageDoor(run, ports.storage);
+  const fetch = fetchDoor(run, ports.send, redaction);
+  const guarded =
+    (name: 'llm' | 'kb' | 'schedule' | 'forward', door: Door | undefined): HostCall =>
+    async (input, _, signal) => {
+      if (!permissions[name]) throw new ForbiddenCall(`The manifest does not ask for \`permissions.${name}\``);
+      if (!door) throw new UnavailableError(name);
+      return redaction.apply(await door(input, owner, signal));
+    };
+  return {
+    hostCalls: {
+      ...storage.calls,
+      fetch,
+      'llm.chat': guarded('llm', ports.chat),
+      'kb.search': guarded('kb', ports.search),
+      forward: guarded('forward', ports.forward),
+    },
+    writes: storage.writes,
+    redact: (value) => redaction.apply(value),
+  };
+}

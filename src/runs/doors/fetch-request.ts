@@ -1,0 +1,85 @@
+import { DoorError } from './errors.ts';
+
+/** A header whose value is a secret of the bot, behind a prefix. */
+interface SecretHeader {
+  secret: string;
+  prefix: string;
+}
+
+/** A request as a bot makes it. */
+export interface FetchRequest {
+  url: string;
+  method: string;
+  /** By names in lower case. */
+  headers: Readonly<Record<string, string | SecretHeader>>;
+  body: string | undefined;
+}
+
+type Fields = Record<string, unknown>;
+
+const maxHeaders = 50;
+const maxHeaderChars = 8_192;
+const maxPrefixChars = 100;
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
+const headerText = /^[\t\x20-\x7e\x80-\xff]*$/;
+const methodsWithoutBody = new Set(['GET', 'HEAD']);
+// Set by the client, or of use only to lie about who asks.
+const reserved =
+  /^(host|content-length|connection|transfer-encoding|accept-encoding|keep-alive|upgrade|te|trailer|expect|proxy-.*)$/;
+
+/** Reads what a bot passed to `ctx.fetch`; a body that is no text becomes JSON. Throws a DoorError. */
+export function readRequest(input: unknown): FetchRequest {
+  const { url, method: given = 'GET', headers: named = {}, body } = isFields(input) ? input : {};
+  if (typeof url !== 'string') throw refuse('`url` must be text');
+  if (!isFields(named)) throw refuse('`headers` must be an object');
+  const method = readMethod(given);
+  const headers = readHeaders(named);
+  if (body === undefined || body === null) return { url, method, headers, body: undefined };
+  if (methodsWithoutBody.has(method)) throw refuse(`A ${method} request has no body`);
+  if (typeof body === 'string') return { url, method, headers, body };
+  headers['content-type'] ??= 'application/json';
+  return { url, method, headers, body: JSON.stringify(body) };
+}
+
+function readMethod(given: unknown): string {
+  if (typeof given === 'string' && /^[A-Za-z]{1,10}$/.test(given)) return given.toUpperCase();
+  throw refuse('`method` must be a method such as GET');
+}
+
+function readHeaders(headers: Fields): Record<string, string | SecretHeader> {
+  const entries = Object.entries(headers);
+  if (entries.length > maxHeaders) throw refuse(`A request may have ${maxHeaders} headers`);
+  const read = Object.create(null) as Record<string, string | SecretHeader>;
+  for (const [given, value] of entries) {
+    const name = given.toLowerCase();
+    if (!headerName.test(given) || reserved.test(name))
+      throw refuse(`The header ${JSON.stringify(given.slice(0, 100))} cannot be set`);
+    if (name in read) throw refuse(`The header \`${name}\` is there twice`);
+    read[name] = readValue(name, value);
+  }
+  return read;
+}
+
+function readValue(name: string, value: unknown): string | SecretHeader {
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text === 'string') return checkText(name, text, maxHeaderChars);
+  if (!isFields(value) || typeof value.$secret !== 'string')
+    throw refuse(`The header \`${name}\` must be text or \`secret(…)\``);
+  const { $secret: secret, prefix = '' } = value;
+  if (typeof prefix !== 'string') throw refuse('The prefix of a secret must be text');
+  return { secret, prefix: checkText(name, prefix, maxPrefixChars) };
+}
+
+function checkText(name: string, text: string, maxChars: number): string {
+  if (text.length > maxChars || !headerText.test(text))
+    throw refuse(`The header \`${name}\` is too long, or has a character that headers cannot have`);
+  return text;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refuse(message: string): DoorError {
+  return new DoorError('bad_request', message);
+}

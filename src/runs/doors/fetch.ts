@@ -1,0 +1,94 @@
+import { ForbiddenCall } from '../../sandbox/run.ts';
+import type { HostCall, Permissions } from '../../sandbox/run.ts';
+import { storableText } from '../../lib/storable.ts';
+import { readUrl } from '../../outbound/url.ts';
+import { DoorError, UnavailableError } from './errors.ts';
+import { readRequest, type FetchRequest } from './fetch-request.ts';
+import type { DoorRun } from './doors.ts';
+import type { Redaction } from './redaction.ts';
+
+/** A request with the secrets in its headers. */
+interface PlainRequest {
+  url: string;
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+}
+
+/** An answer; `problem` instead, when there is none that could be used. */
+export type FetchAnswer =
+  | { status: number; headers: Readonly<Record<string, string>>; text: string }
+  | { problem: { code: string; message: string } };
+
+/** Sends a request to a public host. Never rejects, and follows no redirect. */
+export type SendRequest = (request: PlainRequest, signal: AbortSignal) => Promise<FetchAnswer>;
+
+/** Requests of one run. */
+const maxRequests = 10;
+
+/** `ctx.fetch`: listed hosts and methods only, https only, secrets to the hosts that they are bound to only. */
+export function fetchDoor(run: DoorRun, send: SendRequest | undefined, redaction: Redaction): HostCall {
+  const { permissions } = run;
+  let made = 0;
+  return async (input, _, signal) => {
+    const { network } = permissions;
+    if (!network) throw new ForbiddenCall('The manifest does not ask for `permissions.network`');
+    const request = readRequest(input);
+    checkSecrets(request, permissions);
+    const host = checkTarget(request, network);
+    made += 1;
+    if (made > maxRequests) throw new DoorError('too_many_requests', `A run may send ${maxRequests} requests`);
+    if (!send) throw new UnavailableError('fetch');
+    const headers = headersOf(request, { host, run, redaction });
+    const { url, method, body } = request;
+    const answer = await send({ url, method, headers, ...(body === undefined ? {} : { body }) }, signal);
+    if ('problem' in answer) throw new DoorError(answer.problem.code, answer.problem.message);
+    const { status, text } = answer;
+    // What is stored with the run has to be what the bot got.
+    return redaction.apply({ status, headers: answer.headers, text: storableText(text, text.length) });
+  };
+}
+
+function checkTarget(
+  { url: text, method }: FetchRequest,
+  { hosts, methods }: NonNullable<Permissions['network']>,
+): string {
+  const read = readUrl(text, { httpsOnly: true });
+  if ('problem' in read) throw new DoorError('bad_url', read.problem.message);
+  const { host } = read.url;
+  if (!hosts.includes(host)) {
+    throw new DoorError('network_denied', `\`permissions.network.hosts\` of the manifest does not list ${host}`);
+  }
+  if (!methods.some((listed) => listed === method)) {
+    throw new DoorError('network_denied', `\`permissions.network.methods\` of the manifest does not list ${method}`);
+  }
+  return host;
+}
+
+function checkSecrets({ headers }: FetchRequest, { secrets }: Permissions): void {
+  for (const value of Object.values(headers)) {
+    if (typeof value === 'string' || secrets.some(({ name }) => name === value.secret)) continue;
+    throw new ForbiddenCall(
+      `The manifest does not ask for the secret \`${value.secret}\` under \`permissions.secrets\``,
+    );
+  }
+}
+
+function headersOf(
+  { headers }: FetchRequest,
+  { host, run, redaction }: { host: string; run: DoorRun; redaction: Redaction },
+): Record<string, string> {
+  const plain = Object.entries(headers).map(([name, value]) => {
+    if (typeof value === 'string') return [name, value] as const;
+    const grant = run.permissions.secrets.find((listed) => listed.name === value.secret);
+    if (!grant?.hosts.includes(host)) {
+      throw new DoorError('secret_host_mismatch', `The secret \`${value.secret}\` is not bound to ${host}`);
+    }
+    const secret = run.secret(value.secret);
+    if (secret === null)
+      throw new DoorError('secret_missing', `The bot has no value for the secret \`${value.secret}\``);
+    redaction.add(value.secret, secret);
+    return [name, value.prefix + secret] as const;
+  });
+  return Object.fromEntries(plain);
+}
