@@ -1,7 +1,7 @@
 import type { Database } from '../postgres/database.ts';
 import { finishBacklogs } from '../domain/upkeep/backlogs.ts';
 import { finishErasures } from '../domain/contacts/erasure.ts';
-import { deleteExpiredStorage } from '../domain/bots/storage.ts';
+import { deleteExpiredStorage } from '../domain/upkeep/storage-expiry.ts';
 import { deleteOldIdempotencyKeys } from '../domain/upkeep/idempotency-keys.ts';
 import { finishRenames } from '../domain/labels/renames.ts';
 import { deleteOldEvents } from '../domain/upkeep/retention.ts';

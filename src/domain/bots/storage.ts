@@ -1,6 +1,5 @@
 import { ApiError } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import type { Database } from '../../postgres/database.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 
 /** What values of a bot belong to: a conversation, a contact, or with neither the account as a whole. */
@@ -84,16 +83,4 @@ async function writeOne(tx: Transaction, write: StorageWrite): Promise<void> {
   else if (write.kind === 'set')
     await sql(tx.em, setStatement, [...whose, write.json, write.bytes, write.expiresAt, tx.now]);
   else await sql(tx.em, incrStatement, [...whose, JSON.stringify(write.by), write.bytes, null, tx.now]);
-}
-
-/** Deletes values that have expired, up to 10,000; returns how many. */
-export async function deleteExpiredStorage(database: Database): Promise<number> {
-  const deleted = await sql(
-    database.em(),
-    `DELETE FROM bot_storage WHERE id = ANY (ARRAY(
-       SELECT id FROM bot_storage WHERE expires_at <= $1 ORDER BY expires_at LIMIT 10000 FOR UPDATE SKIP LOCKED))
-     RETURNING id`,
-    [database.clock.now()],
-  );
-  return deleted.length;
 }
