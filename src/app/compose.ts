@@ -23,7 +23,7 @@ export interface Parts extends Mechanisms {
 
 /** Creates the parts and subscribes each to the announcements that concern it. Nothing runs yet. */
 export function compose(mechanisms: Mechanisms): Parts {
-  const { options, config, clock, databases, warn, servesEngine } = mechanisms;
+  const { options, config, clock, databases, plugins, warn, servesEngine } = mechanisms;
   const database = databases.engine;
   const alarmed = alarmsOf(database, { ...config, retry: () => engine.poke() });
   const alarms = new AlarmClock({ databaseUrl: options.databaseUrl, clock, alarms: alarmed, failed: warn });
@@ -32,9 +32,10 @@ export function compose(mechanisms: Mechanisms): Parts {
     retries: ringForRetries(clock, (moment) => ring('retry-deliveries', moment)),
   });
   const feed = new FeedPump({ database, pollMs: config.enginePollMs, failed: warn });
-  const heard = ({ events, deliveries }: WakeCall): void => {
+  const heard = ({ events, plugins: changed, deliveries }: WakeCall): void => {
     if (deliveries === null || deliveries.length > 0) engine.poke(deliveries ?? undefined);
     if (events) feed.poke();
+    if (changed) plugins.poke();
   };
   const wakes = new WakeCalls({ url: options.databaseUrl, failed: warn, ...(servesEngine ? { heard } : {}) });
   const http = createServer(mechanisms);
@@ -45,6 +46,10 @@ export function compose(mechanisms: Mechanisms): Parts {
   databases.requests.onAnnounced('events', () => {
     if (servesEngine) feed.poke();
     wakes.tell({ events: true });
+  });
+  databases.requests.onAnnounced('plugins', () => {
+    if (servesEngine) plugins.poke();
+    wakes.tell({ plugins: true });
   });
   databases.requests.onAnnounced('snooze', (until) => ring('wake-snoozed', until));
   return { ...mechanisms, engine, feed, alarms, wakes, http };

@@ -80,6 +80,11 @@ export class OuterTransaction {
     this.unit.afterCommit(work);
   }
 
+  /** Announces to this and other processes, after the commit, that plugins have changed. */
+  announcePlugins(): void {
+    this.afterCommit(() => this.unit.database.announce('plugins', 1));
+  }
+
   /**
    * Runs `work` in a savepoint. If it fails, its writes, changed objects, events and locks are rolled back with it; if it
    * succeeds, its changes and events are written at its end.

@@ -41,6 +41,8 @@ interface Announcements {
   events: number;
   deliveries: readonly TouchedEndpoint[];
   snooze: Date;
+  /** The number of changes of plugins. */
+  plugins: number;
 }
 
 /** A pool of connections to PostgreSQL, and the announcements of committed work within this process. */

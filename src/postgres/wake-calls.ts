@@ -2,9 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { TouchedEndpoint } from './database.ts';
 
-/** What was committed: events, and deliveries for endpoints; null stands for any endpoint. */
+/** What was committed: events, changes of plugins, and deliveries for endpoints; null stands for any endpoint. */
 export interface WakeCall {
   events: boolean;
+  plugins: boolean;
   deliveries: readonly TouchedEndpoint[] | null;
 }
 
@@ -16,6 +17,9 @@ export interface WakeCallOptions {
   failed: (error: unknown) => void;
 }
 
+type Told = WakeCall & { deliveries: readonly TouchedEndpoint[] };
+
+const everything: WakeCall = { events: true, plugins: true, deliveries: null };
 const channel = 'switchboard_wake';
 // Calls of this time are told together, so that a busy process tells little; a receiver waits for them this long at most.
 const gatherMs = 50;
@@ -33,6 +37,7 @@ export class WakeCalls {
   readonly #stopping = new AbortController();
   #connecting: Promise<Client> | null = null;
   #events = false;
+  #plugins = false;
   #deliveries = new Map<string, TouchedEndpoint>();
   #telling: Promise<void> | null = null;
   #retry: NodeJS.Timeout | null = null;
@@ -50,9 +55,10 @@ export class WakeCalls {
   }
 
   /** Tells the other processes, soon. */
-  tell({ events = false, deliveries = [] }: { events?: boolean; deliveries?: readonly TouchedEndpoint[] }): void {
+  tell({ events = false, plugins = false, deliveries = [] }: Partial<Told>): void {
     if (this.#stopping.signal.aborted) return;
     this.#events ||= events;
+    this.#plugins ||= plugins;
     for (const endpoint of deliveries) {
       this.#deliveries.set(`${endpoint.kind} ${endpoint.id} ${endpoint.accountId}`, endpoint);
     }
@@ -69,14 +75,15 @@ export class WakeCalls {
   }
 
   async #tellAll(): Promise<void> {
-    while (this.#events || this.#deliveries.size > 0) {
+    while (this.#events || this.#plugins || this.#deliveries.size > 0) {
       await wait(gatherMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
-      const [events, deliveries] = [this.#events, this.#deliveries];
+      const told = { events: this.#events, plugins: this.#plugins, deliveries: [...this.#deliveries.values()] };
       this.#events = false;
+      this.#plugins = false;
       this.#deliveries = new Map();
       try {
         const client = await this.#connect();
-        await client.query('SELECT pg_notify($1, $2)', [channel, payloadOf(events, deliveries)]);
+        await client.query('SELECT pg_notify($1, $2)', [channel, payloadOf(told)]);
       } catch (error) {
         // What could not be told is found by the others when they look.
         this.#options.failed(error);
@@ -113,7 +120,7 @@ export class WakeCalls {
       if (processId !== rows[0]?.pid) heard(callOf(payload));
     });
     await client.query(`LISTEN ${channel}`);
-    heard({ events: true, deliveries: null });
+    heard(everything);
     return client;
   }
 
@@ -124,17 +131,17 @@ export class WakeCalls {
   }
 }
 
-function payloadOf(events: boolean, deliveries: ReadonlyMap<string, TouchedEndpoint>): string {
-  const payload = JSON.stringify({ events, deliveries: [...deliveries.values()] });
-  return Buffer.byteLength(payload) < maxPayloadBytes ? payload : JSON.stringify({ events, deliveries: null });
+function payloadOf(told: Told): string {
+  const payload = JSON.stringify(told);
+  return Buffer.byteLength(payload) < maxPayloadBytes ? payload : JSON.stringify({ ...told, deliveries: null });
 }
 
 function callOf(payload: string): WakeCall {
   try {
-    const { events, deliveries } = JSON.parse(payload) as WakeCall;
-    return { events, deliveries };
+    const { events, plugins, deliveries } = JSON.parse(payload) as WakeCall;
+    return { events, plugins, deliveries };
   } catch {
     // Somebody else's notification on the channel, or one of another version.
-    return { events: true, deliveries: null };
+    return everything;
   }
 }

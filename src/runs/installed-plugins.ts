@@ -13,7 +13,7 @@ export interface InstalledPlugin {
 
 interface InstalledPluginsOptions {
   database: Database;
-  /** How often a process looks whether plugins have changed. */
+  /** How often a process looks whether plugins have changed, though nobody told. */
   pollMs: number;
   /** Characters of code and manifests that are kept in memory, of the plugins that ran last. */
   maxChars: number;
@@ -41,6 +41,11 @@ export class InstalledPlugins {
   /** Follows changes until `stop`. */
   start(): void {
     this.#polling = this.#poll();
+  }
+
+  /** Looks at once whether plugins have changed. */
+  poke(): void {
+    void this.refresh().catch(this.#options.failed);
   }
 
   async stop(): Promise<void> {
@@ -81,8 +86,11 @@ export class InstalledPlugins {
   async refresh(): Promise<void> {
     const em = this.#options.database.em();
     const revision = await readRevision(em);
-    if (revision === this.#revision) return;
-    this.#runnable = await readRunnable(em);
+    if (revision <= this.#revision) return;
+    const runnable = await readRunnable(em);
+    // Another look may have read later.
+    if (revision <= this.#revision) return;
+    this.#runnable = runnable;
     this.#revision = revision;
   }
 

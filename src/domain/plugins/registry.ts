@@ -7,8 +7,9 @@ import { isRunnable } from './rows.ts';
  * Begins a change of plugins: such changes wait for each other until their transactions end, and every process looks at the
  * plugins again after the commit.
  */
-export async function beginChange({ em }: OuterTransaction): Promise<void> {
-  await sql(em, 'UPDATE plugin_registry SET revision = revision + 1');
+export async function beginChange(tx: OuterTransaction): Promise<void> {
+  tx.announcePlugins();
+  await sql(tx.em, 'UPDATE plugin_registry SET revision = revision + 1');
 }
 
 const revisionStatement = prepared('SELECT revision FROM plugin_registry');
