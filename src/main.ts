@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { App } from './app/app.ts';
 import { leavePass } from './app/leave-pass.ts';
-import { projectRoot } from './app/mechanisms.ts';
+import { projectRoot } from './app/project-root.ts';
 import { loadConfig, type Config } from './config.ts';
 import { databasePlace } from './postgres/await-database.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './postgres/embedded/start.ts';
@@ -12,8 +12,11 @@ import { systemRandom } from './lib/ports.ts';
 import { readRegistry } from './packages/registry.ts';
 import { farewell, serviceUrl, welcome } from './app/welcome.ts';
 
-/** Starts the service with the settings of the environment; shuts it down on a signal. */
-export async function start(): Promise<void> {
+/**
+ * Starts the service with the settings of the environment; shuts it down on a signal. `watchPlugins`: plugins in folders are
+ * installed again whenever a file changes.
+ */
+export async function start({ watchPlugins = false }: { watchPlugins?: boolean } = {}): Promise<void> {
   const config = loadConfig();
   const log = createLog(config.logLevel);
   const { dataDir, databaseStartTimeoutMs: timeoutMs } = config;
@@ -21,7 +24,13 @@ export async function start(): Promise<void> {
   const reading = readRegistry(projectRoot, { dirs: config.pluginDirs });
   const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir, timeoutMs, log }) : null;
   const registry = await reading;
-  const app = await App.create({ config, databaseUrl: config.databaseUrl ?? embedded?.url ?? '', log, registry });
+  const app = await App.create({
+    config,
+    databaseUrl: config.databaseUrl ?? embedded?.url ?? '',
+    log,
+    registry,
+    watchFolders: watchPlugins,
+  });
   const isStopping = endInOrder(app, { embedded, config, log });
   const url = serviceUrl(await app.listen());
   const seeded = await app.start().catch((error: unknown) => {

@@ -38,6 +38,7 @@ const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/labels/renames.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/upkeep/conversation-counts.ts':
     'a sweep: the counts of an account, or of an inbox, are a statement of their own',
+  'src/domain/upkeep/bundles.ts': 'a sweep: each batch of released code goes in a transaction of its own',
   'src/domain/upkeep/retention.ts': 'a sweep: each batch of old events goes in a transaction of its own',
   'src/domain/conversations/breaches.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/conversations/snoozes.ts': 'a sweep: each batch of conversations is a transaction of its own',

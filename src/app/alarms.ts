@@ -2,6 +2,7 @@ import type { Database } from '../postgres/database.ts';
 import { finishBacklogs } from '../domain/upkeep/backlogs.ts';
 import { finishErasures } from '../domain/contacts/erasure.ts';
 import { deleteExpiredStorage } from '../domain/upkeep/storage-expiry.ts';
+import { deleteReleasedBundles } from '../domain/upkeep/bundles.ts';
 import { deleteOldIdempotencyKeys } from '../domain/upkeep/idempotency-keys.ts';
 import { finishRenames } from '../domain/labels/renames.ts';
 import { deleteOldEvents } from '../domain/upkeep/retention.ts';
@@ -29,6 +30,7 @@ export function alarmsOf(
     { name: 'recount-conversations', everyMs: recountMs, ring: () => recountConversations(database) },
     { name: 'delete-old-events', everyMs: pruneMs, ring: () => deleteOldEvents(database, retentionDays) },
     { name: 'delete-expired-storage', everyMs: pruneMs, ring: () => deleteExpiredStorage(database) },
+    { name: 'delete-released-bundles', everyMs: pruneMs, ring: () => deleteReleasedBundles(database) },
     { name: 'delete-old-idempotency-keys', everyMs: pruneMs, ring: () => deleteOldIdempotencyKeys(database) },
   ];
 }

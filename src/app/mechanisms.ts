@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { demoEndpoint } from '../demo/endpoint.ts';
@@ -15,6 +14,7 @@ import { createSandbox } from '../sandbox/parent/pool.ts';
 import type { Sandbox } from '../sandbox/run.ts';
 import { InstalledPlugins } from '../runs/installed-plugins.ts';
 import { openDatabases, type Databases } from './connections.ts';
+import { projectRoot } from './project-root.ts';
 
 export interface AppOptions {
   config: Config;
@@ -27,6 +27,8 @@ export interface AppOptions {
   random?: Random;
   /** Folder that holds plugins/ and bots/. */
   pluginRoot?: string;
+  /** Whether plugins in folders are installed again whenever a file changes, without approval: for developers. */
+  watchFolders?: boolean;
   /** The packages in folders, if the caller has read them already. */
   registry?: Registry;
   /** Whether replies are checked against their schemas; for tests. */
@@ -34,13 +36,15 @@ export interface AppOptions {
 }
 
 /** Where the process is between start and shutdown. */
-interface Phase {
+export interface Phase {
   /** True once the start sequence has completed. */
   started: boolean;
   /** False once the shutdown has begun. */
   accepting: boolean;
   /** The packages in folders that the start left out. */
   leftOut: readonly BrokenPackage[];
+  /** Ends the watching of folders, where that is going on. */
+  endReload?: () => Promise<void>;
 }
 
 /** The mechanisms that the parts are built from; none of them knows the domain. */
@@ -69,9 +73,6 @@ export interface Mechanisms {
   readonly mailer: Mailer;
   readonly sandbox: Sandbox;
 }
-
-/** The folder that holds plugins/ and bots/. */
-export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 const maxResponseBytes = 16 * 1024;
 const connectionsPerOrigin = 64;

@@ -5,6 +5,7 @@ import { hashToken } from '../lib/tokens.ts';
 import { whenDatabaseAnswers } from '../postgres/await-database.ts';
 import { migrate } from '../postgres/migrate.ts';
 import type { Parts } from './compose.ts';
+import { reloadOnChange } from './hot-reload.ts';
 import { installFolderPlugins } from './install-folders.ts';
 import { seed, type Seeded } from './seed.ts';
 import { warnOfStrandedBots } from './stranded-bots.ts';
@@ -32,6 +33,7 @@ export async function start(parts: Parts): Promise<Seeded | null> {
     await whenDatabaseIsThere(parts, () => parts.alarms.start());
   }
   if (!seeded) await checkBootstrapToken(parts);
+  if (options.watchFolders) phase.endReload = reloadOnChange(parts);
   phase.started = true;
   return seeded;
 }

@@ -6,6 +6,7 @@ export async function stop(parts: Parts): Promise<void> {
   const { phase, sharedClock, http, config, engine, feed, databases } = parts;
   phase.accepting = false;
   sharedClock.stop();
+  await phase.endReload?.();
   await Promise.all([
     closeServer(http.server, config.shutdownTimeoutMs / 2),
     engine.stop(),

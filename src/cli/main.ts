@@ -19,7 +19,8 @@ function createProgram(): Command {
   program
     .command('start')
     .description('run the service; the README describes its environment variables')
-    .action(async () => (await import('../main.ts')).start());
+    .option('--watch-plugins', 'install plugins in folders again whenever a file changes; for developers')
+    .action(async (options: { watchPlugins?: boolean }) => (await import('../main.ts')).start(options));
   program
     .command('migrate')
     .description('apply the missing migrations to the database')

@@ -43,6 +43,8 @@ export interface TestAppOptions {
   engine?: boolean;
   /** Folder with plugins/ and bots/; by default this repository. */
   pluginRoot?: string;
+  /** Whether plugins in folders are installed again when a file changes. */
+  watchFolders?: boolean;
   /** An existing migrated database, with its own administrator, instead of a new one. */
   databaseUrl?: string;
   /** The log's destination; by default nothing is logged. */
@@ -89,9 +91,12 @@ export class TestApp {
       databaseUrl,
       log: options.log ?? pino({ level: config.logLevel }),
       checkReplies: true,
+      ...(options.watchFolders ? { watchFolders: true, pluginRoot: options.pluginRoot ?? '' } : {}),
       ...(options.clock ? { clock: options.clock } : {}),
       ...(options.machineClock ? { machineClock: options.machineClock } : {}),
-      registry: await (options.pluginRoot ? readRegistry(options.pluginRoot) : ownPackages()),
+      registry: await (options.pluginRoot
+        ? readRegistry(options.pluginRoot, { dirs: config.pluginDirs })
+        : ownPackages()),
     });
     const { port } = await app.listen();
     await app.start();
