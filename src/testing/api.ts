@@ -87,6 +87,13 @@ export interface SimulatedRun {
   readonly outcome: string;
   readonly error: string | null;
   readonly actions: readonly JsonObject[];
+  /** What it asked of the service, with the answers. */
+  readonly calls: readonly {
+    readonly name: string;
+    readonly input: unknown;
+    readonly output?: unknown;
+    readonly error?: { readonly code: string; readonly message: string };
+  }[];
   readonly logs: readonly { readonly level: string; readonly message: string; readonly fields?: JsonObject }[];
 }
 

@@ -1,9 +1,10 @@
 import { PluginError } from '../packages/plugin-error.ts';
-import { validateConfig } from '../packages/manifest.ts';
+import { openConfig } from '../packages/manifest.ts';
 import type { ReadPackage } from '../packages/read.ts';
 import type { SimulateOptions, Simulation } from './api.ts';
 import { readOnce } from './read-once.ts';
 import { awake, createIdleSandbox } from './sandbox.ts';
+import { secretsOf } from './secrets.ts';
 import { SimulatedConversation } from './simulation.ts';
 
 /** A conversation with a bot whose package may change meanwhile. */
@@ -24,9 +25,16 @@ export interface ChatOptions extends SimulateOptions {
 /** Opens a chat. Rejects with a PluginError. */
 export async function openChat(directory: string, { told, ...options }: ChatOptions): Promise<Chat> {
   let pack = await read(directory, options);
-  const sandbox = createIdleSandbox({});
+  const sandbox = createIdleSandbox();
   const { id, name, version } = pack.manifest;
-  const bot = { id: 1, name, avatarUrl: null, pluginId: id, config: options.config ?? {} };
+  const bot = {
+    id: 1,
+    name,
+    avatarUrl: null,
+    pluginId: id,
+    config: options.config ?? {},
+    secrets: secretsOf(pack.manifest, options),
+  };
   const plugin = () => ({ id, manifest: pack.manifest, bundle: pack.bundle });
   return {
     name: `${name} ${version}`,
@@ -47,7 +55,7 @@ export async function openChat(directory: string, { told, ...options }: ChatOpti
 
 async function read(directory: string, { config = {} }: SimulateOptions): Promise<ReadPackage> {
   const pack = await readOnce(directory);
-  const { problems } = validateConfig(pack.manifest, config);
+  const { problems } = openConfig(pack.manifest, config);
   if (problems.length > 0) throw new PluginError(problems.map(({ message }) => `The settings: ${message}`));
   return pack;
 }

@@ -1,3 +1,4 @@
+import { readStored, storedBytes, writeStored } from '../domain/bots/storage.ts';
 import { suspendBot } from '../domain/bots/suspension.ts';
 import { afterRun } from '../deliveries/core/after-run.ts';
 import { ApiError } from '../errors.ts';
@@ -6,10 +7,13 @@ import { systemRandom, type Random } from '../lib/ports.ts';
 import type { BotToRun } from '../records/bot-to-run.ts';
 import { applyActions, isSuperseded } from '../runs/apply-actions.ts';
 import { actorOf, endAfter, whyUnheard } from '../runs/conduct.ts';
+import type { StorageReader } from '../runs/doors/storage.ts';
 import type { InstalledPlugin } from '../runs/installed-plugins.ts';
 import { runBot, type Run } from '../runs/run.ts';
 import type { Sandbox } from '../sandbox/run.ts';
 import type { SimulatedRun } from './api.ts';
+import type { Script } from './script.ts';
+import { executorOf } from './stage/rows.ts';
 import type { Stage, StageEvent } from './stage/stage.ts';
 
 /** The bot of a simulation. */
@@ -18,6 +22,8 @@ export interface PlayerOptions {
   sandbox: Sandbox;
   bot: BotToRun;
   seed: number;
+  /** What is behind the doors of `ctx` beside the storage. */
+  script: Pick<Script, 'send' | 'chat' | 'search'>;
   /** The plugin as it is now: a new version may have taken the place of the one before. */
   plugin: () => InstalledPlugin;
   /** Gets every run, once its effects are there. */
@@ -57,7 +63,7 @@ export class Player {
   }
 
   #run(event: StageEvent, failures: number): Promise<Run> {
-    const { stage, bot, sandbox, seed, plugin } = this.#options;
+    const { stage, bot, sandbox, seed, plugin, script } = this.#options;
     const { account, id: conversationId } = stage.conversation;
     this.#runs += 1;
     const ports = {
@@ -65,6 +71,12 @@ export class Player {
       sandbox,
       clock: { now: () => stage.now },
       random: seeded(seed + this.#runs - 1),
+      readMessages: (_: unknown, { limit, publicOnly }: { limit: number; publicOnly: boolean }) => {
+        const readable = stage.messages.filter((message) => !publicOnly || !message.private);
+        return Promise.resolve(readable.slice(-limit));
+      },
+      doors: { ...script, storage: storageOf(stage) },
+      openSecret: (secret: string) => secret,
     };
     const { id, name, depth, body } = event;
     const told = { id, name, conversationId, depth };
@@ -77,7 +89,10 @@ export class Player {
     const superseded = isSuperseded(stage.conversation, run);
     if (!superseded) {
       const actor = actorOf(bot, run.input.event.depth);
-      await stage.transact(actor, (tx) => applyActions(tx, stage.conversation.id, actions));
+      await stage.transact(actor, async (tx) => {
+        await applyActions(tx, stage.conversation.id, actions);
+        await writeStored(tx, run.writes);
+      });
     }
     this.#tell(run, superseded ? 'superseded' : run.result.outcome, null);
   }
@@ -90,15 +105,24 @@ export class Player {
   }
 
   #tell({ input, result }: Run, outcome: string, error: string | null): void {
-    const { actions, logs } = result;
+    const { actions, logs, calls } = result;
     this.#options.told({
       event: input.event.name,
       outcome,
       error,
       actions: actions.map((action) => ({ ...action })),
       logs,
+      calls,
     });
   }
+}
+
+function storageOf(stage: Stage): StorageReader {
+  const executor = executorOf(stage);
+  return {
+    read: (place, key, now) => readStored(executor, place, key, now),
+    used: (place, now) => storedBytes(executor, place, now),
+  };
 }
 
 // The same seed gives the same run.

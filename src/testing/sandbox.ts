@@ -1,7 +1,7 @@
 import { startSandboxProcess } from '../sandbox/child-process.ts';
 import type { SandboxProcess } from '../sandbox/child-process.ts';
 import { createSandbox } from '../sandbox/parent/pool.ts';
-import type { HostCall, Sandbox } from '../sandbox/run.ts';
+import type { Sandbox } from '../sandbox/run.ts';
 
 const options = { size: 1, queueLimit: 100, maxRssMb: 256 };
 
@@ -12,10 +12,10 @@ interface Referenced {
 
 /**
  * The sandbox of the service, with one child that does not keep the process of a test alive: a test need not close
- * anything. `hostCalls` answer what the bots ask for.
+ * anything.
  */
-export function createIdleSandbox(hostCalls: Readonly<Record<string, HostCall>>): Sandbox {
-  return createSandbox({ ...options, hostCalls, start: startUnwaited });
+export function createIdleSandbox(): Sandbox {
+  return createSandbox({ ...options, start: startUnwaited });
 }
 
 function startUnwaited(maxRssMb: number): SandboxProcess {

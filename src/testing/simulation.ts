@@ -4,6 +4,7 @@ import { toggleStatus, wake } from '../domain/conversations/lifecycle.ts';
 import { send } from '../domain/conversations/send.ts';
 import { system, type Actor } from '../events/transaction.ts';
 import type { BotToRun } from '../records/bot-to-run.ts';
+import type { SendRequest } from '../runs/doors/fetch.ts';
 import type { InstalledPlugin } from '../runs/installed-plugins.ts';
 import { hearingOf } from '../packages/hearing.ts';
 import type { Sandbox } from '../sandbox/run.ts';
@@ -17,6 +18,7 @@ import type {
 } from './api.ts';
 import { Player } from './player.ts';
 import { awake } from './sandbox.ts';
+import { Script } from './script.ts';
 import { Stage, type Happening } from './stage/stage.ts';
 import { lineOf, linesOfRun } from './transcript.ts';
 
@@ -25,6 +27,8 @@ export interface Cast {
   plugin: () => InstalledPlugin;
   sandbox: Sandbox;
   bot: BotToRun;
+  /** Sends requests in place of the script. */
+  send?: SendRequest;
   /** Gets each line of the transcript as it arises. */
   told?: (line: string) => void;
 }
@@ -46,12 +50,14 @@ export class SimulatedConversation implements Simulation {
   readonly human: SimulatedHuman;
   readonly #stage: Stage;
   readonly #player: Player;
+  readonly #script: Script;
   readonly #told: (line: string) => void;
   readonly #lines: string[] = [];
   readonly #runs: SimulatedRun[] = [];
   #sinceMessage = 0;
 
-  constructor({ plugin, sandbox, bot, told = () => undefined }: Cast, options: SimulateOptions) {
+  constructor(cast: Cast, options: SimulateOptions) {
+    const { plugin, sandbox, bot, told = () => undefined } = cast;
     const now = new Date(options.now ?? defaultNow);
     assert(!Number.isNaN(now.getTime()), `\`now\` is no time: ${String(options.now)}`);
     this.#told = told;
@@ -63,7 +69,18 @@ export class SimulatedConversation implements Simulation {
       (happening) => this.#note(happening),
     );
     const { seed = 1 } = options;
-    this.#player = new Player({ stage: this.#stage, sandbox, bot, seed, plugin, told: (run) => this.#keep(run) });
+    this.#script = new Script(options);
+    const { chat, search } = this.#script;
+    const script = { send: cast.send ?? this.#script.send, chat, search };
+    this.#player = new Player({
+      stage: this.#stage,
+      sandbox,
+      bot,
+      seed,
+      plugin,
+      script,
+      told: (run) => this.#keep(run),
+    });
     this.human = {
       takesOver: () => this.#act(human, (tx, id) => assign(tx, id, { assigneeId: human.id })),
       says: (content) => this.#act(human, (tx, id) => send(tx, id, { type: 'outgoing', content })),
@@ -116,7 +133,7 @@ export class SimulatedConversation implements Simulation {
     for (let due = this.#nextDue(end); due; due = this.#nextDue(end)) {
       if (due > this.now) this.#stage.now = due;
       await this.#stage.transact(system, (tx) => wake(tx, this.#stage.conversation.id));
-      await awake(() => this.#player.play());
+      await this.#play();
     }
     this.#stage.now = end;
   }
@@ -154,7 +171,7 @@ export class SimulatedConversation implements Simulation {
   }
 
   requests(): readonly SentRequest[] {
-    return [];
+    return this.#script.requests;
   }
 
   #setStatus(status: 'resolved' | 'pending'): Promise<void> {
@@ -168,7 +185,15 @@ export class SimulatedConversation implements Simulation {
   ): Promise<void> {
     this.#begin();
     await this.#stage.transact(actor, (tx) => work(tx, this.#stage.conversation.id));
+    await this.#play();
+  }
+
+  async #play(): Promise<void> {
     await awake(() => this.#player.play());
+    const [unexpected] = this.#script.takeUnexpected();
+    if (unexpected === undefined) return;
+    const message = `The bot asked for ${unexpected}, and the simulation has no answer to that.\nTranscript:\n${this.transcript()}`;
+    throw new assert.AssertionError({ message });
   }
 
   #begin(): void {

@@ -1,8 +1,9 @@
 import { PluginError } from '../packages/plugin-error.ts';
-import { validateConfig } from '../packages/manifest.ts';
+import { openConfig } from '../packages/manifest.ts';
 import { readOnce } from './read-once.ts';
 import { createIdleSandbox } from './sandbox.ts';
 import { SimulatedConversation } from './simulation.ts';
+import { secretsOf } from './secrets.ts';
 import type { SimulateOptions, Simulation } from './api.ts';
 import type { Sandbox } from '../sandbox/run.ts';
 
@@ -19,11 +20,11 @@ let lastBot = 0;
  */
 export async function simulate(directory: string, options: SimulateOptions = {}): Promise<Simulation> {
   const { manifest, bundle } = await readOnce(directory);
-  const { config, problems } = validateConfig(manifest, options.config ?? {});
+  const { config, problems } = openConfig(manifest, options.config ?? {});
   if (problems.length > 0) throw new PluginError(problems.map(({ message }) => `The settings: ${message}`));
-  shared ??= createIdleSandbox({});
+  shared ??= createIdleSandbox();
   lastBot += 1;
   const { id, name } = manifest;
-  const bot = { id: lastBot, name, avatarUrl: null, pluginId: id, config };
+  const bot = { id: lastBot, name, avatarUrl: null, pluginId: id, config, secrets: secretsOf(manifest, options) };
   return new SimulatedConversation({ plugin: () => ({ id, manifest, bundle }), sandbox: shared, bot }, options);
 }

@@ -4,6 +4,7 @@ import { printable } from '../lib/printable.ts';
 import type { SimulatedRun } from './api.ts';
 import type { Happening } from './stage/stage.ts';
 
+const longestShown = 300;
 const authors = { contact: 'customer', agent_bot: 'bot', user: 'human', system: 'service' } as const;
 
 /** The line for something that happened; null for what needs none. */
@@ -16,13 +17,18 @@ export function lineOf(happening: Happening): string | null {
 }
 
 /** The lines for a run: its log, and how it failed if it did. */
-export function linesOfRun({ event, outcome, error, logs }: SimulatedRun): string[] {
+export function linesOfRun({ event, outcome, error, logs, calls }: SimulatedRun): string[] {
+  const asked = calls.map(({ name, input, output, error: refused }) => {
+    const answer = refused ? `${refused.code}: ${refused.message}` : cut(JSON.stringify(output ?? null));
+    return `  ${name} ${cut(JSON.stringify(input))} → ${answer}`;
+  });
   const told = logs.map(({ level, message, fields }) => {
     const extra = fields === undefined ? '' : ` ${JSON.stringify(fields)}`;
     return `  log ${level}: ${printable(message)}${printable(extra)}`;
   });
-  if (outcome === 'ok' || outcome === 'no_handler') return told;
-  return [...told, `! ${event}: ${outcome}${error === null ? '' : `: ${inLines(error)}`}`];
+  const lines = [...asked.map(printable), ...told];
+  if (outcome === 'ok' || outcome === 'no_handler') return lines;
+  return [...lines, `! ${event}: ${outcome}${error === null ? '' : `: ${inLines(error)}`}`];
 }
 
 function lineOfMessage({ sender, private: isNote, content }: Message): string {
@@ -43,4 +49,8 @@ function shown(value: unknown): string {
 // Lines of a text stay lines.
 function inLines(text: string): string {
   return text.split('\n').map(printable).join('\n      ');
+}
+
+function cut(text: string): string {
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }

@@ -197,4 +197,134 @@ describe('the test kit', function () {
     const problem = await failureOf(async () => simulate(makeBot(echo, { version: 'one', events: [] })));
     expect(problem).to.include('`version`').and.include('`events`');
   });
+
+  describe('the doors of ctx', () => {
+    const network = { hosts: ['api.shop.example'], methods: ['GET', 'POST'] };
+    const permissions = {
+      conversation: ['reply'],
+      history: 3,
+      storage: { scopes: ['conversation', 'installation'], maxBytes: 1024 },
+      network,
+      secrets: [{ name: 'SHOP_KEY', hosts: ['api.shop.example'] }],
+      llm: true,
+      kb: true,
+    };
+    const withDoors = (code: string, changes = {}) =>
+      makeBot(
+        `async message_created(ctx: any) { ${code} },`,
+        { permissions: { ...permissions, ...changes } },
+        "import { secret } from 'switchboard/bot';",
+      );
+    const url = 'https://api.shop.example/orders/17';
+
+    it('answers requests as scripted, with the secrets that the host would get and the bot never sees', async () => {
+      const bot = withDoors(`
+        const answer = await ctx.fetch('${url}', { method: 'POST', headers: { authorization: secret('SHOP_KEY', 'Bearer ') }, body: { a: 1 } });
+        ctx.reply([answer.status, answer.headers['x-kind'], answer.json().state, answer.json().echo].join(' '));`);
+      const sim = await simulate(bot, {
+        secrets: { SHOP_KEY: 'sesame-42' },
+        fetch: [
+          { url: /orders\/17$/, method: 'GET', reply: { status: 500 } },
+          {
+            url,
+            reply: (request) => ({
+              status: 201,
+              headers: { 'X-Kind': 'json' },
+              body: { state: 'sent', echo: request.headers['authorization'] },
+            }),
+          },
+        ],
+      });
+      await sim.customer('Hello');
+      sim.expectReply('201 json sent Bearer [secret SHOP_KEY]');
+      expect(sim.requests()).to.deep.equal([
+        {
+          url,
+          method: 'POST',
+          headers: { authorization: 'Bearer sesame-42', 'content-type': 'application/json' },
+          body: '{"a":1}',
+        },
+      ]);
+      expect(sim.transcript()).to.not.include('sesame');
+    });
+
+    it('fails the test at a request without an answer, and prints it', async () => {
+      const sim = await simulate(
+        withDoors(`try { await ctx.fetch('${url}'); } catch (error: any) { ctx.reply(error.code); }`),
+      );
+      const failure = await failureOf(() => sim.customer('Hello'));
+      expect(failure).to.include(`GET ${url}`).and.include('no answer');
+      sim.expectReply('unscripted');
+    });
+
+    it('refuses what the manifest does not list, as the service does', async () => {
+      const code = "try { await ctx.fetch('https://other.example/'); } catch (error: any) { ctx.reply(error.code); }";
+      const listed = await simulate(withDoors(code), { fetch: [{ url: /.*/, reply: {} }] });
+      await listed.customer('Hello');
+      listed.expectReply('network_denied');
+      expect(listed.requests()).to.deep.equal([]);
+      const unasked = await simulate(withDoors(code, { network: undefined, secrets: [] }));
+      await unasked.customer('Hello');
+      unasked.expectSilence();
+      expect(unasked.runs()[0]).to.deep.include({ outcome: 'forbidden_action' });
+    });
+
+    it('remembers what is stored, with its time and its bounds, and only what a run that was applied has stored', async () => {
+      const bot = withDoors(`
+        const { content } = ctx.message;
+        if (content === 'fail') { await ctx.storage.set('n', 99); throw new Error('no'); }
+        if (content === 'much') { await ctx.storage.set('much', 'x'.repeat(2000)); }
+        const n = await ctx.storage.incr('n');
+        await ctx.storage.installation.set('last', content, { ttl: 60 });
+        ctx.reply(n + ' ' + (await ctx.storage.get('n')) + ' ' + (await ctx.storage.installation.get('last')));`);
+      const sim = await simulate(bot);
+      await sim.customer('a');
+      sim.expectReply('1 1 a');
+      await sim.customer('b');
+      sim.expectReply('2 2 b');
+      const failing = await simulate(bot);
+      await failing.customer('a');
+      await failing.customer('fail');
+      await failing.human.givesBack();
+      await failing.customer('b');
+      failing.expectReply('2 2 b');
+      await failing.customer('much');
+      failing.expectSilence();
+      expect(failing.runs().at(-1)?.error).to.match(/1024|bytes/);
+    });
+
+    it('lets values expire', async () => {
+      const bot = withDoors(`
+        const before = await ctx.storage.get('seen');
+        await ctx.storage.set('seen', true, { ttl: 60 });
+        ctx.reply(String(before));`);
+      const sim = await simulate(bot);
+      await sim.customer('a');
+      await sim.advance(59);
+      await sim.customer('b');
+      sim.expectReply('true');
+      await sim.advance(61);
+      await sim.customer('c');
+      sim.expectReply('null');
+    });
+
+    it('has a model and a knowledge base by script, and the history', async () => {
+      const bot = withDoors(`
+        const [hit] = await ctx.kb.search(ctx.message.content);
+        const { content } = await ctx.llm.chat({ messages: [{ role: 'user', content: ctx.message.content }] });
+        ctx.reply([hit?.title, content, ctx.history.length].join('|'));`);
+      const sim = await simulate(bot, {
+        llm: ['First', { content: 'Second' }],
+        kb: [
+          { title: 'Shipping', text: 'We ship within two days.' },
+          { title: 'Opening hours', text: 'We are open on weekdays.' },
+        ],
+      });
+      await sim.customer('When are you open?');
+      sim.expectReply('Opening hours|First|1');
+      await sim.customer('zzz');
+      sim.expectReply('|Second|3');
+      expect(await failureOf(() => sim.customer('third'))).to.include('ctx.llm.chat');
+    });
+  });
 });

@@ -1,14 +1,19 @@
 import type { CompiledQuery } from 'kysely';
 import type { Message } from '../../records/message.ts';
 import type { Executor } from '../../postgres/sql.ts';
+import { storageAnswers, type StoredRow } from './storage-rows.ts';
 
 /** What the statements of verbs find on the stage. */
 export interface StageRows {
   readonly messages: readonly Message[];
+  /** The names of teams that were asked for; the first has the id 1. */
+  readonly teams: string[];
+  readonly stored: StoredRow[];
 }
 
 type Values = readonly unknown[];
-interface Answer {
+/** The answer to statements that begin, or are, like this. */
+export interface Answer {
   statement: RegExp;
   rows: (stage: StageRows, values: Values) => unknown[];
 }
@@ -25,7 +30,9 @@ const answers: readonly Answer[] = [
   { statement: /^DELETE FROM conversation_labels\b/, rows: () => [] },
   { statement: /^SELECT \S+ \S+ \S+ FROM agents g\b/, rows: (_, [, id]) => people(id) },
   { statement: /^SELECT FROM inbox_members\b/, rows: () => [{}] },
-  { statement: /^SELECT id, name FROM teams\b/, rows: (_, [, id]) => [{ id, name: `Team ${String(id)}` }] },
+  { statement: /^SELECT id, name FROM teams\b/, rows: (stage, [, id]) => [{ id, name: teamOf(stage, Number(id)) }] },
+  { statement: /^SELECT id FROM teams\b/, rows: (stage, [, name]) => [{ id: teamIdOf(stage, String(name)) }] },
+  ...storageAnswers,
 ];
 
 /** Answers the statements of the verbs that bots and people use, from the stage. Rejects on any other. */
@@ -45,4 +52,13 @@ function countSince({ messages }: StageRows, since: unknown): unknown[] {
 
 function titlesOf(...lists: readonly unknown[]): unknown[] {
   return [...new Set(lists.flat())].map((title) => ({ title }));
+}
+
+function teamOf({ teams }: StageRows, id: number): string {
+  return teams[id - 1] ?? `Team ${id}`;
+}
+
+function teamIdOf({ teams }: StageRows, name: string): number {
+  const known = teams.findIndex((team) => team.toLowerCase() === name.toLowerCase());
+  return known === -1 ? teams.push(name) : known + 1;
 }

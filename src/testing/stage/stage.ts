@@ -9,6 +9,7 @@ import type { Conversation } from '../../records/conversation.ts';
 import type { Message } from '../../records/message.ts';
 import type { ServingBot } from '../../records/serving-bot.ts';
 import type { SimulateOptions } from '../api.ts';
+import type { StoredRow } from './storage-rows.ts';
 import { StageTransaction, type StageState } from './transaction.ts';
 
 /** An event that the bot is to be called for. */
@@ -41,6 +42,8 @@ export class Stage implements StageState {
   readonly conversation: Conversation;
   readonly contact: Contact;
   readonly messages: Message[] = [];
+  readonly teams: string[] = [];
+  stored: StoredRow[] = [];
   readonly #told: (happening: Happening) => void;
   #events: StageEvent[] = [];
   #happened: Happening[] = [];
@@ -83,6 +86,7 @@ export class Stage implements StageState {
   /** Runs verbs on behalf of the actor: if they fail, nothing has changed and nothing was said. */
   async transact<Result>(actor: Actor, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     const before = structuredClone(this.conversation);
+    const stored = structuredClone(this.stored);
     const [messages, events] = [this.messages.length, this.#events.length];
     try {
       const result = await work(new StageTransaction(this, actor));
@@ -92,6 +96,7 @@ export class Stage implements StageState {
       Object.assign(this.conversation, before);
       this.messages.length = messages;
       this.#events.length = events;
+      this.stored = stored;
       throw error;
     } finally {
       this.#happened = [];

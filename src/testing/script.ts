@@ -1,0 +1,89 @@
+import type { DoorPorts } from '../runs/doors/doors.ts';
+import type { FetchAnswer, SendRequest } from '../runs/doors/fetch.ts';
+import type { ScriptedFetch, ScriptedPassage, ScriptedReply, SentRequest, SimulateOptions } from './api.ts';
+
+type Door = NonNullable<DoorPorts['chat']>;
+
+const passagesAtMost = 5;
+
+/** What is behind `ctx.fetch`, `ctx.llm` and `ctx.kb` in a simulation: what its author wrote down, and nothing else. */
+export class Script {
+  readonly requests: SentRequest[] = [];
+  readonly #fetch: readonly ScriptedFetch[];
+  readonly #llm: SimulateOptions['llm'];
+  readonly #kb: readonly ScriptedPassage[];
+  #unexpected: string[] = [];
+  #chats = 0;
+
+  constructor({ fetch = [], llm = [], kb = [] }: Pick<SimulateOptions, 'fetch' | 'llm' | 'kb'>) {
+    this.#fetch = fetch;
+    this.#llm = llm;
+    this.#kb = kb;
+  }
+
+  /** What the bot asked for that the script has no answer to, since the last call of this. */
+  takeUnexpected(): string[] {
+    const unexpected = this.#unexpected;
+    this.#unexpected = [];
+    return unexpected;
+  }
+
+  readonly send: SendRequest = async ({ url, method, headers, body = null }) => {
+    const request = { url, method, headers: { ...headers }, body };
+    this.requests.push(request);
+    const scripted = this.#fetch.find((one) => fits(one, request));
+    if (!scripted) return this.#surprise(`${method} ${url}${body === null ? '' : ` with the body ${body}`}`);
+    try {
+      const { reply } = scripted;
+      return answerOf(typeof reply === 'function' ? await reply(request) : reply);
+    } catch (error) {
+      return { problem: { code: 'connect', message: error instanceof Error ? error.message : String(error) } };
+    }
+  };
+
+  readonly chat: Door = async (input) => {
+    const at = this.#chats;
+    this.#chats += 1;
+    if (typeof this.#llm === 'function') return replyOfModel(await this.#llm(input as Record<string, unknown>));
+    if (at < (this.#llm?.length ?? 0)) return replyOfModel(this.#llm?.[at]);
+    this.#surprise(`ctx.llm.chat with ${JSON.stringify(input)}`);
+    throw new Error('`llm` of the simulation has no further answer');
+  };
+
+  readonly search: Door = async (input) => {
+    const { query = '', limit = passagesAtMost } = (input ?? {}) as { query?: string; limit?: number };
+    const words = wordsOf(String(query));
+    const scored = this.#kb.map((passage, index) => {
+      const found = wordsOf(`${passage.title} ${passage.text}`);
+      const shared = words.filter((word) => found.includes(word)).length;
+      return { id: index + 1, url: null, score: words.length === 0 ? 0 : shared / words.length, ...passage };
+    });
+    const hits = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
+    return Promise.resolve(hits.slice(0, limit));
+  };
+
+  #surprise(what: string): FetchAnswer {
+    this.#unexpected.push(what);
+    return { problem: { code: 'unscripted', message: `The simulation has no answer to ${what}` } };
+  }
+}
+
+function fits({ url, method }: ScriptedFetch, request: SentRequest): boolean {
+  if (method !== undefined && method.toUpperCase() !== request.method) return false;
+  return typeof url === 'string' ? url === request.url : url.test(request.url);
+}
+
+function answerOf({ status = 200, headers = {}, body = '' }: ScriptedReply): FetchAnswer {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  return { status, headers: Object.fromEntries(named), text };
+}
+
+// A text stands for an answer that has it as its content.
+function replyOfModel(answer: unknown): unknown {
+  return typeof answer === 'string' ? { content: answer } : answer;
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}

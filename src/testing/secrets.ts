@@ -1,0 +1,12 @@
+import type { Manifest } from '../packages/manifest.ts';
+import { secretSettings } from '../packages/secret-settings.ts';
+import type { SimulateOptions } from './api.ts';
+
+/** The secrets of a bot by name: those given as such, and the settings that are marked as secrets. */
+export function secretsOf(
+  { config: schema }: Manifest,
+  { secrets = {}, config = {} }: Pick<SimulateOptions, 'secrets' | 'config'>,
+): Record<string, string> {
+  const marked = secretSettings(schema).filter((name) => typeof config[name] === 'string');
+  return { ...Object.fromEntries(marked.map((name) => [name, String(config[name])])), ...secrets };
+}
