@@ -1,5 +1,19 @@
-// The API of bots, published as `switchboard/bot`. It imports nothing, so that the types of a bot need no other file of
-// the service. At run time `switchboard/bot` exports only `defineBot`; the service passes everything else as `ctx`.
+// The API of bots, published as `switchboard/bot`. It imports only bot-doors.ts, so that the types of a bot need no other
+// file of the service. At run time `switchboard/bot` exports only `defineBot` and `secret`; the service passes everything else as
+// `ctx`.
+
+import type {
+  ChatAnswer,
+  ChatMessage,
+  FetchAnswer,
+  FetchOptions,
+  Moment,
+  Passage,
+  Secret,
+  Store,
+} from './bot-doors.ts';
+
+export type * from './bot-doors.ts';
 
 /** JSON as an object. */
 export type JsonObject = Record<string, unknown>;
@@ -64,6 +78,20 @@ export interface Handoff {
   note?: string;
   /** A last public message to the customer. */
   message?: string;
+  /** A team, by its id or its name. One that is not there is named in a note. */
+  team?: number | string;
+  /** An agent, by id. One who is not there is named in a note. */
+  assignee?: number;
+  priority?: Priority;
+}
+
+export type Priority = 'urgent' | 'high' | 'medium' | 'low';
+
+/** The name, the data and the time of `ctx.schedule`, in the event `schedule`. */
+export interface ScheduledEvent extends JsonObject {
+  readonly name: string;
+  readonly data: unknown;
+  readonly scheduled_at: number;
 }
 
 /**
@@ -79,6 +107,11 @@ export interface Context<Config = JsonObject> {
   readonly conversation: Conversation | null;
   /** The customer, for example `ctx.contact?.name ?? 'there'`. */
   readonly contact: Contact | null;
+  /**
+   * The latest messages, oldest first, as many as `permissions.history` says; reading it without that throws.
+   * `ctx.history.at(-1)?.content`
+   */
+  readonly history: readonly Message[];
   /** The inbox; its name is there in message events only. */
   readonly inbox: { readonly id: number; readonly name?: string; readonly channel?: string } | null;
   /** The account that uses the bot. */
@@ -108,6 +141,27 @@ export interface Context<Config = JsonObject> {
    * `ctx.handoff({ reason: 'wants a person', message: 'A colleague will be with you.' })`
    */
   handoff(handoff: string | Handoff): void;
+  /** Resolves the conversation. Needs the permission `resolve`. `ctx.resolve()` */
+  resolve(): void;
+  /**
+   * Sets the conversation aside until then; it opens by itself. Needs the permission `snooze`.
+   * `ctx.snooze({ inSeconds: 3600 })`
+   */
+  snooze(until: Moment): void;
+  /** Opens the conversation for people; the bot is silent then. Needs the permission `open`. `ctx.open()` */
+  open(): void;
+  /**
+   * Assigns the conversation to a team (by id or name), an agent (by id) or both; null takes it from them. While an agent is
+   * assigned, the bot is silent. Needs the permission `assign`. `ctx.assign({ team: 'Billing' })`
+   */
+  assign(to: { team?: number | string | null; assignee?: number | null }): void;
+  /** Sets the priority; null for none. Needs the permission `priority`. `ctx.priority('urgent')` */
+  priority(priority: Priority | null): void;
+  /**
+   * Merges values into the conversation's `custom_attributes`; null removes one. Needs the permission `attributes`.
+   * `ctx.attributes({ score: 5 })`
+   */
+  attributes(values: JsonObject): void;
   /** Changes the labels of the conversation. Needs the permission `label`. */
   readonly label: {
     /** `ctx.label.add('billing', 'vip')` */
@@ -115,6 +169,49 @@ export interface Context<Config = JsonObject> {
     /** `ctx.label.remove('vip')` */
     remove(...titles: string[]): void;
   };
+  /**
+   * Calls the bot again then, with the event `schedule`: in 60 seconds at the earliest, 90 days at the latest. The same name
+   * in the same conversation replaces the earlier one. Needs `permissions.schedule`.
+   * `ctx.schedule({ inSeconds: 86_400 }, 'ask', { order: 'A-17' })`
+   */
+  schedule(at: Moment, name: string, data?: unknown): void;
+
+  /**
+   * What the bot remembers. Needs `permissions.storage`, with the scope. `ctx.storage.get(…)` is that of the conversation:
+   * `await ctx.storage.incr('misses')`
+   */
+  readonly storage: Store & {
+    /** `await ctx.storage.conversation.get('step')` */
+    readonly conversation: Store;
+    /** Of the customer, in all conversations. `await ctx.storage.contact.set('language', 'de')` */
+    readonly contact: Store;
+    /** Of the account. `await ctx.storage.installation.incr('answers')` */
+    readonly installation: Store;
+  };
+  /**
+   * Sends a request to a host that `permissions.network.hosts` lists: https only, 10 seconds, 1 MB, 10 requests in a run.
+   * Rejects with an error whose `code` says why. `const answer = await ctx.fetch('https://api.shop.example/orders/17')`
+   */
+  fetch(url: string, options?: FetchOptions): Promise<FetchAnswer>;
+  readonly llm: {
+    /**
+     * Asks the account's language model. Needs `permissions.llm`; rejects with the code `unavailable` where there is none.
+     * `const { content } = await ctx.llm.chat({ messages: [{ role: 'user', content: ctx.message.content }] })`
+     */
+    chat(request: { messages: readonly ChatMessage[]; temperature?: number }): Promise<ChatAnswer>;
+  };
+  readonly kb: {
+    /**
+     * Searches the account's knowledge base, the best passage first. Needs `permissions.kb`; rejects with the code
+     * `unavailable` where there is none. `const [best] = await ctx.kb.search(ctx.message.content, { limit: 3 })`
+     */
+    search(query: string, options?: { limit?: number }): Promise<Passage[]>;
+  };
+  /**
+   * Sends the event to the server that the account has set for the bot. Needs `permissions.forward`; rejects with the code
+   * `unavailable` where there is none. `await ctx.forward()`
+   */
+  forward(): Promise<unknown>;
   /** Writes to the log of the run: at most 100 lines, 1,024 characters each, 16,384 in all; the rest is left out. */
   readonly log: {
     /** `ctx.log.info('order found', { order: 'A-17' })` */
@@ -145,6 +242,11 @@ export interface ConversationContext<Config = JsonObject> extends Context<Config
   readonly contact: Contact;
 }
 
+/** The context of `schedule`: `ctx.event.name`, `ctx.event.data`. */
+export interface ScheduleContext<Config = JsonObject> extends ConversationContext<Config> {
+  readonly event: ScheduledEvent;
+}
+
 /** A handler. Its result is ignored; an error that it throws ends the run and gives the conversation to people. */
 export type Handler<Ctx> = (ctx: Ctx) => void | Promise<void>;
 
@@ -161,7 +263,11 @@ export interface Bot<Config = JsonObject> {
     conversation_resolved?: Handler<ConversationContext<Config>>;
     /** A customer opened the chat widget; `ctx.event.conversation_begun` is true if this began a conversation. */
     webwidget_triggered?: Handler<ConversationContext<Config>>;
+    /** The time of a `ctx.schedule` has come. */
+    schedule?: Handler<ScheduleContext<Config>>;
   };
+  /** Called when a handler has thrown; may write to the log and do nothing else. */
+  onError?: (ctx: Context<Config>, error: unknown) => void | Promise<void>;
 }
 
 /**
@@ -170,4 +276,12 @@ export interface Bot<Config = JsonObject> {
  */
 export function defineBot<Config = JsonObject>(bot: Bot<Config>): Bot<Config> {
   return bot;
+}
+
+/**
+ * Stands for the value of a secret that `permissions.secrets` names; only the service fills it in, and only towards the
+ * hosts that the secret is bound to. `headers: { authorization: secret('SHOP_KEY', 'Bearer ') }`
+ */
+export function secret(name: string, prefix = ''): Secret {
+  return Object.freeze({ $secret: name, prefix });
 }

@@ -51,8 +51,8 @@ export class Script {
   };
 
   readonly search: Door = async (input) => {
-    const { query = '', limit = passagesAtMost } = (input ?? {}) as { query?: string; limit?: number };
-    const words = wordsOf(String(query));
+    const { query = '', limit = passagesAtMost } = (input ?? {}) as { query?: unknown; limit?: number };
+    const words = wordsOf(typeof query === 'string' ? query : '');
     const scored = this.#kb.map((passage, index) => {
       const found = wordsOf(`${passage.title} ${passage.text}`);
       const shared = words.filter((word) => found.includes(word)).length;
