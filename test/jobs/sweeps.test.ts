@@ -142,7 +142,7 @@ describe('a sweep', () => {
     const id = await snooze(1);
     now += 2 * minute;
     const database = app.app.database;
-    const em = database.em.bind(database);
+    const [em, begin] = [database.em.bind(database), database.begin.bind(database)];
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     let calls = 0;
     // The page is still read; then the database is gone.
@@ -151,13 +151,14 @@ describe('a sweep', () => {
       if (calls > 1) throw refused;
       return em();
     };
+    database.begin = () => Promise.reject(refused);
     try {
       await wakeDueSnoozes(database).then(
         () => expect.fail('the sweep came to its end'),
         (error: unknown) => expect(error).to.equal(refused),
       );
     } finally {
-      database.em = em;
+      Object.assign(database, { em, begin });
     }
     expect(told()).to.deep.equal([]);
     expect(await wakeDueSnoozes(database)).to.equal(1);
