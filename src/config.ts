@@ -119,6 +119,12 @@ export function loadConfig(env: Environment = process.env): Config {
   return Object.freeze(Object.fromEntries(entries) as Config);
 }
 
+/** PLUGIN_DIRS where it is set, for commands that need no other setting; absolute paths. */
+export function pluginDirsIn(env: Environment = process.env): string[] {
+  const given = readText(env, 'PLUGIN_DIRS', []);
+  return given ? given.split(',').map((path) => resolve(path.trim())) : [];
+}
+
 /** DATA_DIR, for commands that need no other setting; an absolute path. */
 export function dataDirOf(env: Environment = process.env): string {
   const given = readText(env, 'DATA_DIR', []);

@@ -1,5 +1,6 @@
 import { validateConfig } from '../packages/manifest.ts';
 import type { Manifest } from '../packages/manifest.ts';
+import { pluginDirsIn } from '../config.ts';
 import { PluginError } from '../packages/plugin-error.ts';
 import { findRivalry, readPackage, type ReadPackage } from '../packages/read.ts';
 import { createSandbox } from '../sandbox/parent/pool.ts';
@@ -42,7 +43,7 @@ export async function tryPackage(
   let found: ReadPackage;
   try {
     found = await readPackage(directory);
-    const rivalry = await findRivalry(directory, found.manifest.id);
+    const rivalry = await findRivalry(directory, found.manifest.id, pluginDirsIn());
     if (rivalry.length > 0) throw new PluginError(rivalry);
   } catch (error) {
     if (!(error instanceof PluginError)) throw error;

@@ -27,17 +27,24 @@ export type ReadArchive = (archive: Buffer) => Promise<ArchivePackage>;
 
 // Each takes a process with up to 512 MiB of memory.
 const readersAtOnce = 2;
+/** Archives that wait for their turn at most, each in memory. */
+const maxWaiting = 20;
 
-/** The function that reads archives. It throws a 503 `busy` while it is reading as many as it may. */
+/** The function that reads archives, a few at once. It throws a 503 `busy` when too many wait for their turn. */
 export function createArchiveReader(options: ArchiveOptions): ReadArchive {
   let reading = 0;
+  const waiting: (() => void)[] = [];
   return async (archive) => {
-    if (reading >= readersAtOnce) throw busy();
-    reading += 1;
+    if (waiting.length >= maxWaiting) throw busy();
+    if (reading >= readersAtOnce) await new Promise<void>((resolve) => void waiting.push(resolve));
+    else reading += 1;
     try {
       return await readArchive(archive, options);
     } finally {
-      reading -= 1;
+      // The next one takes this one's place.
+      const next = waiting.shift();
+      if (next) next();
+      else reading -= 1;
     }
   };
 }

@@ -50,9 +50,12 @@ export async function findNamesakes(path: string, id: string, dirs = dirsBeside(
   return others.filter((_, index) => found[index]).map(({ name }) => `${name}/${id}`);
 }
 
-/** The folders of packages of the installation in which the package's folder is, if they have their usual names. */
-function dirsBeside(path: string): PluginDir[] {
-  return pluginDirsOf(dirname(dirname(resolve(path))));
+/**
+ * The folders of packages of the installation in which the package's folder is, if they have their usual names, and `more`
+ * (absolute paths).
+ */
+export function dirsBeside(path: string, more: readonly string[] = []): PluginDir[] {
+  return pluginDirsOf(dirname(dirname(resolve(path))), [...defaultPluginDirs, ...more]);
 }
 
 function nameOf(root: string, path: string): string {

@@ -3,7 +3,7 @@ import { basename, relative, resolve } from 'node:path';
 import { printable } from '../lib/printable.ts';
 import { parseManifestText } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
-import { findNamesakes } from './folders.ts';
+import { dirsBeside, findNamesakes } from './folders.ts';
 import { readInProcess, readingBounds } from './read-in-process.ts';
 import type { PackageReading, ReadingBounds } from './read-in-process.ts';
 import { PluginError } from './plugin-error.ts';
@@ -52,10 +52,13 @@ export function rivalryOf(id: string, one: string, other: string): string {
   return `The packages ${one} and ${other} claim the same id \`${id}\`: the one that was there first stays, the other is refused; rename one of them`;
 }
 
-/** A sentence for each other folder of the same installation that claims the package's id. */
-export async function findRivalry(path: string, id: string): Promise<string[]> {
+/**
+ * A sentence for each other folder that claims the package's id, beside it or in further folders of packages (absolute
+ * paths).
+ */
+export async function findRivalry(path: string, id: string, dirs: readonly string[] = []): Promise<string[]> {
   const full = resolve(path);
-  const rivals = await findNamesakes(path, id);
+  const rivals = await findNamesakes(path, id, dirsBeside(path, dirs));
   return rivals.map((rival) => rivalryOf(id, relative(resolve(full, '../..'), full), rival));
 }
 

@@ -3,6 +3,7 @@ import { cli } from './cli.ts';
 import { bots } from './bots.ts';
 import { conversations } from './conversations.ts';
 import { people } from './people.ts';
+import { plugins } from './plugins.ts';
 import { upkeep } from './upkeep.ts';
 import { deliveries } from './deliveries.ts';
 import { records } from './records.ts';
@@ -20,6 +21,7 @@ export const mutants: readonly Mutant[] = [
   ...conversations,
   ...bots,
   ...people,
+  ...plugins,
   ...upkeep,
   ...records,
   ...deliveries,

@@ -194,10 +194,14 @@ describe('packages: archives', function () {
       expect(await refusalOf(pluginArchive({ id: 'main', main: '../x.js' }))).to.contain('outside the package');
     });
 
-    it('not more than two at once', async () => {
-      const all = await Promise.allSettled(['a', 'b', 'c'].map((id) => read(pluginArchive({ id: `busy-${id}` }))));
-      expect(all.map(({ status }) => status)).to.deep.equal(['fulfilled', 'fulfilled', 'rejected']);
-      expect((all[2] as PromiseRejectedResult).reason).to.include({ status: 503, code: 'busy' });
+    it('two at once, then in turn, and not more than 22 together', async () => {
+      const archives = Array.from({ length: 23 }, (_, index) =>
+        index < 4 ? pluginArchive({ id: `busy-${index}` }) : Buffer.from('x'),
+      );
+      const all = await Promise.allSettled(archives.map(read));
+      expect(all.slice(0, 4).map(({ status }) => status)).to.deep.equal(Array(4).fill('fulfilled'));
+      const refusals = all.slice(4).map((one) => (one as PromiseRejectedResult).reason as { status?: number });
+      expect(refusals.map(({ status }) => status)).to.deep.equal([...Array(18).fill(undefined), 503]);
       expect(warnings).to.deep.equal([]);
     });
   });

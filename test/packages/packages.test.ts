@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { tryPackage } from '../../src/cli/try-package.ts';
 import { parseManifest, parseManifestText, validateConfig } from '../../src/packages/manifest.ts';
 import { PluginError } from '../../src/packages/plugin-error.ts';
-import { readPackage } from '../../src/packages/read.ts';
+import { findRivalry, readPackage } from '../../src/packages/read.ts';
 import { readRegistry } from '../../src/packages/registry.ts';
 import type { Registry } from '../../src/packages/registry.ts';
 import { noPermissions } from '../../src/sandbox/run.ts';
@@ -292,6 +292,11 @@ describe('packages: registry', () => {
     const problems = problemsIn(registry);
     expect(problems).to.have.all.keys('bots/old', 'bots/faq');
     expect(problems['bots/faq']).to.contain('The packages plugins/faq and bots/faq claim the same id `faq`');
+    const shared = join(path, 'shared');
+    cpSync(join(path, 'bots/faq'), join(shared, 'solo'), { recursive: true });
+    expect(await findRivalry(join(path, 'plugins/solo'), 'solo', [shared])).to.deep.equal([
+      `The packages plugins/solo and shared/solo claim the same id \`solo\`: the one that was there first stays, the other is refused; rename one of them`,
+    ]);
     for (const [folder, other] of [
       ['plugins/faq', 'bots/faq'],
       ['bots/faq', 'plugins/faq'],
