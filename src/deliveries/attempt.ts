@@ -10,7 +10,7 @@ import { tellFailure } from './failure-log.ts';
 import { giveToPeople, type GivingOptions } from './give-to-people.ts';
 import type { Learn } from './learning.ts';
 import type { Claimed } from './queue/claim.ts';
-import { finishedWith, type Finished } from './queue/finish.ts';
+import type { Finished } from './queue/finish.ts';
 
 /** A made attempt: the result to write, what it shows of the endpoint, and when the delivery is tried again. */
 interface Attempted {
@@ -67,7 +67,8 @@ function resultOf({ log }: AttemptOptions, claimed: Claimed, { verdict, isSettle
   if (verdict === null) return { finished: null, retryInMs: null };
   if (verdict.state === 'pending' || verdict.state === 'exhausted') tellFailure(log, claimed, verdict, detail);
   const retryInMs = verdict.state === 'pending' ? verdict.delayMs : null;
-  return { finished: isSettled ? null : finishedWith(claimed, verdict), retryInMs };
+  const { deliveryId, laneId, token } = claimed;
+  return { finished: isSettled ? null : { ...verdict, deliveryId, laneId, token }, retryInMs };
 }
 
 async function endDefective(options: AttemptOptions, claimed: Claimed): Promise<Made> {

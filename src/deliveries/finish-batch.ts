@@ -23,6 +23,8 @@ export interface FinishBatchOptions {
 const enough = 64;
 /** … together with those that came meanwhile. */
 const maxBatch = 256;
+// While nothing is being written, the next write begins soon; otherwise it gathers what comes meanwhile.
+const minWaitMs = 5;
 const maxWaitMs = 20;
 const retryMs = 250;
 
@@ -36,8 +38,8 @@ export class FinishBatch {
   // Results whose lanes are locked by other transactions.
   #locked: Waiting[] = [];
   #timer: NodeJS.Timeout | null = null;
-  // The wait until the next write; longer while the database is unreachable.
-  #waitMs = maxWaitMs;
+  #writing = 0;
+  #isAway = false;
   #lockedTimer: NodeJS.Timeout | null = null;
 
   constructor(options: FinishBatchOptions) {
@@ -48,14 +50,16 @@ export class FinishBatch {
   add(finished: Finished): Promise<IsDue> {
     const { promise, resolve } = Promise.withResolvers<IsDue>();
     this.#waiting.push({ finished, written: resolve, lockedTries: 0 });
-    if (this.#waiting.length >= enough && this.#waitMs === maxWaitMs) void this.#writeWaiting();
+    if (this.#waiting.length >= enough && !this.#isAway) void this.#writeWaiting();
     else this.#schedule();
     return promise;
   }
 
   // While a result waits a timer is set, so that it is written even if no other result comes.
   #schedule(): void {
-    if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => void this.#writeWaiting(), this.#waitMs);
+    if (this.#waiting.length === 0) return;
+    const waitMs = this.#isAway ? retryMs : this.#writing > 0 ? maxWaitMs : minWaitMs;
+    this.#timer ??= setTimeout(() => void this.#writeWaiting(), waitMs);
   }
 
   async #writeWaiting(): Promise<void> {
@@ -71,9 +75,12 @@ export class FinishBatch {
     const { database, holdAttempts, failed } = this.#options;
     const results = batch.map(({ finished }) => finished);
     try {
-      const written = await finishFreeDeliveries(database.em(), results, holdAttempts);
+      this.#writing += 1;
+      const written = await finishFreeDeliveries(database.em(), results, holdAttempts).finally(() => {
+        this.#writing -= 1;
+      });
       const lanes = new Map(written.map((lane) => [lane.laneId, lane]));
-      this.#waitMs = maxWaitMs;
+      this.#isAway = false;
       for (const entry of batch) {
         const lane = lanes.get(entry.finished.laneId);
         if (lane?.isReleased === false) this.#waitForLock(entry);
@@ -90,7 +97,7 @@ export class FinishBatch {
   async #tryAgain(batch: readonly Waiting[], error: unknown): Promise<void> {
     if (isOutage(error) || isRetryable(error)) {
       this.#waiting.unshift(...batch);
-      this.#waitMs = retryMs;
+      this.#isAway = true;
       return this.#schedule();
     }
     if (batch.length > 1) {

@@ -1,12 +1,12 @@
 import type { Database } from '../postgres/database.ts';
 import { findAddress } from '../domain/endpoints/address.ts';
-import type { OutboundHttp } from '../outbound/http.ts';
+import type { OutboundHttp, OutboundResult } from '../outbound/http.ts';
 import type { Clock, Random } from '../lib/ports.ts';
 import { SecretUnreadableError, type SecretBox } from '../lib/secret-box.ts';
 import type { Made } from './attempt.ts';
 import { outcomeOf } from './core/circuit.ts';
-import { calleeOf } from './core/refusal.ts';
-import { nextStep } from './core/retry.ts';
+import type { calleeOf } from './core/refusal.ts';
+import { goneStatus, nextStep } from './core/retry.ts';
 import { signatureHeaders, type SignatureHeaders } from './core/sign.ts';
 import { afterCall, afterMove, withoutAttempt, type Verdict } from './core/verdict.ts';
 import type { Claimed } from './queue/claim.ts';
@@ -17,20 +17,15 @@ export interface PostOptions {
   secretBox: SecretBox;
   clock: Clock;
   random: Random;
+  /** Called instead of the correction, when the receiver answers 410 Gone. */
+  whenGone?: (claimed: Claimed, made: Made & { verdict: Verdict }) => Promise<Made>;
 }
 
-/** The end of a call, made or not. */
-export interface Posted extends Made {
-  verdict: Verdict;
-  isSettled: false;
-  /** Whether a webhook's receiver answered 410 Gone. */
-  isGone: boolean;
-}
-
-/** Makes one attempt: a signed POST. After a failure at an old address, the verdict is corrected for the present one. */
-export async function post(claimed: Claimed, ports: PostOptions): Promise<Posted> {
-  const { endpoint, body, attempt, failures } = claimed;
-  const callee = calleeOf(endpoint);
+/**
+ * Makes one attempt: a signed POST to the callee, or none for the reason that it is not called. After a failure at an old
+ * address, the verdict is corrected for the present one.
+ */
+export async function post(claimed: Claimed, callee: ReturnType<typeof calleeOf>, ports: PostOptions): Promise<Made> {
   if (typeof callee === 'string') return unmade(withoutAttempt('cancelled', callee));
   const secret = openOrNull(ports.secretBox, callee.sealedSecret);
   if (secret === null) return unmade(withoutAttempt('exhausted', 'secret_unreadable'));
@@ -39,27 +34,34 @@ export async function post(claimed: Claimed, ports: PostOptions): Promise<Posted
       'content-type': 'application/json',
       'user-agent': 'Switchboard',
       ...sign(claimed, secret, ports),
-      'webhook-attempt': String(attempt),
+      'webhook-attempt': String(claimed.attempt),
     },
-    body,
+    body: claimed.body,
   });
-  const { clock, random } = ports;
-  const finished = { kind: endpoint.kind, attempt: failures + 1, result, now: clock.now(), random };
-  const step = nextStep(finished);
-  const posted = { verdict: afterCall(step, result), outcome: outcomeOf(result), detail: result.errorDetail };
-  const isGone = step.step === 'disable' && endpoint.kind === 'webhook';
-  if (result.ok || isGone) return { ...posted, isGone, isSettled: false };
-  return { ...posted, verdict: await heedMove(claimed, posted.verdict, ports), isGone, isSettled: false };
+  return result.ok ? judge(claimed, result, ports) : heedFailure(claimed, result, ports);
 }
 
-async function heedMove({ account, endpoint }: Claimed, verdict: Verdict, { database }: PostOptions): Promise<Verdict> {
+function judge(claimed: Claimed, result: OutboundResult, { clock, random }: PostOptions) {
+  const attempt = { kind: claimed.endpoint.kind, attempt: claimed.failures + 1, result, now: clock.now(), random };
+  return {
+    verdict: afterCall(nextStep(attempt), result),
+    outcome: outcomeOf(result),
+    detail: result.errorDetail,
+    isSettled: false,
+  };
+}
+
+async function heedFailure(claimed: Claimed, result: OutboundResult, ports: PostOptions): Promise<Made> {
+  const made = judge(claimed, result, ports);
+  if (result.status === goneStatus && ports.whenGone) return ports.whenGone(claimed, made);
+  const { account, endpoint } = claimed;
   // If the address cannot be read, the result counts as it is.
-  const address = await findAddress(database.em(), account.id, endpoint).catch(() => endpoint.url);
-  return afterMove(verdict, endpoint.url, address);
+  const address = await findAddress(ports.database.em(), account.id, endpoint).catch(() => endpoint.url);
+  return { ...made, verdict: afterMove(made.verdict, endpoint.url, address) };
 }
 
-function unmade(verdict: Verdict): Posted {
-  return { verdict, outcome: 'skipped', isGone: false, isSettled: false, detail: null };
+function unmade(verdict: Verdict): Made {
+  return { verdict, outcome: 'skipped', isSettled: false, detail: null };
 }
 
 // The id is the same in every attempt and resend of one event to one endpoint, so that the receiver can recognize repetitions.

@@ -6,13 +6,12 @@ import type { Deliver, OnWait } from './attempt.ts';
 import { claimProbes } from './claim-probes.ts';
 import { pauseAfter } from './core/claims.ts';
 import { keyOf, type EndpointKind, type EndpointOfAccount } from './core/endpoint.ts';
-import { probesOf } from './core/probes.ts';
 import type { EndpointOutcome } from './core/circuit.ts';
 import type { DueEndpoint, Share, Slot, Slots } from './core/slots.ts';
 import type { FinishBatch } from './finish-batch.ts';
 import { takeHeads, type Claimed } from './queue/claim.ts';
 import { firstEndpoint, lookAt, surveyDue } from './queue/due-endpoints.ts';
-import { leaseLanes, releaseLanes, type Lease } from './queue/lease.ts';
+import { leaseLanes, releaseLanes, type Lease, type LeasedLane } from './queue/lease.ts';
 import { giveBackProbes } from './queue/probes.ts';
 import { endLeases, type Abandoned } from './renewal.ts';
 
@@ -126,7 +125,7 @@ export class Pump {
   #rest(): void {
     if (this.#timer) clearTimeout(this.#timer);
     if (this.#stopped) return;
-    const isBusy = this.#due.size > 0 || this.held.size > 0 || this.#abandoned.length > 0 || this.#after.id > 0;
+    const isBusy = this.#due.size > 0 || this.#abandoned.length > 0 || this.#after.id > 0;
     if (isBusy) this.#pauseMs = this.#options.pollMs;
     this.#surveyAt = Math.min(this.#surveyAt, performance.now() + this.#pauseMs);
     const planned = Math.min(this.#surveyAt, Math.max(this.#nextDueAt, this.#surveyedAt + gatherMs));
@@ -145,14 +144,18 @@ export class Pump {
     if (shares.length === 0) return;
     const token = random.uuid();
     const lanes = await leaseLanes(database.em(), { kind, shares, leaseSeconds }, token);
-    // Fewer lanes than wanted: the endpoint has nothing more that is due.
+    this.#forgetServed(shares, lanes);
+    if (lanes.length > 0 && this.#due.size > 0) this.#again = true;
+    await this.#takeUp({ token, leases: lanes.map(({ id }) => ({ laneId: id, token })), shares });
+  }
+
+  // Fewer lanes than wanted: the endpoint has nothing more that is due.
+  #forgetServed(shares: readonly Share[], lanes: readonly LeasedLane[]): void {
     const found = Map.groupBy(lanes, ({ endpointId, accountId }) => keyOf({ id: endpointId, accountId }));
     for (const share of shares) {
       const key = keyOf(share);
       if ((found.get(key)?.length ?? 0) < share.lanes) this.#due.delete(key);
     }
-    if (lanes.length > 0) this.#again = true;
-    await this.#takeUp({ token, leases: lanes.map(({ id }) => ({ laneId: id, token })), shares });
   }
 
   // Looking at the touched endpoints only keeps a claim cheap while many endpoints have something due but no slot.
@@ -162,8 +165,9 @@ export class Pump {
     for (const endpoint of this.#stillDue.splice(0)) this.#due.set(keyOf(endpoint), endpoint);
     const touched = this.#touched.splice(0);
     if (touched.length === 0) return this.#due.values();
+    const found = await lookAt(database.em(), kind, touched);
     for (const endpoint of touched) this.#due.delete(keyOf(endpoint));
-    for (const endpoint of await lookAt(database.em(), kind, touched)) this.#due.set(keyOf(endpoint), endpoint);
+    for (const [key, endpoint] of found) this.#due.set(key, endpoint);
     return this.#due.values();
   }
 
@@ -185,7 +189,7 @@ export class Pump {
   async #takeUp({ token, leases, shares }: Claim): Promise<void> {
     const { kind, database, holdAttempts, slots, failed } = this.#options;
     const standings = new Map(shares.map((share) => [keyOf(share), share]));
-    const idleProbes = new Set(probesOf(shares).keys());
+    const idleProbes = new Set(shares.filter(({ circuit }) => circuit === 'probe').map(({ id }) => id));
     let idle = leases;
     try {
       const laneIds = leases.map(({ laneId }) => laneId);
@@ -210,11 +214,11 @@ export class Pump {
 
   async #make(claimed: Claimed, slot: Slot): Promise<void> {
     const outcome = await this.#deliver(claimed, slot.endpoint, () => this.#leave(slot));
-    this.#options.slots.give(slot, outcome);
     this.held.delete(claimed);
     const isMoreDue = this.#due.size > 0 || this.#stillDue.length > 0 || this.#touched.length > 0;
     if (isMoreDue || this.#abandoned.length > 0) this.#wake();
     else this.#rest();
+    this.#options.slots.give(slot, outcome);
   }
 
   // The slot serves others while the delivery waits.

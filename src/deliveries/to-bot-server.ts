@@ -1,7 +1,7 @@
 import { isForSpeakers, silenceOfBot } from '../domain/conversations/arbiter.ts';
 import { findConversation } from '../records/conversation-rows.ts';
 import { attempts, type AttemptOptions, type Deliver, type Made } from './attempt.ts';
-import { whyGivenUp } from './core/refusal.ts';
+import { calleeOf, whyGivenUp } from './core/refusal.ts';
 import type { DueEndpoint } from './core/slots.ts';
 import { withoutAttempt, type Verdict } from './core/verdict.ts';
 import { giveToPeople } from './give-to-people.ts';
@@ -22,11 +22,11 @@ export function toBotServer(options: Options): Deliver {
       const note = { bot_disabled: disabledNote(claimed), circuit_open: silentNote }[reason];
       return giveUp(options, claimed, { ...unmade, verdict: withoutAttempt('exhausted', reason), note });
     }
-    const posted = await post(claimed, options);
+    const posted = await post(claimed, calleeOf(claimed.endpoint), options);
     const { verdict } = posted;
-    if (verdict.state !== 'exhausted') return posted;
+    if (verdict?.state !== 'exhausted') return posted;
     const note = `The bot could not be reached (${verdict.errorCode ?? verdict.status}). Please take over.`;
-    return giveUp(options, claimed, { ...posted, note });
+    return giveUp(options, claimed, { ...posted, verdict, note });
   };
   return attempts(options, { call, learn: learning(options) });
 }

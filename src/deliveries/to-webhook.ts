@@ -2,7 +2,9 @@ import { disableWebhook } from '../domain/webhooks.ts';
 import { system, transact } from '../events/transaction.ts';
 import { attempts, type AttemptOptions, type Deliver, type Made } from './attempt.ts';
 import { learning, type LearningOptions } from './learning.ts';
-import { post, type Posted, type PostOptions } from './post.ts';
+import { calleeOf } from './core/refusal.ts';
+import type { Verdict } from './core/verdict.ts';
+import { post, type PostOptions } from './post.ts';
 import type { Claimed } from './queue/claim.ts';
 import { finishDeliveries, finishedWith } from './queue/finish.ts';
 
@@ -10,19 +12,21 @@ type Options = AttemptOptions & LearningOptions & PostOptions;
 
 /** Delivers to accounts' webhooks by a signed POST. A webhook that answers 410 Gone is switched off. */
 export function toWebhook(options: Options): Deliver {
-  const call = async (claimed: Claimed): Promise<Made> => {
-    const posted = await post(claimed, options);
-    return posted.isGone ? switchOff(options, claimed, posted) : posted;
-  };
+  const ports: PostOptions = { ...options, whenGone: (claimed, made) => switchOff(options, claimed, made) };
+  const call = (claimed: Claimed) => post(claimed, calleeOf(claimed.endpoint), ports);
   return attempts(options, { call, learn: learning(options) });
 }
 
 // Lock order (queue/lock-order.ts): the webhook before the lane.
-function switchOff({ database, holdAttempts }: Options, claimed: Claimed, posted: Posted): Promise<Made> {
+function switchOff(
+  { database, holdAttempts }: Options,
+  claimed: Claimed,
+  made: Made & { verdict: Verdict },
+): Promise<Made> {
   return transact(database, { account: claimed.account, actor: system }, async (tx) => {
     const isGone = await disableWebhook(tx, claimed.endpoint, 'The receiver answered 410 Gone');
-    const verdict = isGone ? posted.verdict : { ...posted.verdict, state: 'pending' as const, delayMs: 0 };
+    const verdict = isGone ? made.verdict : { ...made.verdict, state: 'pending' as const, delayMs: 0 };
     await finishDeliveries(tx.em, [finishedWith(claimed, verdict)], holdAttempts);
-    return { ...posted, verdict, isSettled: true };
+    return { ...made, verdict, isSettled: true };
   });
 }

@@ -4,13 +4,13 @@ import { isAnyUnplaced, placeEvents } from './feed.ts';
 
 export interface FeedPumpOptions {
   database: Database;
-  /** Milliseconds until the first look after events were placed; further looks grow rare. */
+  /** Milliseconds until the first look, and after one that found something; further looks grow rare. */
   pollMs: number;
   failed: (error: unknown) => void;
 }
 
 // Waits a moment, so that one transaction places the events of many.
-const gatherMs = 20;
+const gatherMs = 100;
 /** Looks grow rare while there is nothing to place, up to this many times the poll's interval. */
 const maxQuiet = 20;
 
@@ -46,13 +46,12 @@ export class FeedPump {
   }
 
   async #run(): Promise<void> {
-    const { database, failed, pollMs } = this.#options;
+    const { database, failed } = this.#options;
     while (this.#again && !this.#stopped) {
       await wait(gatherMs);
       this.#again = false;
       await placeEvents(database, failed).catch(failed);
     }
-    this.#pauseMs = pollMs;
     this.#rest();
   }
 
@@ -68,7 +67,9 @@ export class FeedPump {
   async #look(): Promise<void> {
     const { database, failed, pollMs } = this.#options;
     this.#pauseMs = Math.min(maxQuiet * pollMs, 2 * this.#pauseMs);
-    if (await isAnyUnplaced(database).catch(failed)) this.#again = true;
+    const isMissed = await isAnyUnplaced(database).catch(failed);
+    if (isMissed !== false) this.#pauseMs = pollMs;
+    if (isMissed) this.#again = true;
     if (this.#again) return this.#run();
     this.#rest();
   }

@@ -73,8 +73,8 @@ export const deliveries: readonly Mutant[] = [
   },
   {
     file: 'src/deliveries/post.ts',
-    text: 'attempt: failures + 1,',
-    replacement: 'attempt,',
+    text: 'attempt: claimed.failures + 1,',
+    replacement: 'attempt: claimed.attempt,',
     test: 'test/faults/defects.test.ts',
     only: 'a delivery that never leaves a result',
     harm: "A service that crashes again and again uses up its deliveries' attempts.",

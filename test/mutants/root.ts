@@ -29,8 +29,8 @@ export const root: readonly Mutant[] = [
   },
   {
     file: 'src/deliveries/to-webhook.ts',
-    text: "isGone ? posted.verdict : { ...posted.verdict, state: 'pending' as const, delayMs: 0 }",
-    replacement: 'isGone ? posted.verdict : { ...posted.verdict, delayMs: 0 }',
+    text: "isGone ? made.verdict : { ...made.verdict, state: 'pending' as const, delayMs: 0 }",
+    replacement: 'isGone ? made.verdict : { ...made.verdict, delayMs: 0 }',
     test: 'test/faults/moved-endpoints.test.ts',
     harm: "An event that met the old address's 410 is never sent to the new one.",
   },

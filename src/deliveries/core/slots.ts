@@ -55,7 +55,8 @@ interface Queue {
  * take turns.
  */
 export class Slots {
-  readonly #total: number;
+  /** The number of free slots; negative while more are taken than there are (see `leave`). */
+  free: number;
   readonly #perEndpoint: number;
   readonly #proven: Compartment;
   readonly #unproven: Compartment;
@@ -65,22 +66,16 @@ export class Slots {
   readonly #room: WaitingRoom;
   readonly #waiting = new Map<number, number>();
   #waitingInAll = 0;
-  #taken = 0;
   #served = 0;
 
   constructor({ total, perEndpoint, room }: { total: number; perEndpoint: number; room?: WaitingRoom }) {
     this.#room = room ?? { total: 0, perAccount: 0 };
-    this.#total = total;
+    this.free = total;
     this.#perEndpoint = perEndpoint;
     const unproven = Math.floor(total * unprovenPart);
     this.#proven = new Compartment(total - unproven);
     // Too few slots to divide: proven and unproven endpoints share them.
     this.#unproven = unproven > 0 ? new Compartment(unproven) : this.#proven;
-  }
-
-  /** The number of free slots. */
-  get free(): number {
-    return this.#total - this.#taken;
   }
 
   /** How many lanes to lease of each due endpoint: accounts take turns, and within an account its longest unserved endpoints. */
@@ -114,7 +109,7 @@ export class Slots {
   }
 
   #count({ endpoint, compartment }: Slot, by: 1 | -1): void {
-    this.#taken += by;
+    this.free -= by;
     compartment.change(endpoint.accountId, by);
     add(this.#underWay, keyOf(endpoint), by);
     add(this.#toReceiver, endpoint.id, by);

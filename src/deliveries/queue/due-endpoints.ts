@@ -1,6 +1,6 @@
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
-import type { EndpointKind, EndpointOfAccount } from '../core/endpoint.ts';
+import { keyOf, type EndpointKind, type EndpointOfAccount } from '../core/endpoint.ts';
 import { botPatienceSeconds } from '../core/retry.ts';
 import type { DueEndpoint } from '../core/slots.ts';
 
@@ -92,16 +92,16 @@ function toDue({ endpoint_id: id, account_id: accountId, is_proven: isProven, ci
 /** Sorts before all endpoints. */
 export const firstEndpoint: EndpointOfAccount = { id: 0, accountId: 0 };
 
-/** Those of the endpoints that have something due and may be called. */
+/** Those of the endpoints that have something due and may be called, by their keys. */
 export async function lookAt(
   executor: Executor,
   kind: EndpointKind,
   endpoints: readonly EndpointOfAccount[],
-): Promise<DueEndpoint[]> {
+): Promise<Map<string, DueEndpoint>> {
   const rows = await sql<DueRow>(executor, looks[kind], [
     kind,
     endpoints.map(({ id }) => id),
     endpoints.map(({ accountId }) => accountId),
   ]);
-  return rows.flatMap(toDue);
+  return new Map(rows.flatMap(toDue).map((endpoint) => [keyOf(endpoint), endpoint]));
 }

@@ -15,10 +15,11 @@ export interface Finished extends Lease, Verdict {
 }
 
 /** The result of an attempt on a claimed delivery. */
-export function finishedWith(claimed: Lease & { deliveryId: number }, verdict: Verdict): Finished {
-  const { deliveryId, laneId, token } = claimed;
-  const { state, delayMs, status, errorCode, durationMs, responseBody } = verdict;
-  return { deliveryId, laneId, token, state, delayMs, status, errorCode, durationMs, responseBody };
+export function finishedWith(
+  { deliveryId, laneId, token }: Lease & { deliveryId: number },
+  verdict: Verdict,
+): Finished {
+  return { ...verdict, deliveryId, laneId, token };
 }
 
 // The whole is one statement, so that no trip is made under the lanes' locks. A lane that another transaction changed
