@@ -11,7 +11,7 @@ const perRound = 10_000;
 const lanes = 500;
 const rounds = 3;
 // Beside the 64 posts under way, as the bare loop has them, others are being claimed and written.
-const inFlight = { ENDPOINT_IN_FLIGHT: '256' };
+const inFlight = { ENGINE_IN_FLIGHT: '512', ENDPOINT_IN_FLIGHT: '512' };
 const peers = { 'graphile-worker': perRound, 'pg-boss': perRound, agenda: 300 };
 
 /** Signed, recorded deliveries to one receiver, in turns with a bare loop, then with queues that carry the same posts. */

@@ -20,12 +20,13 @@ export interface FinishBatchOptions {
 }
 
 /** So many results are written at once, … */
-const enough = 64;
+const enough = 96;
 /** … together with those that came meanwhile. */
 const maxBatch = 256;
-// While nothing is being written, the next write begins soon; otherwise it gathers what comes meanwhile.
+// A process with little to write writes soon; a busy one gathers more.
 const minWaitMs = 5;
 const maxWaitMs = 20;
+const few = 16;
 const retryMs = 250;
 
 /**
@@ -39,6 +40,7 @@ export class FinishBatch {
   #locked: Waiting[] = [];
   #timer: NodeJS.Timeout | null = null;
   #writing = 0;
+  #lastBatch = 0;
   #isAway = false;
   #lockedTimer: NodeJS.Timeout | null = null;
 
@@ -58,7 +60,7 @@ export class FinishBatch {
   // While a result waits a timer is set, so that it is written even if no other result comes.
   #schedule(): void {
     if (this.#waiting.length === 0) return;
-    const waitMs = this.#isAway ? retryMs : this.#writing > 0 ? maxWaitMs : minWaitMs;
+    const waitMs = this.#isAway ? retryMs : this.#writing > 0 || this.#lastBatch >= few ? maxWaitMs : minWaitMs;
     this.#timer ??= setTimeout(() => void this.#writeWaiting(), waitMs);
   }
 
@@ -66,6 +68,7 @@ export class FinishBatch {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
     const batch = this.#waiting.splice(0, maxBatch);
+    this.#lastBatch = batch.length;
     this.#schedule();
     await this.#write(batch);
   }

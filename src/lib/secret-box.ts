@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, scryptSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, scryptSync, type KeyObject } from 'node:crypto';
 import type { Random } from './ports.ts';
 
 /** Encrypts and decrypts secrets that are stored in the database. */
@@ -33,7 +33,8 @@ const webhookSecretBytes = 32;
 /** A box for one SECRET_KEY. Derives the key with scrypt (about 50 ms), because SECRET_KEY may be a passphrase. */
 export function createSecretBox(secretKey: string, random: Random): SecretBox {
   if (secretKey === '') throw new Error('SECRET_KEY is empty.');
-  const key = scryptSync(secretKey, keySalt, keyBytes);
+  // As a KeyObject, because Node takes five times as long with the bytes.
+  const key = createSecretKey(scryptSync(secretKey, keySalt, keyBytes));
   return {
     seal: (text) => seal(key, random.bytes(nonceBytes), text),
     open: (sealed) => open(key, sealed),
@@ -45,14 +46,14 @@ export function newWebhookSecret(random: Random): string {
   return `whsec_${random.bytes(webhookSecretBytes).toString('base64')}`;
 }
 
-function seal(key: Buffer, nonce: Buffer, text: string): string {
+function seal(key: KeyObject, nonce: Buffer, text: string): string {
   const cipher = createCipheriv(cipherName, key, nonce, { authTagLength: tagBytes });
   cipher.setAAD(Buffer.from(formatVersion));
   const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
   return `${formatVersion}.${Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64url')}`;
 }
 
-function open(key: Buffer, sealed: string): string {
+function open(key: KeyObject, sealed: string): string {
   const bytes = Buffer.from(sealedText.exec(sealed)?.[1] ?? '', 'base64url');
   if (bytes.length < nonceBytes + tagBytes) throw new SecretUnreadableError();
   const decipher = createDecipheriv(cipherName, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
