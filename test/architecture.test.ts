@@ -39,6 +39,7 @@ const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/upkeep/conversation-counts.ts':
     'a sweep: the counts of an account, or of an inbox, are a statement of their own',
   'src/domain/upkeep/bundles.ts': 'a sweep: each batch of released code goes in a transaction of its own',
+  'src/domain/upkeep/storage-expiry.ts': 'a sweep: each page of expired values goes by a statement of its own',
   'src/domain/upkeep/retention.ts': 'a sweep: each batch of old events goes in a transaction of its own',
   'src/domain/conversations/breaches.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/conversations/snoozes.ts': 'a sweep: each batch of conversations is a transaction of its own',
@@ -65,7 +66,7 @@ const fences: readonly Fence[] = [
   { what: 'Agenda', only: 'src/jobs/alarm-clock.ts', modules: /^agenda$|^@agendajs\// },
   { what: 'outbound HTTP', only: 'src/outbound/connections.ts', modules: /^undici$/ },
   // Commands are clients of the running service, not parts of it.
-  { what: 'fetch', only: 'src/lib/service-client.ts', code: /(?<![.\w])fetch\s*\(/ },
+  { what: 'fetch', only: 'src/lib/service-client.ts', code: /(?<![.\w])fetch\s*\((?!\w+\??: )/ },
   { what: 'the parser of forms', only: 'src/http/route/form-parts.ts', modules: /^koa-body$|^formidable$|^co-body$/ },
   { what: 'mail', only: 'src/lib/mail.ts', modules: /^nodemailer(\/|$)/ },
   {

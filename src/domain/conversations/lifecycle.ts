@@ -9,8 +9,8 @@ import { decide, refuseSilentBot } from './arbiter.ts';
 import { give, readAssignment } from './assignments.ts';
 import { autoAssign } from './auto-assignment.ts';
 import { sendInto } from './send.ts';
-import { nextSilence, stateOf } from './silence.ts';
-import { checkSnooze, keepSilence, undergo } from './status.ts';
+import { keepSilence, nextSilence, stateOf } from './silence.ts';
+import { checkSnooze, undergo } from './status.ts';
 
 export interface NewConversation {
   inboxId: number;

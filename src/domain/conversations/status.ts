@@ -4,7 +4,7 @@ import type { ChangedAttributes } from '../../events/catalog.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { unixSecondsOrNull } from '../../lib/unix-time.ts';
 import { decide, refuseSilentBot } from './arbiter.ts';
-import { nextSilence, stateOf, type NextSilence, type SilenceChange } from './silence.ts';
+import { keepSilence, nextSilence, stateOf, type SilenceChange } from './silence.ts';
 import { meetResolution } from './promises.ts';
 
 /** Checks that a snooze has an end, in the future. Errors: 422. */
@@ -59,14 +59,6 @@ export function undergo(
   if (next.status !== conversation.status) refuseSilentBot(tx.actor, conversation);
   keepSilence(conversation, next);
   moveTo(tx, conversation, next.status, until);
-}
-
-/** Stores the silence after a change in a locked conversation; the caller changes the status. */
-export function keepSilence(conversation: Conversation, { byBot, byPeople, streak }: NextSilence): void {
-  conversation.botSilence = conversation.bot && byBot;
-  conversation.botSilenceOf = byBot && conversation.bot ? conversation.bot.id : null;
-  conversation.humanSilence = byPeople;
-  conversation.botStreak = streak;
 }
 
 function endWaiting(tx: Transaction, conversation: Conversation): void {

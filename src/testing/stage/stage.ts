@@ -1,6 +1,6 @@
 import { silenceOf } from '../../domain/conversations/arbiter.ts';
 import { nextSilence, stateOf } from '../../domain/conversations/silence.ts';
-import { keepSilence } from '../../domain/conversations/status.ts';
+import { keepSilence } from '../../domain/conversations/silence.ts';
 import { bodyOf, type EventName, type Subject } from '../../events/catalog.ts';
 import type { BotDecision } from '../../events/outbox.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
