@@ -45,6 +45,8 @@ export interface Config {
   readonly holdAttempts: number;
   readonly sandboxRunners: number;
   readonly sandboxQueue: number;
+  readonly replayRunners: number;
+  readonly replayQueue: number;
   readonly sandboxMaxRssMb: number;
   readonly waitingRuns: number;
   readonly waitingRunsPerAccount: number;

@@ -13,6 +13,7 @@ import { isOutage } from '../postgres/errors.ts';
 import { createSandbox } from '../sandbox/parent/pool.ts';
 import type { Sandbox } from '../sandbox/run.ts';
 import { InstalledPlugins } from '../runs/installed-plugins.ts';
+import { Replayer } from '../runs/replayer.ts';
 import { openDatabases, type Databases } from './connections.ts';
 import { projectRoot } from './project-root.ts';
 
@@ -72,6 +73,7 @@ export interface Mechanisms {
   readonly secretBox: SecretBox;
   readonly mailer: Mailer;
   readonly sandbox: Sandbox;
+  readonly replayer: Replayer;
 }
 
 const maxResponseBytes = 16 * 1024;
@@ -127,12 +129,16 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
     }),
     secretBox: createSecretBox(config.secretKey, random),
     mailer: new Mailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log }),
-    sandbox: createSandbox({
-      size: config.role === 'web' ? 0 : config.sandboxRunners,
-      queueLimit: config.sandboxQueue,
-      maxRssMb: config.sandboxMaxRssMb,
-      log,
-    }),
+    ...createSandboxes(config, log),
+  };
+}
+
+function createSandboxes(config: Config, log: Logger): Pick<Mechanisms, 'sandbox' | 'replayer'> {
+  const common = { maxRssMb: config.sandboxMaxRssMb, log };
+  const size = config.role === 'web' ? 0 : config.sandboxRunners;
+  return {
+    sandbox: createSandbox({ ...common, size, queueLimit: config.sandboxQueue }),
+    replayer: new Replayer({ ...common, size: config.replayRunners, queueLimit: config.replayQueue }),
   };
 }
 

@@ -16,7 +16,7 @@ const formBytes = 16 * 1024;
 
 /** Creates the HTTP server with the operations that this process answers. It does not listen yet. */
 export function createServer(mechanisms: Mechanisms): HttpServer {
-  const { options, config, phase, databases, readArchive, outbound, secretBox, clock, random, mailer, log } =
+  const { options, config, phase, databases, readArchive, replayer, outbound, secretBox, clock, random, mailer, log } =
     mechanisms;
   const http = createHttpServer(
     config.role === 'engine' ? routes.filter(({ contract }) => contract.role === 'anyone') : routes,
@@ -28,6 +28,7 @@ export function createServer(mechanisms: Mechanisms): HttpServer {
       services: {
         outbound,
         readArchive,
+        replay: (recorded) => replayer.replay(recorded),
         secretBox,
         random,
         mail: (tx, mail) => tx.afterCommit(() => mailer.send(mail)),

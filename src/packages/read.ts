@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { basename, relative, resolve } from 'node:path';
 import { printable } from '../lib/printable.ts';
+import { hashOf } from './hash.ts';
 import { parseManifestText } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 import { dirsBeside, findNamesakes } from './folders.ts';
@@ -41,10 +41,6 @@ export async function acceptReading(
   if (found.length > 0) throw new PluginError(found);
   if (code === null) throw new PluginError(['The package has no code']);
   return { manifest, manifestText: text, bundle: { code, hash: hashOf(text, code) } };
-}
-
-function hashOf(manifest: string, code: string): string {
-  return createHash('sha256').update(`${manifest}\0${code}`).digest('hex');
 }
 
 /** The sentence that says that two folders claim the same id. */

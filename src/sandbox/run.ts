@@ -106,6 +106,8 @@ export interface RunRequest {
   now: number;
   limits: RunLimits;
   permissions: Permissions;
+  /** Answers the calls of a run that is repeated: none of them reaches the service. */
+  recall?: Recall;
   /** Host calls that this run may make, beside those of the sandbox. */
   hostCalls?: Readonly<Record<string, HostCall>>;
   /**
@@ -150,6 +152,9 @@ export interface RecordedCall {
   error?: { code: string; message: string };
   ms: number;
 }
+
+/** Finds the recorded answer to a call; null when there is none, which ends the run as `forbidden_action`. */
+export type Recall = (call: Pick<RecordedCall, 'name' | 'input'>) => Pick<RecordedCall, 'output' | 'error'> | null;
 
 /** The result of a run. `actions` is empty unless the outcome is `ok`. */
 export interface RunResult {

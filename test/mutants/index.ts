@@ -13,6 +13,7 @@ import { jobs } from './jobs.ts';
 import { lib } from './lib.ts';
 import { migrations } from './migrations.ts';
 import { root } from './root.ts';
+import { runRecords } from './run-records.ts';
 import { runs } from './runs.ts';
 import type { Mutant } from './mutant.ts';
 
@@ -31,6 +32,7 @@ export const mutants: readonly Mutant[] = [
   ...jobs,
   ...lib,
   ...runs,
+  ...runRecords,
   ...cli,
   ...root,
   ...migrations,

@@ -59,7 +59,15 @@ export class BotHouse {
     return new BotHouse(app, root, made);
   }
 
+  /** Every run that the bots have made is repeated first, from its record: it ends as it did. */
   async close(): Promise<void> {
+    const runs = await this.app.query<{ id: number; outcome: string }>(
+      `SELECT id, outcome FROM bot_runs WHERE bundle_hash <> '' AND outcome NOT IN ('crashed', 'queue_full') ORDER BY id LIMIT 500`,
+    );
+    for (const { id, outcome } of runs) {
+      const { body } = await this.app.post(`runs/${id}/replay`);
+      if (!body.identical) throw new Error(`The run ${id}, ${outcome}, cannot be replayed: ${JSON.stringify(body)}`);
+    }
     await this.app.stop();
     rmSync(this.#root, { recursive: true });
   }

@@ -45,6 +45,7 @@ async function assigned({ maker }: Tenant): Promise<{ inbox: number; agent: numb
 /** The events of operations on what administrators set up. */
 export const accountEvents: Record<string, EventCase[]> = {
   'POST inboxes': always,
+  'POST runs/:id/replay': always,
   'PATCH inboxes/:id': always,
   'DELETE inboxes/:id': [
     ...once,

@@ -1,4 +1,5 @@
 import { listRunsIn, listRunsOfBot, readRun, type RecordedRun, type RunFilter } from '../../domain/bots/runs.ts';
+import { findBundle } from '../../domain/plugins/registry.ts';
 import { readAgentBot } from '../../domain/bots/bots.ts';
 import { doors } from '../../http/route/doors.ts';
 import type { Services } from '../../http/route/call.ts';
@@ -36,6 +37,25 @@ export const runRoutes = [
     { reply: 'resources/run', record: true, role: 'agent' },
     async ({ em, account, actor, principal, params }) =>
       presentRun(await readRun(em, account.id, actor, params.id), principal),
+  ),
+  doors.account(
+    ['POST', `${base}/runs/:id/replay`, 'Replay a run'],
+    {
+      reply: 'resources/run-replay',
+      role: 'agent',
+      description:
+        'Repeats the run from its record: by the code that ran, with the settings, the clock, the random numbers and the answers of that time. Nothing is called, and nothing changed. Refused (409) when the code is not stored any more, or the record was changed.',
+    },
+    {
+      prepare: async ({ services, read, account, actor, params }) => {
+        const found = await read(async (em) => {
+          const run = await readRun(em, account.id, actor, params.id);
+          return { run, stored: await findBundle(em, run.bundleHash) };
+        });
+        return services.replay({ account: account.id, ...found });
+      },
+      handle: async (_, replay) => replay,
+    },
   ),
 ];
 

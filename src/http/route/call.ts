@@ -6,6 +6,7 @@ import type { Actor, OuterTransaction, Transact, Transaction } from '../../event
 import type { Executor } from '../../postgres/sql.ts';
 import type { Mail } from '../../lib/mail.ts';
 import type { OutboundHttp } from '../../outbound/http.ts';
+import type { Replayer } from '../../runs/replayer.ts';
 import type { Random } from '../../lib/ports.ts';
 import type { ReadArchive } from '../../packages/archive.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
@@ -30,6 +31,8 @@ export interface OutsideServices extends Services {
   outbound: OutboundHttp;
   /** Reads a plugin that somebody uploads. */
   readArchive: ReadArchive;
+  /** Repeats a run from its record. */
+  replay: Replayer['replay'];
 }
 
 type NameIn<Path extends string> = Path extends `${string}:${infer Rest}`
@@ -129,5 +132,11 @@ export type AnyCall = Calls[DoorName] & Sent<Parameters, unknown, unknown>;
 /** A call whose handler acts in an account. */
 export type InAccount = Extract<AnyCall, { account: unknown }>;
 
-/** A call during its preparation: without the database, with access to other systems. */
-export type Before<Call> = Omit<Call, 'services' | 'em' | 'transact'> & { services: OutsideServices };
+/**
+ * A call during its preparation, with access to other systems. Of the database it has what `read` reads, which holds a
+ * connection for that long.
+ */
+export type Before<Call> = Omit<Call, 'services' | 'em' | 'transact'> & {
+  services: OutsideServices;
+  read: <Found>(find: (em: EntityManager) => Promise<Found>) => Promise<Found>;
+};

@@ -112,7 +112,8 @@ async function answer(ctx: Context, call: AnyCall, served: Served): Promise<Answ
     const kept = await inside(() => findKeptAnswer(ctx, call, served));
     if (kept) return kept;
   }
-  const prepared = await prepare(call, served);
+  const read = <Found>(find: (em: AnyCall['em']) => Promise<Found>) => inside(() => find(call.em));
+  const prepared = await route.steps.prepare?.({ ...call, services: options.services, read });
   return inside(async () => {
     try {
       return await perform(ctx, call, prepared, served);
@@ -127,10 +128,6 @@ function partiesOf(ctx: Context, call: AnyCall, { route, options: { gate } }: Se
   const { share } = factsOf(route.contract.role);
   if ('account' in call) return gate.ofAccount(call.account.id, { visitor: share === 'visitors' });
   return gate.ofCaller('principal' in call ? `token ${call.principal.tokenId}` : `address ${addressKey(ctx)}`);
-}
-
-async function prepare(call: AnyCall, { route, options }: Served): Promise<unknown> {
-  return route.steps.prepare?.({ ...call, services: options.services });
 }
 
 // With a key or a condition the whole handler is one transaction: the key's row commits together with what the request

@@ -2,6 +2,7 @@ import { computingMsOf, runBounds } from '../run.ts';
 import type { HostCall, LogLine, RecordedCall, RunRequest } from '../run.ts';
 import type { CallRequest, Round } from '../wire.ts';
 import { answerCalls } from './host-calls.ts';
+import { recallAnswers } from './recall.ts';
 
 /** An answered round of calls; or the permission that one of them lacked. */
 export type Answered = { answers: string } | { forbidden: string };
@@ -71,12 +72,10 @@ export class OngoingRun {
   async answer(requests: readonly CallRequest[], digest: string): Promise<Answered> {
     this.#asked += requests.length;
     const { request: run, signal } = this;
-    const answered = await answerCalls(requests, {
-      hostCalls: this.#hostCalls,
-      run,
-      signal,
-      charsLeft: this.#charsLeft,
-    });
+    const { recall } = run;
+    const answered = recall
+      ? (recallAnswers(requests, recall) ?? { forbidden: 'The record has no answer to this call' })
+      : await answerCalls(requests, { hostCalls: this.#hostCalls, run, signal, charsLeft: this.#charsLeft });
     if ('forbidden' in answered) return answered;
     const { answers, calls } = answered;
     this.#charsLeft -= answers.length;

@@ -1,0 +1,104 @@
+import type { RecordedRun } from '../domain/bots/runs.ts';
+import { busy } from '../errors.ts';
+import { storableJson } from '../lib/storable.ts';
+import { openConfig } from '../packages/manifest.ts';
+import { createSandbox, type SandboxOptions } from '../sandbox/parent/pool.ts';
+import type { RunOutcome, Sandbox } from '../sandbox/run.ts';
+import { readReplayable, type Replayable } from './replayable.ts';
+import { inOrder, repeat } from './repeat.ts';
+
+/** How a run ended when it was repeated from its record. */
+export interface Replay {
+  /** Whether it ended as recorded, with the same actions, byte for byte. */
+  identical: boolean;
+  /** `diverged`: it asked for something else than the record answers. */
+  outcome: string;
+  actions: Record<string, unknown>[];
+}
+
+/** How long the processes wait for the next replay. */
+const idleMs = 30_000;
+
+// What a bot cannot cause by itself at the same place again: the record ends where the run did.
+const interruptions: ReadonlySet<string> = new Set<RunOutcome>([
+  'crashed',
+  'deadline',
+  'forbidden_action',
+  'queue_full',
+  'rss_limit',
+  'unresponsive',
+]);
+const others = ['ok', 'no_handler', 'timeout', 'memory', 'never_settled', 'threw', 'invalid_actions', 'too_many_calls'];
+const sandboxOutcomes: ReadonlySet<string> = new Set([
+  ...interruptions,
+  ...others,
+  'too_many_actions',
+  'output_too_large',
+  'load_failed',
+]);
+
+/**
+ * Repeats runs from their records, in processes of its own, so that nobody's bot waits for a repetition. The processes are
+ * started for the first replay, and end when there has been none for a while.
+ */
+export class Replayer {
+  readonly #options: SandboxOptions;
+  #sandbox: Sandbox | null = null;
+  #underWay = 0;
+  #idle: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+  }
+
+  /** Repeats a run. Errors: 409 when the record does not suffice; 503 while too many wait. */
+  async replay(replayable: Replayable): Promise<Replay> {
+    const { run } = replayable;
+    const { manifest, repeater, recording } = readReplayable(replayable);
+    if (run.outcome === 'load_failed' && openConfig(manifest, run.config).problems.length > 0) {
+      return compare(run, { outcome: run.outcome, actions: [] });
+    }
+    const { result, unanswered } = await this.#use((sandbox) =>
+      repeat(sandbox, recording, { repeater, recall: inOrder }),
+    );
+    if (result.outcome === 'queue_full' || this.#isClosed) throw busy();
+    if (unanswered) {
+      const isEnd = result.calls.length === recording.calls.length - (repeater.permissions.history > 0 ? 1 : 0);
+      const outcome = isEnd && interruptions.has(run.outcome) ? run.outcome : 'diverged';
+      return compare(run, { outcome, actions: [] });
+    }
+    // What the service made of the actions afterwards is no part of the run.
+    const isAsRecorded = result.outcome === (sandboxOutcomes.has(run.outcome) ? run.outcome : 'ok');
+    return compare(run, { outcome: isAsRecorded ? run.outcome : result.outcome, actions: result.actions });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#idle);
+    await this.#sandbox?.close();
+  }
+
+  async #use<Result>(work: (sandbox: Sandbox) => Promise<Result>): Promise<Result> {
+    if (this.#isClosed) throw busy();
+    clearTimeout(this.#idle);
+    this.#underWay += 1;
+    this.#sandbox ??= createSandbox(this.#options);
+    try {
+      return await work(this.#sandbox);
+    } finally {
+      this.#underWay -= 1;
+      if (this.#underWay === 0 && !this.#isClosed) this.#idle = setTimeout(() => this.#rest(), idleMs).unref();
+    }
+  }
+
+  #rest(): void {
+    void this.#sandbox?.close();
+    this.#sandbox = null;
+  }
+}
+
+function compare(run: RecordedRun, { outcome, actions }: { outcome: string; actions: object[] }): Replay {
+  const identical = outcome === run.outcome && storableJson(actions) === run.actionsText;
+  return { identical, outcome, actions: actions.map((action) => ({ ...action })) };
+}
