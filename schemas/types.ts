@@ -267,6 +267,27 @@ event: "message_updated"
 changed_attributes: ChangedAttributes
 })
 /**
+ * A moment that the bot has chosen with ctx.schedule.
+ */
+export type BotSchedule = (BotConversationEventShape & {
+event: "schedule"
+status: ConversationStatus
+/**
+ * What the bot called it.
+ */
+name: string
+/**
+ * What the bot gave along.
+ */
+data: ({
+[k: string]: unknown
+} | unknown[] | string | number | boolean | null)
+/**
+ * The moment that the bot chose; the call may be later.
+ */
+scheduled_at: UnixTime
+})
+/**
  * A widget session started in an inbox that the bot serves.
  */
 export type BotWebwidgetTriggered = (SessionEventShape & {
@@ -697,7 +718,7 @@ avatar_url: (string | null)
  * Items: Lowercase letters, digits, `_` and `-`.
  */
 export type LabelTitles = string[]
-export type Action = (ReplyAction | NoteAction | HandoffAction | ResolveAction | SnoozeAction | OpenAction | AssignAction | LabelAction | PriorityAction | AttributesAction)
+export type Action = (ReplyAction | NoteAction | HandoffAction | ResolveAction | SnoozeAction | OpenAction | AssignAction | LabelAction | PriorityAction | AttributesAction | ScheduleAction)
 /**
  * What one bot run wants done, in order: at most 20 actions, at most 5 of them replies. All of it is applied in one transaction, or none.
  * 
@@ -729,6 +750,7 @@ export interface Schemas {
 "events/bot/conversation_resolved": BotConversationResolved
 "events/bot/message_created": BotMessageCreated
 "events/bot/message_updated": BotMessageUpdated
+"events/bot/schedule": BotSchedule
 "events/bot/webwidget_triggered": BotWebwidgetTriggered
 "requests/account-user.create": AddAccountUser
 "requests/account-user.delete": RemoveAccountUser
@@ -846,6 +868,7 @@ export interface Schemas {
 "runtime/action.priority": PriorityAction
 "runtime/action.reply": ReplyAction
 "runtime/action.resolve": ResolveAction
+"runtime/action.schedule": ScheduleAction
 "runtime/action.snooze": SnoozeAction
 "runtime/actions": ActionBatch
 "runtime/plugin": PluginManifest
@@ -2303,6 +2326,20 @@ export interface ResolveAction {
 type: "resolve"
 }
 /**
+ * Has the bot called with a schedule event, 60 seconds to 90 days after the run. A call with the same name in the conversation is replaced.
+ */
+export interface ScheduleAction {
+type: "schedule"
+at: UnixTime
+name: string
+/**
+ * Any JSON of at most 8 KB; the event carries it.
+ */
+data: ({
+[k: string]: unknown
+} | unknown[] | string | number | boolean | null)
+}
+/**
  * Snoozes the conversation until a time in the future.
  */
 export interface SnoozeAction {
@@ -2345,9 +2382,9 @@ main: string
  * Events the bot is called for; any other never reaches it.
  * 
  * @minItems 1
- * @maxItems 5
+ * @maxItems 6
  */
-events: ("message_created" | "message_updated" | "conversation_opened" | "conversation_resolved" | "webwidget_triggered")[]
+events: ("message_created" | "message_updated" | "conversation_opened" | "conversation_resolved" | "webwidget_triggered" | "schedule")[]
 permissions?: Permissions
 config?: Config
 limits?: Limits

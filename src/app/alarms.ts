@@ -1,6 +1,7 @@
 import type { Database } from '../postgres/database.ts';
 import { finishBacklogs } from '../domain/upkeep/backlogs.ts';
 import { finishErasures } from '../domain/contacts/erasure.ts';
+import { callScheduled } from '../domain/bots/schedules.ts';
 import { deleteExpiredStorage } from '../domain/upkeep/storage-expiry.ts';
 import { deleteReleasedBundles } from '../domain/upkeep/bundles.ts';
 import { deleteOldIdempotencyKeys } from '../domain/upkeep/idempotency-keys.ts';
@@ -24,6 +25,7 @@ export function alarmsOf(
 ): Alarm[] {
   return [
     { name: 'wake-snoozed', everyMs: sweepMs, ring: () => wakeDueSnoozes(database) },
+    { name: 'call-scheduled', everyMs: sweepMs, ring: () => callScheduled(database) },
     { name: 'check-sla', everyMs: sweepMs, ring: () => checkSla(database) },
     { name: 'finish-leftovers', everyMs: sweepMs, ring: () => finishLeftovers(database) },
     { name: 'retry-deliveries', everyMs: retryMs, ring: async () => retry() },

@@ -52,6 +52,7 @@ export function compose(mechanisms: Mechanisms): Parts {
     wakes.tell({ plugins: true });
   });
   databases.requests.onAnnounced('snooze', (until) => ring('wake-snoozed', until));
+  databases.requests.onAnnounced('call', (at) => ring('call-scheduled', at));
   return { ...mechanisms, engine, feed, alarms, wakes, http };
 }
 

@@ -69,6 +69,15 @@ const triggered: Shape<'events/bot/webwidget_triggered'> = {
   sequence: 2,
 };
 
+const schedule: Shape<'events/bot/schedule'> = {
+  event: 'schedule',
+  status: 'pending',
+  ...conversationEvent,
+  name: 'sample',
+  data: null,
+  scheduled_at: 1_750_000_000,
+};
+
 /** A sample of each event, to try a bot without a service. */
 export const sampleEvents: Readonly<Record<BotEventName, Record<string, unknown>>> = {
   message_created: { ...messageCreated },
@@ -76,4 +85,5 @@ export const sampleEvents: Readonly<Record<BotEventName, Record<string, unknown>
   conversation_opened: { ...opened },
   conversation_resolved: { ...resolved },
   webwidget_triggered: { ...triggered },
+  schedule: { ...schedule },
 };

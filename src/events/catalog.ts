@@ -16,6 +16,13 @@ export interface SlaBreach {
   policy: Named;
 }
 
+/** A call that a bot asked for: by its name, with its data, at a moment. */
+export interface ScheduledCall {
+  name: string;
+  data: unknown;
+  at: Date;
+}
+
 /** What an event is about, in the state after the change. */
 export interface Subject {
   conversation?: Conversation;
@@ -25,6 +32,7 @@ export interface Subject {
   changed?: ChangedAttributes;
   breach?: SlaBreach;
   session?: StartedSession;
+  scheduled?: ScheduledCall;
 }
 
 type Build = (subject: Subject) => Record<string, unknown>;
@@ -73,6 +81,11 @@ const deletedContact: Build = (subject) => {
 };
 const botLifecycle: Build = (subject) => botConversation(need(subject.conversation));
 
+const scheduled: Build = (subject) => {
+  const { name, data, at } = need(subject.scheduled);
+  return { ...botLifecycle(subject), name, data, scheduled_at: unixSeconds(at) };
+};
+
 /** All events: their audiences and bodies. The schemas of the bodies are in schemas/events/. */
 export const catalog = {
   contact_created: { account: contact },
@@ -88,6 +101,7 @@ export const catalog = {
   conversation_opened: { bot: botLifecycle },
   conversation_resolved: { bot: botLifecycle },
   sla_breached: { account: breach },
+  schedule: { bot: scheduled },
   webwidget_triggered: {
     account: (subject) => accountSession(need(subject.session)),
     bot: (subject) => botSession(need(subject.session)),

@@ -185,6 +185,11 @@ export class Transaction extends OuterTransaction {
     this.afterCommit(() => this.unit.database.announce('snooze', until));
   }
 
+  /** Announces to the alarm clock, after the commit, when a bot wants to be called. */
+  announceCall(at: Date): void {
+    this.afterCommit(() => this.unit.database.announce('call', at));
+  }
+
   /** Like OuterTransaction.savepoint, but events are written at the commit, with all others. */
   override savepoint<Result>(work: (tx: this) => Promise<Result>): Promise<Result> {
     return this.unit.savepoint(

@@ -43,6 +43,8 @@ interface Announcements {
   snooze: Date;
   /** The number of changes of plugins. */
   plugins: number;
+  /** When a bot wants to be called. */
+  call: Date;
 }
 
 /** A pool of connections to PostgreSQL, and the announcements of committed work within this process. */

@@ -1,3 +1,4 @@
+import { scheduleCall } from '../domain/bots/schedules.ts';
 import { silenceOfBot } from '../domain/conversations/arbiter.ts';
 import { assign } from '../domain/conversations/assignments.ts';
 import { changeLabels } from '../domain/conversations/labels.ts';
@@ -53,6 +54,7 @@ const verbs: { [Type in Action['type']]: Apply<Type> } = {
   label: (tx, id, { add = [], remove = [] }) => changeLabels(tx, id, { add, remove }),
   priority: (tx, id, { priority }) => updateConversation(tx, id, { ...unchanged, priority }),
   attributes: (tx, id, { attributes }) => updateConversation(tx, id, { ...unchanged, customAttributes: attributes }),
+  schedule: (tx, id, { at, name, data }) => scheduleCall(tx, id, { at: fromUnixSeconds(at), name, data }),
 };
 
 // People get the conversation also when the bot names a team or an agent that is not there (any more).

@@ -199,6 +199,9 @@ export class ForbiddenCall extends Error {
 export const runBounds = {
   actions: 20,
   replies: 5,
+  schedules: 5,
+  scheduleSeconds: { min: 60, max: 90 * 24 * 3600 },
+  scheduleBytes: 8_192,
   calls: 20,
   /** All actions of a run together, as JSON. */
   outputChars: 256 * 1024,

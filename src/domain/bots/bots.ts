@@ -10,8 +10,10 @@ import { wakeBacklog } from '../../deliveries/queue/backlogs.ts';
 import { unknownHealth } from '../../deliveries/core/circuit.ts';
 import { listPage, lockOne, readOne, update, type Page } from '../small-rows.ts';
 
-/** The event types that webhook bots receive: all that the catalogue has for bots. */
-const webhookBotEvents = Object.entries(catalog).flatMap(([name, entry]) => ('bot' in entry ? [name] : []));
+/** The event types that webhook bots receive: all that the catalogue has for bots, but calls that only plugins ask for. */
+const webhookBotEvents = Object.entries(catalog).flatMap(([name, entry]) =>
+  'bot' in entry && name !== 'schedule' ? [name] : [],
+);
 
 /** Which events a plugin's bots receive, according to its manifest. */
 interface Hearing {

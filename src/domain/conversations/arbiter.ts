@@ -34,7 +34,7 @@ export function silenceOfBot(conversation: Conversation, botId: number): Silence
 
 /** Whether silent bots do not receive the event: they could only answer it. */
 export function isForSpeakers(name: string): boolean {
-  return name.startsWith('message_') || name === 'webwidget_triggered';
+  return name.startsWith('message_') || name === 'webwidget_triggered' || name === 'schedule';
 }
 
 const reasons: Record<SilenceReason, string> = {

@@ -49,7 +49,7 @@ function contactOf(event: Fields, conversation: Fields | null): Fields | null {
 /** The fields of `ctx` that come from the event, for events of messages, of conversations and of the widget. */
 export function viewOf(event: Fields, handler: string): Fields {
   const isMessage = handler.startsWith('message_');
-  const isConversation = handler.startsWith('conversation_');
+  const isConversation = handler.startsWith('conversation_') || handler === 'schedule';
   const given = fieldsAt(event, 'conversation') ?? fieldsAt(event, 'current_conversation');
   const conversation = isConversation ? pick(event, conversationFields) : given;
   const inboxId = conversation?.inbox_id;

@@ -17,30 +17,47 @@ const actionSchemas = {
   label: 'runtime/action.label',
   priority: 'runtime/action.priority',
   attributes: 'runtime/action.attributes',
+  schedule: 'runtime/action.schedule',
 } as const satisfies Record<Action['type'], string>;
 
 /**
  * Validates the actions that a run returned: each must match its schema (schemas/runtime/actions.json), contain only
  * storable text, and be granted by the permissions. One invalid action drops the whole batch.
  */
-export function judgeActions(batch: readonly unknown[], permissions: Permissions): BatchVerdict {
-  const replies = batch.filter((action) => typeOf(action) === 'reply').length;
-  if (batch.length > runBounds.actions || replies > runBounds.replies) {
-    return { outcome: 'too_many_actions', error: `${batch.length} actions, ${replies} of them replies` };
+export function judgeActions(
+  batch: readonly unknown[],
+  { permissions, now }: { permissions: Permissions; now: number },
+): BatchVerdict {
+  const count = (type: string) => batch.filter((action) => typeOf(action) === type).length;
+  const [replies, schedules] = [count('reply'), count('schedule')];
+  if (batch.length > runBounds.actions || replies > runBounds.replies || schedules > runBounds.schedules) {
+    const error = `${batch.length} actions, ${replies} of them replies, ${schedules} of them schedules`;
+    return { outcome: 'too_many_actions', error };
   }
   for (const [index, action] of batch.entries()) {
-    const fault = findFault(action);
+    const fault = findFault(action) ?? findScheduleFault(action as Action, now);
     if (fault !== null) return { outcome: 'invalid_actions', error: `Action ${index + 1}: ${fault}` };
   }
   const actions = batch as Action[];
-  const forbidden = actions.find(({ type }) => !permissions.conversation.includes(type));
-  if (forbidden) {
-    return {
-      outcome: 'forbidden_action',
-      error: `The manifest does not ask for "${forbidden.type}" under permissions.conversation`,
-    };
-  }
+  const lacking = actions.map((action) => lackOf(action, permissions)).find((lack) => lack !== null);
+  if (lacking) return { outcome: 'forbidden_action', error: `The manifest does not ask for ${lacking}` };
   return { actions };
+}
+
+/** The permission that an action lacks; null when it is granted. */
+function lackOf({ type }: Action, permissions: Permissions): string | null {
+  if (type === 'schedule') return permissions.schedule ? null : '`permissions.schedule`';
+  return permissions.conversation.includes(type) ? null : `"${type}" under permissions.conversation`;
+}
+
+function findScheduleFault(action: Action, now: number): string | null {
+  if (action.type !== 'schedule') return null;
+  const seconds = action.at - now / 1000;
+  const { min, max } = runBounds.scheduleSeconds;
+  // The moment was rounded up to a second.
+  if (seconds < min || seconds > max + 1) return 'schedule: the moment must be 60 seconds to 90 days away';
+  const isLarge = Buffer.byteLength(JSON.stringify(action.data)) > runBounds.scheduleBytes;
+  return isLarge ? `schedule: the data may have ${runBounds.scheduleBytes} bytes as JSON` : null;
 }
 
 function typeOf(action: unknown): unknown {

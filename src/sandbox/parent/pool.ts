@@ -215,7 +215,7 @@ class ProcessPool implements Sandbox {
 }
 
 function toResult(raw: RawResult, { request, logs, calls, spentMs, cpuMs }: OngoingRun): RunResult {
-  const verdict = raw.outcome === 'ok' ? judgeActions(raw.actions, request.permissions) : raw;
+  const verdict = raw.outcome === 'ok' ? judgeActions(raw.actions, request) : raw;
   const { outcome, error } = 'outcome' in verdict ? verdict : { outcome: 'ok' as const, error: undefined };
   return {
     outcome,

@@ -54,6 +54,8 @@ export class StageTransaction extends Transaction {
   /** The stage itself knows when the snooze ends. */
   override announceSnooze(): void {}
 
+  override announceCall(): void {}
+
   override savepoint<Result>(work: (tx: this) => Promise<Result>): Promise<Result> {
     return work(this);
   }
