@@ -192,7 +192,7 @@ export interface Context<Config = JsonObject> {
    * Sends a request to a host that `permissions.network.hosts` lists: https only, 10 seconds, 1 MB, 10 requests in a run.
    * Rejects with an error whose `code` says why. `const answer = await ctx.fetch('https://api.shop.example/orders/17')`
    */
-  fetch(url: string, options?: FetchOptions): Promise<FetchAnswer>;
+  readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchAnswer>;
   readonly llm: {
     /**
      * Asks the account's language model. Needs `permissions.llm`; rejects with the code `unavailable` where there is none.

@@ -7,6 +7,7 @@ const silenceFields = /\b(?:botSilence|botSilenceOf|humanSilence|botStreak)['"]?
 /** Files that may write the silence of bots: the rule and its rows. The outbox writes the decision of each event. */
 const silenceWriters: readonly string[] = [
   'src/domain/conversations/silence.ts',
+  'src/domain/conversations/status.ts',
   'src/records/conversation.ts',
   'src/records/locked-conversations.ts',
   'src/records/conversation-rows.ts',
