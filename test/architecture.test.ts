@@ -42,7 +42,6 @@ const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/upkeep/storage-expiry.ts': 'a sweep: each page of expired values goes by a statement of its own',
   'src/domain/upkeep/retention.ts': 'a sweep: each batch of old events goes in a transaction of its own',
   'src/domain/conversations/breaches.ts': 'a sweep: each batch of conversations is a transaction of its own',
-  'src/domain/upkeep/storage-expiry.ts': 'a sweep: each batch of expired values is a statement of its own',
   'src/domain/bots/schedules.ts': 'a sweep: the due calls of an account are a transaction of their own',
   'src/domain/conversations/snoozes.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/upkeep/sweep.ts': 'what all sweeps have in common: it looks whether the database is there',
