@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ import { makeBot, removeBots } from '../testing/helpers.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const launcher = join(root, 'bin/switchboard.js');
 const templates = readdirSync(join(root, 'templates'));
+const samples = readdirSync(join(root, 'bots')).filter((name) => existsSync(join(root, 'bots', name, 'plugin.json')));
 
 function plugin(...args: string[]): Ended {
   return runIn(root, process.execPath, launcher, 'plugin', ...args);
@@ -61,6 +62,16 @@ describe('commands for authors of plugins', function () {
     });
   }
 
+  for (const bot of samples) {
+    it(`the sample bot ${bot} passes its check and its tests`, () => {
+      const { ok, errors, warnings } = check(join(root, 'bots', bot));
+      expect([errors, warnings, ok]).to.deep.equal([[], [], true]);
+      const { code, output, errors: told } = plugin('test', join(root, 'bots', bot));
+      expect(code, output + told).to.equal(0);
+      expect(readdirSync(join(root, 'bots', bot))).to.include('README.md');
+    });
+  }
+
   it('new refuses a name that is no id, and a folder with something in it', () => {
     expect(plugin('new', join(folder, 'My_Bot')))
       .to.deep.include({ code: 1 })
@@ -100,6 +111,36 @@ describe('commands for authors of plugins', function () {
     expect(warnings.join('\n')).to.match(
       /plugin\.json:1: permissions\.conversation names "note", which the code does not use/,
     );
+  });
+
+  it('check finds hosts, methods, secrets and other doors that plugin.json does not list', () => {
+    const code = `async message_created(ctx) {
+  const { fetch } = ctx;
+  await ctx.fetch(\`https://api.two.example/\${ctx.message.id}\`, { headers: { key: secret('KEY') } });
+  await fetch('https://api.one.example', { method: 'POST' });
+  await ctx.fetch(ctx.message.content);
+  await ctx.storage.incr('n');
+  await ctx.storage.contact.get('n');
+  await ctx.kb.search(ctx.history[0]?.content ?? '');
+},`;
+    const bot = makeBot(
+      code,
+      { permissions: { network: { hosts: ['api.one.example'] }, storage: { scopes: ['conversation'] }, llm: true } },
+      "import { secret } from 'switchboard/bot';",
+    );
+    const { errors, warnings } = check(bot);
+    const said = errors.map((error) => error.replace(/ is used.*: add /, ' add ').replace(/ \(plugin\.json.*/, ''));
+    expect(said.toSorted()).to.deep.equal(
+      [
+        'bot.ts:6: `fetch from api.two.example` add "api.two.example" to permissions.network.hosts',
+        'bot.ts:7: `fetch with POST` add "POST" to permissions.network.methods',
+        'bot.ts:6: `secret(\'KEY\')` add "KEY" to permissions.secrets',
+        'bot.ts:10: `ctx.storage.contact` add "contact" to permissions.storage.scopes',
+        'bot.ts:11: `ctx.kb` add "kb": true to permissions',
+        'bot.ts:11: `ctx.history` add "history": 20 to permissions',
+      ].toSorted(),
+    );
+    expect(warnings.join('\n')).to.include('permissions.llm is asked for, but the code does not use');
   });
 
   it('check finds type errors, with their lines', () => {

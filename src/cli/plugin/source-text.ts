@@ -4,7 +4,10 @@ interface Literal {
   text: string;
 }
 
-/** A program with comments, texts and patterns blanked out, every index as in the original, and its texts. */
+/**
+ * A program with comments, texts (but for their first quote) and patterns blanked out, every index as in the original, and its
+ * texts.
+ */
 export interface BlankedSource {
   code: string;
   literals: Literal[];
@@ -65,6 +68,7 @@ class Blanking {
       end += this.#source[end] === '\\' ? 2 : 1;
     }
     this.#literals.push({ at: this.#at, text: this.#source.slice(this.#at + 1, end) });
+    this.#keep(1);
     this.#blankTo(end + 1);
   }
 
@@ -75,7 +79,10 @@ class Blanking {
     while (end < this.#source.length && this.#source[end] !== '`' && !this.#source.startsWith('${', end)) {
       end += this.#source[end] === '\\' ? 2 : 1;
     }
-    if (isStart) this.#literals.push({ at: this.#at, text: this.#source.slice(begin, end) });
+    if (isStart) {
+      this.#literals.push({ at: this.#at, text: this.#source.slice(begin, end) });
+      this.#keep(1);
+    }
     if (this.#source[end] === '$') {
       this.#blankTo(end + 2);
       this.#templates.push(0);

@@ -1,0 +1,22 @@
+import { openDoors } from '../runs/doors/doors.ts';
+import type { HostCall, Permissions } from '../sandbox/run.ts';
+import { Script } from './script.ts';
+
+/** Doors for one run without a simulation: nothing is stored, and nobody answers. */
+export interface OfflineDoors {
+  hostCalls: Readonly<Record<string, HostCall>>;
+  /** What the bot asked for in vain. */
+  asked: () => string[];
+}
+
+const nowhere = { accountId: 0, botId: 0, conversationId: 0, contactId: 0 };
+const noStorage = { read: () => Promise.resolve(null), used: () => Promise.resolve(0) };
+
+/** Opens doors for a run that is only tried, by the permissions of its manifest. */
+export function openOffline(permissions: Permissions, now: number): OfflineDoors {
+  const script = new Script({});
+  const { send, chat, search } = script;
+  const run = { owner: nowhere, permissions, now: new Date(now), secret: (name: string) => `the value of ${name}` };
+  const { hostCalls } = openDoors(run, { send, chat, search, storage: noStorage });
+  return { hostCalls, asked: () => script.takeUnexpected() };
+}
