@@ -49,16 +49,25 @@ export function parseManifest(value: unknown): Manifest {
   if (unsafe) throw new PluginError([`plugin.json: ${unsafe.message}`]);
   const problems = findProblems('runtime/plugin', value, 'The file').map(({ message }) => `plugin.json: ${message}`);
   if (problems.length > 0) throw new PluginError([...new Set(problems)]);
-  const file = value as ManifestFile;
-  const config = file.config ?? noSettings;
-  const { id, name, version, apiVersion, description = '', main, events, limits = {} } = file;
-  const permissions = readPermissions(file.permissions);
+  const manifest = fillIn(value as ManifestFile);
+  const { config, permissions } = manifest;
   const found = [
     ...findConfigSchemaProblem(config),
     ...findSecretProblems(config),
     ...findPermissionProblems(permissions),
   ];
   if (found.length > 0) throw new PluginError(found.map((problem) => `plugin.json: ${problem}`));
+  return manifest;
+}
+
+/** The manifest in the text of a plugin.json that was validated when it was stored. */
+export function readStoredManifest(text: string): Manifest {
+  return fillIn(JSON.parse(text) as ManifestFile);
+}
+
+function fillIn(file: ManifestFile): Manifest {
+  const { id, name, version, apiVersion, description = '', main, events, config = noSettings, limits = {} } = file;
+  const permissions = readPermissions(file.permissions);
   return {
     id,
     name,
@@ -142,11 +151,24 @@ function countSettings({ properties = {}, items }: Setting, depth = 0): number {
 function compileConfig(schema: ConfigSchema): ValidateFunction {
   const known = configValidators.get(schema);
   if (known) return known;
+  configCompiler ??= createConfigCompiler();
+  try {
+    const validate = configCompiler.compile(schema);
+    configValidators.set(schema, validate);
+    return validate;
+  } finally {
+    // It would keep every schema that it has seen.
+    configCompiler.removeSchema(schema);
+  }
+}
+
+// One for all schemas: to make one takes fifty times as long as to compile a schema.
+let configCompiler: Ajv2020 | undefined;
+
+function createConfigCompiler(): Ajv2020 {
   const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, verbose: true, useDefaults: true });
   // The patterns of the mode `full` can take exponential time on hostile texts.
   formats.default(ajv, { mode: 'fast', formats: [...formatNames] });
   ajv.addKeyword({ keyword: 'x-secret', schemaType: 'boolean' });
-  const validate = ajv.compile(schema);
-  configValidators.set(schema, validate);
-  return validate;
+  return ajv;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { findBundle, readRevision, readRunnable } from '../domain/plugins/registry.ts';
-import { parseManifestText, type Manifest } from '../packages/manifest.ts';
+import { readStoredManifest, type Manifest } from '../packages/manifest.ts';
 import type { Database } from '../postgres/database.ts';
 import type { Bundle } from '../sandbox/run.ts';
 
@@ -19,6 +19,9 @@ interface InstalledPluginsOptions {
   maxChars: number;
   failed: (error: unknown) => void;
 }
+
+// What a plugin takes beside its texts, its compiled settings above all.
+const overheadChars = 32 * 1024;
 
 /**
  * The plugins of the service as this process knows them: which code each runs, read again when plugins have changed, and
@@ -70,9 +73,9 @@ export class InstalledPlugins {
     }
     const found = await findBundle(this.#options.database.em(), hash);
     if (!found) return null;
-    const manifest = parseManifestText(found.manifest);
+    const manifest = readStoredManifest(found.manifest);
     const plugin = { id: manifest.id, manifest, bundle: { hash, code: found.code } };
-    this.#keep(hash, plugin, found.code.length + found.manifest.length);
+    this.#keep(hash, plugin, found.code.length + found.manifest.length + overheadChars);
     return plugin;
   }
 

@@ -9,7 +9,6 @@ export const plugins: readonly Mutant[] = [
     text: 'if (widens.length > 0 && !trusted) {',
     replacement: 'if (widens.length > 99 && !trusted) {',
     test: http,
-    only: 'waits for approval',
     harm: 'An update takes rights that nobody has granted.',
   },
   {
@@ -17,7 +16,6 @@ export const plugins: readonly Mutant[] = [
     text: 'pending.version !== version || pending.hash !== hash',
     replacement: 'pending.version !== version && pending.hash !== hash',
     test: http,
-    only: 'waits for approval',
     harm: 'An administrator approves another code than the one that was looked at.',
   },
   {
@@ -25,7 +23,6 @@ export const plugins: readonly Mutant[] = [
     text: 'if (!installed || installed.files_hash === filesHash)',
     replacement: 'if (!installed || installed.files_hash !== null)',
     test: http,
-    only: 'the same version again',
     harm: 'Other code is taken for an installed version, and nobody is told that it does not run.',
   },
   {
@@ -33,7 +30,6 @@ export const plugins: readonly Mutant[] = [
     text: "present?.source === 'folder' && present.isPresent",
     replacement: "present?.source === 'folder' && !present.isPresent",
     test: http,
-    only: 'an id that a folder has is taken',
     harm: 'An uploaded plugin takes over the bots of a folder.',
   },
   {

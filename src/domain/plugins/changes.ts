@@ -1,6 +1,6 @@
 import { ApiError, invalid } from '../../errors.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
-import { parseManifestText } from '../../packages/manifest.ts';
+import { readStoredManifest } from '../../packages/manifest.ts';
 import { sql } from '../../postgres/sql.ts';
 import { ofFolder } from './install.ts';
 import { beginChange } from './registry.ts';
@@ -82,7 +82,7 @@ async function readVersion({ em }: OuterTransaction, id: string, version: string
     [id, version],
   );
   if (!found) throw invalid('/version', 'installed', `Version ${version} of \`${id}\` is not installed`);
-  return { version, hash: found.hash, manifest: parseManifestText(found.manifest) };
+  return { version, hash: found.hash, manifest: readStoredManifest(found.manifest) };
 }
 
 async function checkUnused({ em }: OuterTransaction, id: string): Promise<void> {

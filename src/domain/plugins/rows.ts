@@ -1,5 +1,5 @@
 import { notFound } from '../../errors.ts';
-import { parseManifestText, type Manifest } from '../../packages/manifest.ts';
+import { readStoredManifest, type Manifest } from '../../packages/manifest.ts';
 import { moment, sql, type Executor } from '../../postgres/sql.ts';
 
 /** An installed version of a plugin. */
@@ -102,7 +102,7 @@ export async function listVersions(executor: Executor, id: string, page: number)
     [id, perPage, (page - 1) * perPage],
   );
   const versions = rows.map(({ hash, manifest: text, signed_by: signedBy, created_at: createdAt }) => {
-    const manifest = parseManifestText(text);
+    const manifest = readStoredManifest(text);
     return { version: manifest.version, hash, manifest, signedBy, createdAt: moment(createdAt) };
   });
   return { rows: versions, count: counted?.count ?? 0, page, perPage };
@@ -139,6 +139,6 @@ function toPlugin(row: Row): Plugin {
 
 function toVersion(hash: string | null, text: string | null): PluginVersion | null {
   if (hash === null || text === null) return null;
-  const manifest = parseManifestText(text);
+  const manifest = readStoredManifest(text);
   return { version: manifest.version, hash, manifest };
 }
