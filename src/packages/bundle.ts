@@ -14,6 +14,7 @@ import type {
 import { FileProblem } from './files.ts';
 import type { PackageSource } from './files.ts';
 import { runBounds } from '../sandbox/run.ts';
+import { withoutMap } from '../sandbox/source-map.ts';
 
 // This is esbuild as WebAssembly, in its build for browsers: it has no file system, no process and no network, and gets
 // every file from the plugin `confine`. esbuild for Node would expand patterns such as import(`../${x}`) over the disk
@@ -45,6 +46,8 @@ const scriptOptions = {
   target: 'es2024',
   charset: 'utf8',
   legalComments: 'none',
+  sourcemap: 'inline',
+  sourcesContent: false,
   logLevel: 'silent',
   logOverride: { 'unsupported-dynamic-import': 'error', 'unsupported-require-call': 'error' },
   tsconfigRaw: '{}',
@@ -149,12 +152,14 @@ export async function bundle(files: PackageSource, main: string): Promise<Bundli
       ...scriptOptions,
     });
     const [script] = outputFiles;
-    // A UTF-16 code unit takes three bytes at most; this check spares decoding a script that is too long anyway.
-    const isTooLong = !script || script.contents.length > 3 * runBounds.bundleChars;
-    if (isTooLong || script.text.length > runBounds.bundleChars) {
+    // A UTF-16 code unit takes three bytes at most, and its place in the source map less than another eight; this check
+    // spares decoding a script that is too long anyway.
+    const isTooLong = !script || script.contents.length > 11 * runBounds.bundleChars;
+    const code = isTooLong ? '' : withoutMap(script.text);
+    if (isTooLong || code.length > runBounds.bundleChars) {
       return { problems: [`The bundled code has more than ${runBounds.bundleChars} characters`] };
     }
-    return { code: script.text };
+    return { code: script.text.length > 2 * runBounds.bundleChars ? code : script.text };
   } catch (error) {
     return { problems: problemsOf(error) };
   }

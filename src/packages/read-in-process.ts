@@ -51,6 +51,7 @@ const codeFiles = [
   'tar',
   'bundle',
   '../sandbox/run',
+  '../sandbox/source-map',
 ];
 
 interface Answer {

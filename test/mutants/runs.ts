@@ -2,6 +2,38 @@ import type { Mutant } from './mutant.ts';
 
 export const runs: readonly Mutant[] = [
   {
+    file: 'src/runs/doors/fetch.ts',
+    text: 'if (!grant?.hosts.includes(host)) {',
+    replacement: 'if (!grant) {',
+    test: 'test/runs/doors.test.ts',
+    only: 'go nowhere else',
+    harm: 'A plugin sends a secret to any host that it may reach.',
+  },
+  {
+    file: 'src/runs/doors/redaction.ts',
+    text: 'hidden = hidden.replaceAll(form, () => name)',
+    replacement: 'hidden = hidden.replaceAll(form, () => form + name)',
+    test: 'test/runs/doors.test.ts',
+    only: 'come back to nobody',
+    harm: 'A host that echoes headers gives the plugin, the record and the log the secret.',
+  },
+  {
+    file: 'src/runs/doors/doors.ts',
+    text: 'throw new ForbiddenCall(`The manifest does not ask for \\`permissions.${name}\\``)',
+    replacement: 'throw new UnavailableError(name)',
+    test: 'test/runs/doors.test.ts',
+    only: 'refuses the whole batch, even if it is caught',
+    harm: 'A plugin that calls what it may not call is let do the rest.',
+  },
+  {
+    file: 'src/domain/conversations/arbiter.ts',
+    text: " || name === 'schedule'",
+    replacement: '',
+    test: 'test/runs/schedule.test.ts',
+    only: 'silent after a takeover',
+    harm: 'A bot that has scheduled a message speaks into the conversation of a person.',
+  },
+  {
     file: 'src/runs/conduct.ts',
     text: 'depth: depth + 1',
     replacement: 'depth',

@@ -56,6 +56,7 @@ const answerOrder: Answer = (response) => {
 
 const answers: Readonly<Record<string, Answer>> = {
   '/slow': (response) => setTimeout(() => response.end('slow'), 300),
+  '/late': (response) => setTimeout(() => response.end('late'), 5_000),
   '/hang': () => undefined,
   '/redirect': (response) => response.writeHead(302, { location: 'https://127.0.0.1/secret' }).end('moved'),
   '/huge': (response) => response.end('x'.repeat(1_048_577)),

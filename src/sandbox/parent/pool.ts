@@ -9,6 +9,7 @@ import { runBounds } from '../run.ts';
 import type { HostCall, RunOutcome, RunRequest, RunResult, Sandbox } from '../run.ts';
 import { OngoingRun } from './ongoing-run.ts';
 import type { Answered } from './ongoing-run.ts';
+import { inAuthorsFiles, withoutMap } from '../source-map.ts';
 import { WatchedProcess, deadlineError } from './watched-process.ts';
 import type { RawResult, WaitingRun } from './watched-process.ts';
 
@@ -224,7 +225,9 @@ function toResult(raw: RawResult, { request, logs, calls, spentMs, cpuMs }: Ongo
     calls,
     wallMs: spentMs,
     cpuMs,
-    ...(error === undefined ? {} : { error: hidePaths(error, runBounds.errorChars) }),
+    ...(error === undefined
+      ? {}
+      : { error: inAuthorsFiles(hidePaths(error, runBounds.errorChars), request.bundle.code) }),
     ...(raw.handlers ? { handlers: raw.handlers } : {}),
   };
 }
@@ -234,7 +237,9 @@ function refused(outcome: RunOutcome, error: string): RawResult {
 }
 
 function boundsFault(request: RunRequest, input: string): RawResult | null {
-  if (request.bundle.code.length > runBounds.bundleChars) return refused('load_failed', 'The bundle is too large');
+  const { code } = request.bundle;
+  if (code.length > runBounds.bundleChars && withoutMap(code).length > runBounds.bundleChars)
+    return refused('load_failed', 'The bundle is too large');
   return input.length > runBounds.inputChars ? refused('load_failed', 'The event is too large') : null;
 }
 

@@ -4,6 +4,7 @@ import { cannotGiveUpRoot } from '../child/give-up-rights.ts';
 import type { Answered, OngoingRun } from './ongoing-run.ts';
 import { runBounds } from '../run.ts';
 import type { LogLine, RunLimits, RunOutcome } from '../run.ts';
+import { withoutMap } from '../source-map.ts';
 import { LineReader, keptBundles, maxChildLineBytes, readChildMessage } from '../wire.ts';
 import type { ChildMessage, ParentMessage, Step } from '../wire.ts';
 
@@ -129,7 +130,7 @@ export class WatchedProcess {
     if (this.#knownBundles.has(hash)) return;
     if (this.#knownBundles.size >= keptBundles) this.#knownBundles.clear();
     this.#knownBundles.add(hash);
-    this.#send({ type: 'bundle', hash, code });
+    this.#send({ type: 'bundle', hash, code: withoutMap(code) });
   }
 
   #send(message: ParentMessage): void {
