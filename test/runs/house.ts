@@ -61,11 +61,11 @@ export class BotHouse {
 
   /** Every run that the bots have made is repeated first, from its record: it ends as it did. */
   async close(): Promise<void> {
-    const runs = await this.app.query<{ id: number; outcome: string }>(
-      `SELECT id, outcome FROM bot_runs WHERE bundle_hash <> '' AND outcome NOT IN ('crashed', 'queue_full') ORDER BY id LIMIT 500`,
+    const runs = await this.app.query<{ id: number; account_id: number; outcome: string }>(
+      `SELECT id, account_id, outcome FROM bot_runs WHERE bundle_hash <> '' AND outcome NOT IN ('crashed', 'queue_full') ORDER BY id LIMIT 500`,
     );
-    for (const { id, outcome } of runs) {
-      const { body } = await this.app.post(`runs/${id}/replay`);
+    for (const { id, account_id: account, outcome } of runs) {
+      const { body } = await this.app.post(`/api/v1/accounts/${account}/runs/${id}/replay`);
       if (!body.identical) throw new Error(`The run ${id}, ${outcome}, cannot be replayed: ${JSON.stringify(body)}`);
     }
     await this.app.stop();
