@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { writeServicePass } from '../../src/lib/service-pass.ts';
+import { pluginRootOf } from '../faults/plugins.ts';
 import { addPerson } from '../support/people.ts';
 import { adminToken, TestApp } from '../support/app.ts';
 import { upload } from '../support/archives.ts';
@@ -19,14 +20,17 @@ describe('the commands that install plugins', function () {
   this.timeout(120_000);
   let app: TestApp;
   let folder: string;
+  let root: { path: string; remove: () => void };
 
   before(async () => {
-    app = await TestApp.start();
+    root = pluginRootOf({ shelved: '' });
+    app = await TestApp.start({ pluginRoot: root.path });
     folder = mkdtempSync(join(tmpdir(), 'switchboard-cli-'));
     await writeServicePass(folder, { url: app.url, token: adminToken });
   });
   after(async () => {
     await app.stop();
+    root.remove();
     rmSync(folder, { recursive: true });
   });
 
@@ -77,9 +81,10 @@ describe('the commands that install plugins', function () {
       'first 1.0.0 is installed.\nIt may:\n  - Write to customers (conversation.reply)\n',
     );
     const { payload, meta } = JSON.parse(await told('list', '--json')) as { payload: { id: string }[]; meta: object };
-    expect(payload.map(({ id }) => id)).to.deep.equal(['faq', 'first']);
+    expect(payload.map(({ id }) => id)).to.deep.equal(['first', 'shelved']);
     expect(meta).to.deep.equal({ count: 2, current_page: 1, total_pages: 1 });
-    const table = /^ID +VERSION +STATE +FROM +NAME\nfaq .* bots\/faq .*\nfirst +1\.0\.0 +enabled +archive +first\n$/;
+    const table =
+      /^ID +VERSION +STATE +FROM +NAME\nfirst +1\.0\.0 +enabled +archive +first\nshelved .* bots\/shelved .*\n$/;
     expect(await told('list')).to.match(table);
     expect(await refused('uninstall', 'first')).to.contain('add --yes');
     expect(await told('uninstall', 'first', '--yes')).to.equal('first is uninstalled.\n');
