@@ -1824,6 +1824,36 @@ answers: boolean
  * Why it will not; null when it will.
  */
 reason: ("no_bot" | "human_assigned" | "contact_blocked" | "handed_off" | "human_replied" | "human_opened" | "loop_suspected" | "bot_failed" | "plugin_missing" | "bot_quarantined" | "bot_disabled" | null)
+/**
+ * The latest 25 decisions about events that bots could get, newest first: whether the bot was called, and why it was silent.
+ */
+history: {
+event: {
+id: Id
+name: string
+}
+/**
+ * The bot that served the conversation then; null when it is deleted.
+ */
+agent_bot: (Named | null)
+/**
+ * What names the bot.
+ */
+chosen_by: ("conversation" | "inbox" | null)
+/**
+ * Whether the bot was called.
+ */
+called: boolean
+/**
+ * Why the bot did not get the event, or why nothing came of it: one of the reasons above, `event_not_wanted`, `own_message`, `private_note`, `waiting` (it is still to be called), `superseded` (people took the conversation while it thought), or how its run or delivery failed. Null when it did its part.
+ */
+reason: (string | null)
+/**
+ * The last run of a bot inside the service.
+ */
+run_id: NullableId
+created_at: UnixTime
+}[]
 }
 /**
  * The titles of a conversation's labels, in their order.

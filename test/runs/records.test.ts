@@ -161,6 +161,54 @@ describe('records of runs', () => {
     expect(messages.map(({ content }: { content: string }) => content)).to.deep.equal(['thinker']);
   });
 
+  it('are where one sees why a bot was silent', async () => {
+    const explain = async (id: number) => (await app.get(`conversations/${id}/agent_bot`)).body.history;
+    const { conversation, run } = await play('parrot');
+    const [answered, ...earlier] = (await explain(conversation)).filter(({ reason }: Run) => reason !== 'own_message');
+    expect(answered).to.deep.include({
+      event: { id: run.event.id, name: 'message_created' },
+      agent_bot: { id: player, name: 'player' },
+      chosen_by: 'inbox',
+      called: true,
+      reason: null,
+      run_id: run.id,
+    });
+    expect(earlier.map(({ reason }: Run) => reason)).to.deep.equal(['event_not_wanted']);
+    await app.post(`conversations/${conversation}/messages`, { content: 'Mine', message_type: 'outgoing' });
+    await app.post(`conversations/${conversation}/messages`, { content: 'parrot', message_type: 'incoming' });
+    const [unheard] = await explain(conversation);
+    expect(unheard).to.deep.include({ called: false, reason: 'human_replied', run_id: null });
+    const failed = await play('thrower');
+    const [gaveUp] = (await explain(failed.conversation)).filter(({ called }: Run) => called);
+    expect(gaveUp).to.deep.include({ reason: 'threw', run_id: failed.run.id });
+    const overtaken = (await app.get(`agent_bots/${player}/runs?outcome=superseded`)).body.payload[0];
+    const [dropped] = (await explain(overtaken.conversation_id)).filter(({ called }: Run) => called);
+    expect(dropped).to.deep.include({ reason: 'superseded', run_id: overtaken.id });
+  });
+
+  it('name the bot of that time, also after it was replaced or deleted', async () => {
+    const id = await say('waiter');
+    await runsIn(id, 1);
+    const { body: other } = await app.post('agent_bots', { name: 'Other', kind: 'plugin', plugin_id: 'player' });
+    const set = await app.post(`conversations/${id}/agent_bot`, { agent_bot_id: other.id });
+    expect(set.body.agent_bot).to.deep.equal({ id: other.id, name: 'Other' });
+    await app.post(`conversations/${id}/messages`, { content: 'parrot', message_type: 'incoming' });
+    const [run] = await runsIn(id, 2);
+    expect(run.agent_bot_id).to.equal(other.id);
+    const decisions = async () =>
+      (await app.get(`conversations/${id}/agent_bot`)).body.history
+        .filter(({ called }: Run) => called)
+        .map(({ agent_bot: bot, chosen_by: by, reason }: Run) => [bot?.name ?? null, by, reason]);
+    expect(await decisions()).to.deep.equal([
+      ['Other', 'conversation', null],
+      ['player', 'inbox', 'never_settled'],
+    ]);
+    await app.delete(`agent_bots/${other.id}`);
+    const history = (await app.get(`conversations/${id}/agent_bot`)).body.history;
+    const [latest] = history.filter(({ agent_bot: bot }: Run) => bot === null);
+    expect(latest.chosen_by).to.equal('conversation');
+  });
+
   describe('in lists', () => {
     let bot: number;
     let conversation: number;

@@ -13,7 +13,11 @@ const silenceWriters: readonly string[] = [
   'src/records/conversation-rows.ts',
   'src/records/held-conversations.ts',
 ];
-const silenceTellers: readonly string[] = [...silenceWriters, 'src/deliveries/queue/enqueue.ts'];
+const silenceTellers: readonly string[] = [
+  'src/deliveries/queue/decided.ts',
+  ...silenceWriters,
+  'src/deliveries/queue/enqueue.ts',
+];
 
 /** Writers of the silence of bots besides the one rule. */
 export function findSilenceWriters(sources: Sources): string[] {

@@ -1,22 +1,37 @@
 import { readConversation } from '../../domain/conversations/access.ts';
 import { readAgentBot } from '../../domain/bots/bots.ts';
+import { listDecisions } from '../../domain/conversations/decisions.ts';
 import { explainBot, setConversationBot, setInboxBot } from '../../domain/conversations/serving-bot.ts';
 import { readInbox } from '../../domain/inboxes/inboxes.ts';
 import type { Conversation } from '../../records/conversation.ts';
 import { doors } from '../../http/route/doors.ts';
+import { unixSeconds } from '../../lib/unix-time.ts';
+import type { Executor } from '../../postgres/sql.ts';
 import type { Shape } from '../../schemas.ts';
 import { presentAgentBot } from './agent-bot-records.ts';
 
 const inboxes = '/api/v1/accounts/:account_id/inboxes';
 const conversations = '/api/v1/accounts/:account_id/conversations';
 
-function presentExplanation(conversation: Conversation): Shape<'resources/conversation-agent-bot'> {
+async function presentExplanation(
+  executor: Executor,
+  conversation: Conversation,
+): Promise<Shape<'resources/conversation-agent-bot'>> {
   const { bot, answers, reason } = explainBot(conversation);
   return {
     agent_bot: bot && { id: bot.id, name: bot.name },
     chosen_by: bot?.chosenBy ?? null,
     answers,
     reason,
+    history: (await listDecisions(executor, conversation)).map((decision) => ({
+      event: decision.event,
+      agent_bot: decision.bot,
+      chosen_by: decision.chosenBy,
+      called: decision.called,
+      reason: decision.reason,
+      run_id: decision.runId,
+      created_at: unixSeconds(decision.createdAt),
+    })),
   };
 }
 
@@ -44,12 +59,12 @@ export const servingBotRoutes = [
     ['GET', `${conversations}/:id/agent_bot`, 'Get the agent bot of a conversation'],
     { reply: 'resources/conversation-agent-bot', record: true, role: 'bot' },
     async ({ em, account, actor, params }) =>
-      presentExplanation(await readConversation(em, account.id, actor, params.id)),
+      presentExplanation(em, await readConversation(em, account.id, actor, params.id)),
   ),
   doors.account(
     ['POST', `${conversations}/:id/agent_bot`, 'Set the agent bot of a conversation'],
     { body: 'requests/conversation.set-agent-bot', reply: 'resources/conversation-agent-bot', role: 'agent' },
-    async ({ params, body, transact }) =>
-      presentExplanation(await transact((tx) => setConversationBot(tx, params.id, body.agent_bot_id))),
+    async ({ em, params, body, transact }) =>
+      presentExplanation(em, await transact((tx) => setConversationBot(tx, params.id, body.agent_bot_id))),
   ),
 ];

@@ -214,6 +214,7 @@ describe('agent bots', () => {
       chosen_by: null,
       answers: false,
       reason: 'no_bot',
+      history: [],
     });
     await app.post(`inboxes/${inboxId}/set_agent_bot`, { agent_bot: inboxBot.id });
     const byInbox = {
@@ -221,6 +222,7 @@ describe('agent bots', () => {
       chosen_by: 'inbox',
       answers: true,
       reason: null,
+      history: [],
     };
     expect((await app.get(path)).body).to.deep.equal(byInbox);
     await app.events();
@@ -232,6 +234,7 @@ describe('agent bots', () => {
       chosen_by: 'conversation',
       answers: true,
       reason: null,
+      history: [],
     };
     expect(set.body).to.deep.equal(byConversation);
     const [event, ...others] = await app.events();
