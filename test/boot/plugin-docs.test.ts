@@ -1,0 +1,103 @@
+import { expect } from 'chai';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { createDatabase } from '../support/postgres.ts';
+import { installElsewhere, packProject } from '../support/packed.ts';
+import { until } from './helpers.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const page = readFileSync(join(root, 'docs/plugins.md'), 'utf8');
+/** What `installElsewhere` does in place of these, since tests have no network. */
+const setup = /^(?:git clone |mkdir \.\.\/my-bots |npm install )/;
+/** Runs until it is told to end. */
+const start = 'npx switchboard start';
+
+/** The commands of the page, in its order. */
+function commandsOf(markdown: string): string[] {
+  const blocks = [...markdown.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block ?? '');
+  return blocks.flatMap((block) => block.split('\n')).filter((line) => line.trim() !== '');
+}
+
+/** The members of an interface in the source of the API of bots. */
+function membersOf(source: string, name: string): string[] {
+  const body = new RegExp(`export interface ${name}\\b[^{]*\\{\\n(.*?)\\n\\}`, 's').exec(source)?.[1] ?? '';
+  return [...body.matchAll(/^ {2}(?:readonly )?(\w+)[?(:<]/gm)].map(([, member]) => member ?? '');
+}
+
+describe('docs/plugins.md', function () {
+  this.timeout(180_000);
+  const made: string[] = [];
+  let service: ChildProcess | undefined;
+  after(async () => {
+    if (service?.exitCode === null) {
+      service.kill('SIGTERM');
+      await once(service, 'close');
+    }
+    for (const path of made) rmSync(path, { recursive: true, force: true });
+  });
+
+  it('leads from an empty folder to a running bot, by its commands as they are', async () => {
+    const packed = mkdtempSync(join(tmpdir(), 'switchboard-docs-'));
+    const folder = installElsewhere(packProject(packed));
+    made.push(packed, folder);
+    const port = String(20_000 + (process.pid % 20_000));
+    const env = {
+      PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
+      HOME: process.env['HOME'] ?? '',
+      DATABASE_URL: await createDatabase(),
+      DATA_DIR: join(folder, '.data'),
+      SECRET_KEY: 'a key for the tests of the documentation',
+      DEMO: 'true',
+      PORT: port,
+    };
+    const commands = commandsOf(page).filter((line) => !setup.test(line));
+    expect(commands).to.include(start).and.to.have.length.above(15);
+    const begin = commands.indexOf(start);
+    const run = async (lines: readonly string[]) => {
+      const script = lines.join('\n').replaceAll('127.0.0.1:3000', `127.0.0.1:${port}`);
+      const child = spawn('bash', ['-euo', 'pipefail', '-c', script], {
+        cwd: folder,
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const [output, errors] = [text(child.stdout), text(child.stderr)];
+      const [code] = (await once(child, 'close')) as [number];
+      expect(code, `${await output}\n${await errors}`).to.equal(0);
+      return output;
+    };
+    const written = await run(commands.slice(0, begin));
+    expect(written).to.include('bot: Hello, Sam Sample! How can I help?').and.include('Made hello');
+    service = spawn('npx', ['switchboard', 'start'], { cwd: folder, env, stdio: 'ignore' });
+    await until(async () =>
+      fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    );
+    const played = await run(commands.slice(begin + 1));
+    expect(played).to.include('Welcome, there! How can I help?'.replace('there', 'Kim'));
+  });
+
+  it('has every member of ctx, with an example', () => {
+    const source = readFileSync(join(root, 'src/packages/bot-api.ts'), 'utf8');
+    const members = membersOf(source, 'Context');
+    expect(members).to.include.members(['reply', 'storage', 'fetch', 'history']).and.have.length.above(20);
+    const rows = page.split('\n').filter((line) => line.startsWith('| `ctx.'));
+    for (const member of members) {
+      const row = rows.find((line) => new RegExp(`^\\| \`ctx\\.${member}\\b`).test(line));
+      expect(row, member).to.match(new RegExp(`\\|.*\\|.*ctx\\.${member}\\b`));
+    }
+  });
+
+  it('has every member of a simulation', () => {
+    const source = readFileSync(join(root, 'src/testing/api.ts'), 'utf8');
+    for (const member of membersOf(source, 'Simulation').filter((name) => name !== 'now')) {
+      expect(page, member).to.include(`sim.${member}`);
+    }
+  });
+});
