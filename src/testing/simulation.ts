@@ -1,8 +1,8 @@
 import assert from 'node:assert';
 import { assign } from '../domain/conversations/assignments.ts';
-import { toggleStatus, wake } from '../domain/conversations/lifecycle.ts';
+import { toggleStatus } from '../domain/conversations/lifecycle.ts';
 import { send } from '../domain/conversations/send.ts';
-import { system, type Actor } from '../events/transaction.ts';
+import type { Actor } from '../events/transaction.ts';
 import type { BotToRun } from '../records/bot-to-run.ts';
 import type { SendRequest } from '../runs/doors/fetch.ts';
 import type { InstalledPlugin } from '../runs/installed-plugins.ts';
@@ -130,9 +130,9 @@ export class SimulatedConversation implements Simulation {
     assert(seconds >= 0, 'Time does not run backwards: `advance` takes a positive number of seconds');
     const end = new Date(this.now.getTime() + seconds * 1000);
     this.#begin();
-    for (let due = this.#nextDue(end); due; due = this.#nextDue(end)) {
+    for (let due = this.#stage.nextDue(end); due; due = this.#stage.nextDue(end)) {
       if (due > this.now) this.#stage.now = due;
-      await this.#stage.transact(system, (tx) => wake(tx, this.#stage.conversation.id));
+      await this.#stage.happen();
       await this.#play();
     }
     this.#stage.now = end;
@@ -198,11 +198,6 @@ export class SimulatedConversation implements Simulation {
 
   #begin(): void {
     this.#sinceMessage = this.#stage.messages.length;
-  }
-
-  #nextDue(end: Date): Date | null {
-    const { snoozedUntil, status } = this.#stage.conversation;
-    return status === 'snoozed' && snoozedUntil && snoozedUntil <= end ? snoozedUntil : null;
   }
 
   #note(happening: Happening): void {

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createDatabase } from '../support/postgres.ts';
 import { installElsewhere, packProject } from '../support/packed.ts';
-import { until } from './helpers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const page = readFileSync(join(root, 'docs/plugins.md'), 'utf8');
@@ -29,6 +29,13 @@ function membersOf(source: string, name: string): string[] {
   return [...body.matchAll(/^ {2}(?:readonly )?(\w+)[?(:<]/gm)].map(([, member]) => member ?? '');
 }
 
+async function isReady(url: string): Promise<boolean> {
+  return fetch(`${url}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
 describe('docs/plugins.md', function () {
   this.timeout(180_000);
   const made: string[] = [];
@@ -45,6 +52,8 @@ describe('docs/plugins.md', function () {
     const packed = mkdtempSync(join(tmpdir(), 'switchboard-docs-'));
     const folder = installElsewhere(packProject(packed));
     made.push(packed, folder);
+    // A start leaves its address in a DATA_DIR that is there, as it is with the embedded database.
+    mkdirSync(join(folder, '.data'));
     const port = String(20_000 + (process.pid % 20_000));
     const env = {
       PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
@@ -73,12 +82,7 @@ describe('docs/plugins.md', function () {
     const written = await run(commands.slice(0, begin));
     expect(written).to.include('bot: Hello, Sam Sample! How can I help?').and.include('Made hello');
     service = spawn('npx', ['switchboard', 'start'], { cwd: folder, env, stdio: 'ignore' });
-    await until(async () =>
-      fetch(`http://127.0.0.1:${port}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    );
+    for (let look = 0; look < 300 && !(await isReady(`http://127.0.0.1:${port}`)); look += 1) await sleep(200);
     const played = await run(commands.slice(begin + 1));
     expect(played).to.include('Welcome, there! How can I help?'.replace('there', 'Kim'));
   });

@@ -2,6 +2,7 @@ import { ApiError } from '../../errors.ts';
 import type { ScheduledCall } from '../../events/catalog.ts';
 import { system, transact, type Transaction } from '../../events/transaction.ts';
 import type { Database } from '../../postgres/database.ts';
+import type { Conversation } from '../../records/conversation.ts';
 import { sql } from '../../postgres/sql.ts';
 import { decide } from '../conversations/arbiter.ts';
 import { holdFree } from '../conversations/hold.ts';
@@ -32,6 +33,16 @@ export async function scheduleCall(tx: Transaction, conversationId: number, call
     throw new ApiError(422, 'too_many_schedules', `A bot may have ${maxCalls} calls waiting in a conversation`);
   }
   tx.announceCall(call.at);
+}
+
+/** Calls a bot as it asked, unless it no longer serves the conversation. Says schedule. */
+export function sayScheduled(
+  tx: Transaction,
+  conversation: Conversation,
+  { botId, scheduled }: { botId: number; scheduled: ScheduledCall },
+): void {
+  if (conversation.bot?.id !== botId) return;
+  tx.record('schedule', { conversation, scheduled }, decide('schedule', conversation, tx.actor));
 }
 
 interface DueCall {
@@ -87,9 +98,7 @@ async function callSome(database: Database, calls: readonly DueCall[]): Promise<
     );
     for (const { agent_bot_id: botId, conversation_id: id, name, data, at } of due) {
       const conversation = conversations.get(id);
-      if (conversation?.bot?.id !== botId) continue;
-      const scheduled = { name, data, at: new Date(at) };
-      tx.record('schedule', { conversation, scheduled }, decide('schedule', conversation, tx.actor));
+      if (conversation) sayScheduled(tx, conversation, { botId, scheduled: { name, data, at: new Date(at) } });
     }
     return due.length;
   });

@@ -1,6 +1,7 @@
 import type { CompiledQuery } from 'kysely';
 import type { Message } from '../../records/message.ts';
 import type { Executor } from '../../postgres/sql.ts';
+import { scheduleAnswers, type ScheduledRow } from './schedule-rows.ts';
 import { storageAnswers, type StoredRow } from './storage-rows.ts';
 
 /** What the statements of verbs find on the stage. */
@@ -9,6 +10,7 @@ export interface StageRows {
   /** The names of teams that were asked for; the first has the id 1. */
   readonly teams: string[];
   readonly stored: StoredRow[];
+  readonly scheduled: ScheduledRow[];
 }
 
 type Values = readonly unknown[];
@@ -33,6 +35,7 @@ const answers: readonly Answer[] = [
   { statement: /^SELECT id, name FROM teams\b/, rows: (stage, [, id]) => [{ id, name: teamOf(stage, Number(id)) }] },
   { statement: /^SELECT id FROM teams\b/, rows: (stage, [, name]) => [{ id: teamIdOf(stage, String(name)) }] },
   ...storageAnswers,
+  ...scheduleAnswers,
 ];
 
 /** Answers the statements of the verbs that bots and people use, from the stage. Rejects on any other. */

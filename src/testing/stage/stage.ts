@@ -1,14 +1,17 @@
+import { sayScheduled } from '../../domain/bots/schedules.ts';
 import { silenceOf } from '../../domain/conversations/arbiter.ts';
+import { wake } from '../../domain/conversations/lifecycle.ts';
 import { nextSilence, stateOf } from '../../domain/conversations/silence.ts';
 import { keepSilence } from '../../domain/conversations/silence.ts';
 import { bodyOf, type EventName, type Subject } from '../../events/catalog.ts';
 import type { BotDecision } from '../../events/outbox.ts';
-import type { Actor, Transaction } from '../../events/transaction.ts';
+import { system, type Actor, type Transaction } from '../../events/transaction.ts';
 import type { Contact } from '../../records/contact.ts';
 import type { Conversation } from '../../records/conversation.ts';
 import type { Message } from '../../records/message.ts';
 import type { ServingBot } from '../../records/serving-bot.ts';
 import type { SimulateOptions } from '../api.ts';
+import type { ScheduledRow } from './schedule-rows.ts';
 import type { StoredRow } from './storage-rows.ts';
 import { StageTransaction, type StageState } from './transaction.ts';
 
@@ -44,6 +47,7 @@ export class Stage implements StageState {
   readonly messages: Message[] = [];
   readonly teams: string[] = [];
   stored: StoredRow[] = [];
+  scheduled: ScheduledRow[] = [];
   readonly #told: (happening: Happening) => void;
   #events: StageEvent[] = [];
   #happened: Happening[] = [];
@@ -78,6 +82,25 @@ export class Stage implements StageState {
     return silenceOf(this.conversation);
   }
 
+  /** When the next thing happens by itself, until `end`: a snooze ends, or the bot is called as it asked; null for none. */
+  nextDue(end: Date): Date | null {
+    const { status, snoozedUntil } = this.conversation;
+    const times = this.scheduled.map(({ at }) => at);
+    if (status === 'snoozed' && snoozedUntil) times.push(snoozedUntil);
+    const [first] = times.filter((time) => time <= end).sort((one, other) => one.getTime() - other.getTime());
+    return first ?? null;
+  }
+
+  /** Lets everything happen that is due by now. */
+  async happen(): Promise<void> {
+    const due = this.scheduled.filter(({ at }) => at <= this.now);
+    await this.transact(system, async (tx) => {
+      await wake(tx, this.conversation.id);
+      this.scheduled = this.scheduled.filter((call) => !due.includes(call));
+      for (const { botId, ...scheduled } of due) sayScheduled(tx, this.conversation, { botId, scheduled });
+    });
+  }
+
   /** The oldest event that the bot has not been called for. */
   takeEvent(): StageEvent | undefined {
     return this.#events.shift();
@@ -86,7 +109,7 @@ export class Stage implements StageState {
   /** Runs verbs on behalf of the actor: if they fail, nothing has changed and nothing was said. */
   async transact<Result>(actor: Actor, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     const before = structuredClone(this.conversation);
-    const stored = structuredClone(this.stored);
+    const [stored, scheduled] = [structuredClone(this.stored), structuredClone(this.scheduled)];
     const [messages, events] = [this.messages.length, this.#events.length];
     try {
       const result = await work(new StageTransaction(this, actor));
@@ -96,7 +119,7 @@ export class Stage implements StageState {
       Object.assign(this.conversation, before);
       this.messages.length = messages;
       this.#events.length = events;
-      this.stored = stored;
+      Object.assign(this, { stored, scheduled });
       throw error;
     } finally {
       this.#happened = [];
