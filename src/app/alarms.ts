@@ -18,28 +18,36 @@ const pruneMs = 3_600_000;
 const recountMs = 24 * 3_600_000;
 const retryMs = 60_000;
 
-/** The recurring tasks of the alarm clock, and how often each runs. `retry` makes the deliveries that are due. */
+/** The tasks of the alarm clock, and how often each runs. `retry` makes the deliveries that are due. */
 export function alarmsOf(
   database: Database,
   { retentionDays, retry }: { retentionDays: number; retry: () => void },
 ): Alarm[] {
   return [
     { name: 'wake-snoozed', everyMs: sweepMs, ring: () => wakeDueSnoozes(database) },
-    { name: 'call-scheduled', everyMs: sweepMs, ring: () => callScheduled(database) },
+    { name: 'call-scheduled', everyMs: null, ring: () => callScheduled(database) },
     { name: 'check-sla', everyMs: sweepMs, ring: () => checkSla(database) },
     { name: 'finish-leftovers', everyMs: sweepMs, ring: () => finishLeftovers(database) },
     { name: 'retry-deliveries', everyMs: retryMs, ring: async () => retry() },
     { name: 'recount-conversations', everyMs: recountMs, ring: () => recountConversations(database) },
-    { name: 'delete-old-events', everyMs: pruneMs, ring: () => deleteOldEvents(database, retentionDays) },
-    { name: 'delete-expired-storage', everyMs: pruneMs, ring: () => deleteExpiredStorage(database) },
-    { name: 'delete-released-bundles', everyMs: pruneMs, ring: () => deleteReleasedBundles(database) },
-    { name: 'delete-old-idempotency-keys', everyMs: pruneMs, ring: () => deleteOldIdempotencyKeys(database) },
+    { name: 'delete-old-rows', everyMs: pruneMs, ring: () => deleteOldRows(database, retentionDays) },
   ];
 }
 
-// One alarm for what requests leave behind: each row of Agenda costs three statements whenever it rings.
-async function finishLeftovers(database: Database): Promise<void> {
-  const works = [finishErasures, finishRenames, finishBacklogs, mergeCountChanges].map((work) => work(database));
+// One alarm for several works: each row of Agenda costs three statements whenever it rings. A scheduled call has an alarm at
+// its moment; this one makes the calls whose alarm was lost.
+function finishLeftovers(database: Database): Promise<void> {
+  const works = [finishErasures, finishRenames, finishBacklogs, mergeCountChanges, callScheduled];
+  return doAll(works.map((work) => work(database)));
+}
+
+function deleteOldRows(database: Database, retentionDays: number): Promise<void> {
+  const works = [deleteExpiredStorage, deleteReleasedBundles, deleteOldIdempotencyKeys];
+  return doAll([deleteOldEvents(database, retentionDays), ...works.map((work) => work(database))]);
+}
+
+// One work that fails does not end the others; its error is thrown when all have ended.
+async function doAll(works: readonly Promise<unknown>[]): Promise<void> {
   const failed = (await Promise.allSettled(works)).find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 }

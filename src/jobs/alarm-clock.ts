@@ -7,7 +7,8 @@ import type { Clock } from '../lib/ports.ts';
 /** A function that the clock calls. It looks for due rows in the database, so that an additional call does no harm. */
 export interface Alarm {
   name: string;
-  everyMs: number;
+  /** Null for an alarm that rings at set moments only. */
+  everyMs: number | null;
   ring: () => Promise<unknown>;
 }
 
@@ -70,7 +71,7 @@ export class AlarmClock {
   /** Starts ringing; the database must be reachable and migrated. */
   async start(): Promise<void> {
     await this.#agenda.start();
-    const names = this.#options.alarms.map(({ name }) => name);
+    const names = this.#options.alarms.flatMap(({ name, everyMs }) => (everyMs === null ? [] : name));
     await this.#pool.query(`DELETE FROM agenda_jobs WHERE type = 'single' AND name <> ALL ($1)`, [names]);
     const { rows } = await this.#pool.query<{ name: string }>(`SELECT name FROM agenda_jobs WHERE type = 'single'`);
     await this.#setRecurring(new Set(rows.map(({ name }) => name)));
@@ -110,7 +111,7 @@ export class AlarmClock {
 
   async #setRecurring(present: ReadonlySet<string>): Promise<void> {
     for (const { name, everyMs } of this.#options.alarms) {
-      if (!present.has(name)) await this.#agenda.every(everyMs, name);
+      if (everyMs !== null && !present.has(name)) await this.#agenda.every(everyMs, name);
     }
   }
 }

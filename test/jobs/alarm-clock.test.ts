@@ -59,7 +59,7 @@ describe('the alarm clock', function () {
 
   it('carries no truth: with all its rows gone, snoozes end in time and the recurring alarms are back', async () => {
     const names = await recurring(app);
-    expect(names).to.include.members(['delete-old-events', 'wake-snoozed']);
+    expect(names).to.include.members(['delete-old-rows', 'wake-snoozed']);
     const snoozes = await snoozeSome(app, [2, 3]);
     await app.query('TRUNCATE agenda_jobs');
     const truncatedAt = Date.now();
@@ -72,12 +72,12 @@ describe('the alarm clock', function () {
   it('is not held up by what a killed process had locked', () => expectWoken(crashed, lateSnoozes));
 
   it('is neither put off nor brought forward by another process or a restart', async () => {
-    const due = `UPDATE agenda_jobs SET next_run_at = now() + interval '20 minutes' WHERE name = 'delete-old-events'`;
+    const due = `UPDATE agenda_jobs SET next_run_at = now() + interval '20 minutes' WHERE name = 'delete-old-rows'`;
     await app.query(due);
     const other = await TestApp.start({ databaseUrl: app.databaseUrl });
     const [alarm] = await app.query(
       `SELECT next_run_at BETWEEN now() + interval '19 minutes' AND now() + interval '21 minutes' AS kept
-       FROM agenda_jobs WHERE name = 'delete-old-events'`,
+       FROM agenda_jobs WHERE name = 'delete-old-rows'`,
     );
     await other.app.stop();
     expect(alarm).to.deep.equal({ kept: true });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { alarmsOf } from '../../src/app/alarms.ts';
 import { callScheduled } from '../../src/domain/bots/schedules.ts';
 import { messagesOf } from '../faults/plugins.ts';
 import { BotHouse } from './house.ts';
@@ -80,6 +81,17 @@ describe('calls that bots schedule', function () {
     }
     expect(await replies(id)).to.have.length(3);
     expect(await rows(id)).to.have.length(1);
+  });
+
+  it('are made with what else was left behind when their own alarm was lost', async () => {
+    const id = await asked(`ctx.schedule({ inSeconds: 60 }, 'late', null);`);
+    await house.app.query(`DELETE FROM agenda_jobs WHERE name = 'call-scheduled-once'`);
+    clock.ahead += 61_000;
+    const alarms = alarmsOf(house.app.app.database, { retentionDays: 30, retry: () => undefined });
+    await alarms.find(({ name }) => name === 'finish-leftovers')?.ring();
+    await house.runAfter(id, 1);
+    expect(await replies(id)).to.have.length(1);
+    expect(await rows(id)).to.deep.equal([]);
   });
 
   it('are silent after a takeover, and when another bot serves', async () => {
