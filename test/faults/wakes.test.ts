@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import { TestApp } from '../support/app.ts';
 import { Receiver } from '../support/receiver.ts';
 
@@ -8,6 +9,8 @@ const never = { enginePollMs: 600_000 };
 // At rest an engine looks every second.
 const seldom = { enginePollMs: 50 };
 const restMs = 2_500;
+// As long as a message of another process may take to reach the engine.
+const promisedMs = 250;
 
 describe('what another process has committed', function () {
   this.timeout(60_000);
@@ -67,6 +70,43 @@ describe('what another process has committed', function () {
   it('is found by looking when nobody tells of it at all', async () => {
     engine = await start(seldom);
     await sleep(restMs);
+    await writeUntold();
+    await receiver.waitFor(1, 5_000);
+    await web.eventually(async () => (await web.query('SELECT FROM unplaced_events')).length === 0, 5_000);
+  });
+
+  it('wakes the engine by one call for each message, and by nothing else', async () => {
+    engine = await start(never);
+    // The alarm of retries rings once at the start, and a minute later.
+    const rung = `SELECT FROM agenda_jobs WHERE name = 'retry-deliveries' AND last_finished_at IS NOT NULL`;
+    await web.eventually(async () => (await web.query(rung)).length > 0, 10_000);
+    const calls: unknown[] = [];
+    const listener = new Client({ connectionString: web.databaseUrl });
+    await listener.connect();
+    try {
+      listener.on('notification', ({ payload = '' }) => calls.push(JSON.parse(payload)));
+      await listener.query('LISTEN switchboard_wake');
+      const [webhook] = await web.query<{ id: number }>('SELECT id FROM webhooks');
+      const deliveries = [{ kind: 'webhook', id: webhook?.id, accountId: 1 }];
+      const call = { events: true, plugins: false, deliveries };
+      await writeUntold();
+      await sleep(promisedMs);
+      expect(receiver.received).to.deep.equal([]);
+      await web.query('SELECT pg_notify($1, $2)', ['switchboard_wake', JSON.stringify(call)]);
+      await receiver.waitFor(1, 2_000);
+      for (let count = 2; count <= 4; count += 1) {
+        await say();
+        await receiver.waitFor(count, 2_000);
+        await web.eventually(async () => calls.length >= count, 2_000);
+        expect(calls).to.deep.equal(Array.from({ length: count }, () => call));
+      }
+      await web.eventually(async () => (await web.query('SELECT FROM unplaced_events')).length === 0, 2_000);
+    } finally {
+      await listener.end();
+    }
+  });
+
+  async function writeUntold(): Promise<void> {
     await web.query(
       `WITH event AS (INSERT INTO events (account_id, name, conversation_id, sequence, account_payload)
          VALUES (1, 'message_created', $1, 1000, '{}') RETURNING id),
@@ -77,9 +117,7 @@ describe('what another process has committed', function () {
        SELECT 1, event.id, lane.id, 'webhook', lane.endpoint_id FROM event, lane`,
       [conversationId],
     );
-    await receiver.waitFor(1, 5_000);
-    await web.eventually(async () => (await web.query('SELECT FROM unplaced_events')).length === 0, 5_000);
-  });
+  }
 
   it('is tried again in time by a process that knows of the retry from its alarm only', async () => {
     receiver.answerWith((_, response) => void response.writeHead(500).end());
