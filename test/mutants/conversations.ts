@@ -34,8 +34,8 @@ export const conversations: readonly Mutant[] = [
   },
   {
     file: 'src/domain/conversations/list.ts',
-    text: 'order: `c.${filter.sort} ${direction}, c.id ${direction}`,',
-    replacement: 'order: `c.${filter.sort} ${direction}`,',
+    text: 'ORDER BY c.place ${direction}, c.id ${direction} LIMIT',
+    replacement: 'ORDER BY c.place ${direction} LIMIT',
     test: 'test/postgres/plans.test.ts',
     only: 'what is sorted after it was found',
     harm: 'Conversations repeat on the next page of the list, or are missing.',
@@ -123,8 +123,8 @@ export const conversations: readonly Mutant[] = [
   },
   {
     file: 'src/domain/conversations/search.ts',
-    text: 'isCommon(executor, actor, [',
-    replacement: "isCommon(executor, { ...actor, kind: 'system' }, [",
+    text: 'sample.matches >= matchesOfCommonText',
+    replacement: 'sample.everywhere >= matchesOfCommonText',
     test: 'test/api/accounts/conversation-list.test.ts',
     only: 'whatever is written',
     harm: 'A bot reads other conversations letter by letter, by whether a search is exact.',

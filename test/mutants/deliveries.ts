@@ -27,9 +27,8 @@ export const deliveries: readonly Mutant[] = [
   },
   {
     file: 'src/deliveries/core/slots.ts',
-    text: `    add(this.#toReceiver, endpoint.id, -1);
-`,
-    replacement: '',
+    text: 'add(this.#toReceiver, endpoint.id, by);',
+    replacement: 'add(this.#toReceiver, endpoint.id, 1);',
     test: 'test/deliveries/slots.test.ts',
     harm: 'Nothing is delivered any more to an endpoint once it has had as many deliveries as it may have at once.',
   },
@@ -39,6 +38,13 @@ export const deliveries: readonly Mutant[] = [
     replacement: 'failures',
     test: 'test/faults/lost-claims.test.ts',
     harm: 'Deliveries to a receiver that is down for a while are given up as defective.',
+  },
+  {
+    file: 'src/deliveries/queue/finish.ts',
+    text: ' AND locked.version = seen.version',
+    replacement: '',
+    test: 'test/faults/changed-lanes.test.ts',
+    harm: 'What comes into a lane while a result is written waits until something else comes.',
   },
   {
     file: 'src/deliveries/queue/lease.ts',
@@ -123,8 +129,8 @@ export const deliveries: readonly Mutant[] = [
   },
   {
     file: 'src/deliveries/queue/hold.ts',
-    text: 'h.failures < ${holdAttempts}',
-    replacement: 'h.failures <= ${holdAttempts}',
+    text: "h.state = 'pending' AND h.failures < ${holdAttempts}",
+    replacement: "h.state = 'pending' AND h.failures <= ${holdAttempts}",
     test: 'test/deliveries/lane-model.test.ts',
     harm: 'A failing delivery holds back the later ones of its conversation for one attempt more than is promised.',
   },

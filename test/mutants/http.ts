@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 export const http: readonly Mutant[] = [
   {
     file: 'src/http/route/form-body.ts',
-    text: `  if (!isUtf8(bytes)) throw badRequest('invalid_form', 'The body is not valid UTF-8.');
+    text: `  if (!isText) throw badRequest('invalid_form', 'The body is not valid UTF-8.');
 `,
     replacement: '',
     test: 'test/http/multipart.test.ts',
@@ -12,8 +12,8 @@ export const http: readonly Mutant[] = [
   },
   {
     file: 'src/http/route/form-body.ts',
-    text: "const isFile = parameters.has('filename') || parameters.has('filename*');",
-    replacement: 'const isFile = false;',
+    text: "const saysFile = parameters.has('filename') || parameters.has('filename*');",
+    replacement: 'const saysFile = false;',
     test: 'test/http/multipart.test.ts',
     only: 'a file',
     harm: 'A file that was to be sent becomes the text of the message.',

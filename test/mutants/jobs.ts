@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 export const jobs: readonly Mutant[] = [
   {
     file: 'src/jobs/alarm-clock.ts',
-    text: `    this.#restore = setInterval(() => void this.#setRecurring().catch(this.#options.failed), restoreMs);
+    text: `      this.#recurring(new Set(rows.filter((row) => row.is_recurring).map(({ name }) => name)));
 `,
     replacement: '',
     test: 'test/jobs/alarm-clock.test.ts',

@@ -3,8 +3,8 @@ import type { Mutant } from './mutant.ts';
 export const root: readonly Mutant[] = [
   {
     file: 'src/app/compose.ts',
-    text: '(touched) => servesEngine && engine.poke(touched)',
-    replacement: '(touched) => engine.poke(touched)',
+    text: 'if (servesEngine) engine.poke(deliveries);',
+    replacement: 'engine.poke(deliveries);',
     test: 'test/api/accounts/webhooks.test.ts',
     only: 'a process that serves requests alone',
     harm: 'A web process makes deliveries, which nobody waits for when it ends.',

@@ -93,7 +93,7 @@ export const runs: readonly Mutant[] = [
   },
   {
     file: 'src/sandbox/child/isolate.ts',
-    text: 'Math.min(limits.sliceMs, Math.ceil(computingMsOf(limits) - beganAt))',
+    text: 'Math.min(limits.sliceMs, Math.ceil(limits.computingMs - beganAt))',
     replacement: 'limits.sliceMs',
     test: 'test/sandbox/sandbox.test.ts',
     only: 'slices together',
