@@ -24,9 +24,9 @@ export function alarmsOf(
   { retentionDays, retry }: { retentionDays: number; retry: () => void },
 ): Alarm[] {
   return [
-    { name: 'wake-snoozed', everyMs: sweepMs, ring: () => wakeDueSnoozes(database) },
+    { name: 'wake-snoozed', everyMs: null, ring: () => wakeDueSnoozes(database) },
     { name: 'call-scheduled', everyMs: null, ring: () => callScheduled(database) },
-    { name: 'check-sla', everyMs: sweepMs, ring: () => checkSla(database) },
+    { name: 'do-what-is-due', everyMs: sweepMs, ring: () => doWhatIsDue(database) },
     { name: 'finish-leftovers', everyMs: sweepMs, ring: () => finishLeftovers(database) },
     { name: 'retry-deliveries', everyMs: retryMs, ring: async () => retry() },
     { name: 'recount-conversations', everyMs: recountMs, ring: () => recountConversations(database) },
@@ -34,10 +34,15 @@ export function alarmsOf(
   ];
 }
 
-// One alarm for several works: each row of Agenda costs three statements whenever it rings. A scheduled call has an alarm at
-// its moment; this one makes the calls whose alarm was lost.
+// Few alarms for many works: each row of Agenda costs three statements whenever it rings. Snoozes and scheduled calls have
+// alarms at their moments; this one serves those whose alarm was lost.
+function doWhatIsDue(database: Database): Promise<void> {
+  return doAll([wakeDueSnoozes, callScheduled, checkSla].map((work) => work(database)));
+}
+
+// What requests leave behind may take long, and what is due does not wait for it.
 function finishLeftovers(database: Database): Promise<void> {
-  const works = [finishErasures, finishRenames, finishBacklogs, mergeCountChanges, callScheduled];
+  const works = [finishErasures, finishRenames, finishBacklogs, mergeCountChanges];
   return doAll(works.map((work) => work(database)));
 }
 

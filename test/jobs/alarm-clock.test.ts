@@ -59,7 +59,7 @@ describe('the alarm clock', function () {
 
   it('carries no truth: with all its rows gone, snoozes end in time and the recurring alarms are back', async () => {
     const names = await recurring(app);
-    expect(names).to.include.members(['delete-old-rows', 'wake-snoozed']);
+    expect(names).to.include.members(['delete-old-rows', 'do-what-is-due']);
     const snoozes = await snoozeSome(app, [2, 3]);
     await app.query('TRUNCATE agenda_jobs');
     const truncatedAt = Date.now();

@@ -61,8 +61,8 @@ export const root: readonly Mutant[] = [
   },
   {
     file: 'src/app/alarms.ts',
-    text: "{ name: 'check-sla', everyMs: sweepMs",
-    replacement: "{ name: 'check-sla', everyMs: pruneMs",
+    text: "{ name: 'do-what-is-due', everyMs: sweepMs",
+    replacement: "{ name: 'do-what-is-due', everyMs: pruneMs",
     test: 'test/api/accounts/sla-policies.test.ts',
     only: 'by the clock',
     harm: 'A broken promise is told an hour late.',

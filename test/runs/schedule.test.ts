@@ -83,12 +83,12 @@ describe('calls that bots schedule', function () {
     expect(await rows(id)).to.have.length(1);
   });
 
-  it('are made with what else was left behind when their own alarm was lost', async () => {
+  it('are made with what else is due when their own alarm was lost', async () => {
     const id = await asked(`ctx.schedule({ inSeconds: 60 }, 'late', null);`);
     await house.app.query(`DELETE FROM agenda_jobs WHERE name = 'call-scheduled-once'`);
     clock.ahead += 61_000;
     const alarms = alarmsOf(house.app.app.database, { retentionDays: 30, retry: () => undefined });
-    await alarms.find(({ name }) => name === 'finish-leftovers')?.ring();
+    await alarms.find(({ name }) => name === 'do-what-is-due')?.ring();
     await house.runAfter(id, 1);
     expect(await replies(id)).to.have.length(1);
     expect(await rows(id)).to.deep.equal([]);
