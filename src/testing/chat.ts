@@ -1,6 +1,7 @@
 import { PluginError } from '../packages/plugin-error.ts';
 import { openConfig } from '../packages/manifest.ts';
 import type { ReadPackage } from '../packages/read.ts';
+import type { SendRequest } from '../runs/doors/fetch.ts';
 import type { SimulateOptions, Simulation } from './api.ts';
 import { readOnce } from './read-once.ts';
 import { awake, createIdleSandbox } from './sandbox.ts';
@@ -17,13 +18,14 @@ export interface Chat {
   close(): Promise<void>;
 }
 
-/** Like SimulateOptions; `told` gets each line of the transcript as it arises. */
+/** Like SimulateOptions; `told` gets each line of the transcript as it arises, `send` sends the bot's requests. */
 export interface ChatOptions extends SimulateOptions {
+  send: SendRequest;
   told: (line: string) => void;
 }
 
 /** Opens a chat. Rejects with a PluginError. */
-export async function openChat(directory: string, { told, ...options }: ChatOptions): Promise<Chat> {
+export async function openChat(directory: string, { told, send, ...options }: ChatOptions): Promise<Chat> {
   let pack = await read(directory, options);
   const sandbox = createIdleSandbox();
   const { id, name, version } = pack.manifest;
@@ -38,7 +40,7 @@ export async function openChat(directory: string, { told, ...options }: ChatOpti
   const plugin = () => ({ id, manifest: pack.manifest, bundle: pack.bundle });
   return {
     name: `${name} ${version}`,
-    sim: new SimulatedConversation({ plugin, sandbox, bot, told }, options),
+    sim: new SimulatedConversation({ plugin, sandbox, bot, told, send }, options),
     reload: async () => {
       try {
         const before = pack.bundle.hash;

@@ -15,6 +15,7 @@ import { migrations } from './migrations.ts';
 import { root } from './root.ts';
 import { runRecords } from './run-records.ts';
 import { runs } from './runs.ts';
+import { testing } from './testing.ts';
 import type { Mutant } from './mutant.ts';
 
 /** Every planted mistake. */
@@ -34,6 +35,7 @@ export const mutants: readonly Mutant[] = [
   ...runs,
   ...runRecords,
   ...cli,
+  ...testing,
   ...root,
   ...migrations,
 ];

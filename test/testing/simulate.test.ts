@@ -198,6 +198,26 @@ describe('the test kit', function () {
     expect(problem).to.include('`version`').and.include('`events`');
   });
 
+  it('calls the bot as it asked, with its data, the latest of a name only, and not after a takeover', async () => {
+    const bot = makeBot(
+      `message_created(ctx) { ctx.schedule({ inSeconds: 120 }, 'ask', ctx.message.content); },
+       schedule(ctx) { ctx.reply(ctx.event.name + ' ' + ctx.event.data + ' ' + ctx.now.toISOString()); },`,
+      { events: ['message_created', 'schedule'], permissions: { conversation: ['reply'], schedule: true } },
+    );
+    const sim = await simulate(bot, { now: '2026-01-05T10:00:00Z' });
+    await sim.customer('one');
+    await sim.advance(60);
+    await sim.customer('two');
+    await sim.advance(119);
+    sim.expectSilence();
+    await sim.advance(1000);
+    expect(sim.replies()).to.deep.equal(['ask two 2026-01-05T10:03:00.000Z']);
+    await sim.customer('three');
+    await sim.human.takesOver();
+    await sim.advance(1000);
+    sim.expectSilence();
+  });
+
   describe('the doors of ctx', () => {
     const network = { hosts: ['api.shop.example'], methods: ['GET', 'POST'] };
     const permissions = {
@@ -267,6 +287,16 @@ describe('the test kit', function () {
       await unasked.customer('Hello');
       unasked.expectSilence();
       expect(unasked.runs()[0]).to.deep.include({ outcome: 'forbidden_action' });
+    });
+
+    it('drops what the customer would see when a person takes over while a host is asked', async () => {
+      const bot = withDoors(`await ctx.fetch('${url}'); ctx.reply('sent');`);
+      const sim = await simulate(bot, {
+        fetch: [{ url, reply: async () => (await sim.human.takesOver(), { status: 200 }) }],
+      });
+      await sim.customer('Hello');
+      sim.expectSilence();
+      expect(sim.runs()[0]).to.include({ outcome: 'superseded' });
     });
 
     it('remembers what is stored, with its time and its bounds, and only what a run that was applied has stored', async () => {

@@ -4,7 +4,9 @@ import { createInterface } from 'node:readline';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { systemClock } from '../../lib/ports.ts';
 import { printable } from '../../lib/printable.ts';
+import { createOutboundHttp } from '../../outbound/http.ts';
 import { PluginError } from '../../packages/plugin-error.ts';
+import { sendOutbound } from '../../runs/doors/send.ts';
 import { openChat, type Chat } from '../../testing/chat.ts';
 
 export interface DevOptions {
@@ -14,6 +16,14 @@ export interface DevOptions {
 }
 
 const settleMs = 100;
+/** The bounds of requests; a service has them in its configuration. */
+const requests = {
+  allowCidrs: [],
+  timeoutMs: 10_000,
+  maxResponseBytes: 1024 * 1024,
+  allHeaders: true,
+  connectionsPerOrigin: 8,
+};
 const help = `A line is a message of the customer. Commands:
   /human           a person takes the conversation over      /back      and gives it back to the bot
   /say TEXT        a person answers                          /resolve   and resolves it
@@ -21,7 +31,8 @@ const help = `A line is a message of the customer. Commands:
   /state           shows the conversation                    /quit      ends the chat`;
 
 /**
- * The command `plugin dev`: a chat with the bot in the terminal, without a database; it is read again when a file changes.
+ * The command `plugin dev`: a chat with the bot in the terminal, without a database; it is read again when a file changes, and
+ * its requests are sent to the hosts that its manifest lists.
  * Input may come from a pipe. Resolves at its end. Throws OperatorError for a package that cannot be used.
  */
 export async function chatWithPlugin(directory: string, { json = false, ...options }: DevOptions): Promise<void> {
@@ -29,7 +40,9 @@ export async function chatWithPlugin(directory: string, { json = false, ...optio
     if (json) console.log(JSON.stringify({ kind, text }));
     else for (const line of text.split('\n')) console.log(printable(line));
   };
-  const chat = await open(directory, { ...options, now: systemClock.now(), told: (line) => say('line', line) });
+  const outbound = createOutboundHttp(requests);
+  const send = sendOutbound(outbound, requests.maxResponseBytes);
+  const chat = await open(directory, { ...options, send, now: systemClock.now(), told: (line) => say('line', line) });
   const isTyped = process.stdin.isTTY;
   say('ready', `${chat.name}. ${isTyped ? help : '/help lists the commands.'}`);
   const stop = reloadAtChanges(directory, chat, say);
@@ -48,6 +61,7 @@ export async function chatWithPlugin(directory: string, { json = false, ...optio
   } finally {
     stop();
     await chat.close();
+    await outbound.close();
   }
 }
 
