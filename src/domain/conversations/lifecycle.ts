@@ -9,8 +9,7 @@ import { decide, refuseSilentBot } from './arbiter.ts';
 import { give, readAssignment } from './assignments.ts';
 import { autoAssign } from './auto-assignment.ts';
 import { sendInto } from './send.ts';
-import { keepSilence, nextSilence, stateOf } from './silence.ts';
-import { checkSnooze, undergo } from './status.ts';
+import { begin, checkSnooze, undergo } from './status.ts';
 
 export interface NewConversation {
   inboxId: number;
@@ -46,10 +45,7 @@ export async function createConversation(
     }),
   ]);
   if (!conversation) throw notFound('Inbox');
-  const change = { kind: 'begun', status: input.status, spoken: input.message !== null } as const;
-  const next = nextSilence(stateOf(conversation), tx.actor.kind, change);
-  keepSilence(conversation, next);
-  conversation.status = next.status;
+  begin(conversation, tx.actor.kind, { status: input.status, spoken: input.message !== null });
   tx.record('conversation_created', { conversation }, decide('conversation_created', conversation, tx.actor));
   const { message: first } = input;
   const message =

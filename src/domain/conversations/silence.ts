@@ -146,14 +146,6 @@ export function stateOf(conversation: Conversation): SilenceState {
   };
 }
 
-/** Stores the silence after a change in a locked conversation; the caller changes the status. */
-export function keepSilence(conversation: Conversation, { byBot, byPeople, streak }: NextSilence): void {
-  conversation.botSilence = conversation.bot && byBot;
-  conversation.botSilenceOf = byBot && conversation.bot ? conversation.bot.id : null;
-  conversation.humanSilence = byPeople;
-  conversation.botStreak = streak;
-}
-
 // Pending with a bot that will not answer: nobody would see the customer's message.
 function isStranded({ status: present, bot, byBot, byPeople }: SilenceState): boolean {
   if (present !== 'pending' || bot === null) return false;

@@ -1,10 +1,10 @@
 import type { Conversation, ConversationStatus } from '../../records/conversation.ts';
 import { invalid } from '../../errors.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
-import type { Transaction } from '../../events/transaction.ts';
+import type { Actor, Transaction } from '../../events/transaction.ts';
 import { unixSecondsOrNull } from '../../lib/unix-time.ts';
 import { decide, refuseSilentBot } from './arbiter.ts';
-import { keepSilence, nextSilence, stateOf, type SilenceChange } from './silence.ts';
+import { nextSilence, stateOf, type NextSilence, type SilenceChange } from './silence.ts';
 import { meetResolution } from './promises.ts';
 
 /** Checks that a snooze has an end, in the future. Errors: 422. */
@@ -59,6 +59,28 @@ export function undergo(
   if (next.status !== conversation.status) refuseSilentBot(tx.actor, conversation);
   keepSilence(conversation, next);
   moveTo(tx, conversation, next.status, until);
+}
+
+/** Begins a new conversation: with the status asked for, else with the one that its bot and its first message give it. */
+export function begin(
+  conversation: Conversation,
+  actor: Actor['kind'],
+  asked: { status: ConversationStatus | null; spoken: boolean },
+): void {
+  const next = nextSilence(stateOf(conversation), actor, { kind: 'begun', ...asked });
+  keepSilence(conversation, next);
+  conversation.status = next.status;
+}
+
+/** Stores a silence in a conversation; the caller changes the status. */
+export function keepSilence(
+  conversation: Conversation,
+  { byBot, byPeople, streak }: Omit<NextSilence, 'status'>,
+): void {
+  conversation.botSilence = conversation.bot && byBot;
+  conversation.botSilenceOf = byBot && conversation.bot ? conversation.bot.id : null;
+  conversation.humanSilence = byPeople;
+  conversation.botStreak = streak;
 }
 
 function endWaiting(tx: Transaction, conversation: Conversation): void {

@@ -1,8 +1,7 @@
 import { sayScheduled } from '../../domain/bots/schedules.ts';
 import { silenceOf } from '../../domain/conversations/arbiter.ts';
 import { wake } from '../../domain/conversations/lifecycle.ts';
-import { nextSilence, stateOf } from '../../domain/conversations/silence.ts';
-import { keepSilence } from '../../domain/conversations/silence.ts';
+import { begin, keepSilence } from '../../domain/conversations/status.ts';
 import { bodyOf, type EventName, type Subject } from '../../events/catalog.ts';
 import type { BotDecision } from '../../events/outbox.ts';
 import { system, type Actor, type Transaction } from '../../events/transaction.ts';
@@ -65,10 +64,8 @@ export class Stage implements StageState {
     this.#told = told;
     this.contact = contactOf(contact, now);
     this.conversation = conversationOf(this.contact, bot, now);
-    keepSilence(this.conversation, { status: 'open', byBot: null, byPeople: null, streak: 0 });
-    const begun = nextSilence(stateOf(this.conversation), 'contact', { kind: 'begun', status: null, spoken: false });
-    keepSilence(this.conversation, begun);
-    this.conversation.status = begun.status;
+    keepSilence(this.conversation, { byBot: null, byPeople: null, streak: 0 });
+    begin(this.conversation, 'contact', { status: null, spoken: false });
   }
 
   /** The customer, as an actor. */
