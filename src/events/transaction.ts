@@ -4,7 +4,7 @@ import type { Executor } from '../postgres/sql.ts';
 import type { ConversationDraft, RowChoice } from '../records/locked-conversations.ts';
 import type { Conversation, Named } from '../records/conversation.ts';
 import { HeldConversations } from '../records/held-conversations.ts';
-import { nextMessageId, type Message } from '../records/message.ts';
+import { nextMessageId, type Message, type MessageDraft } from '../records/message.ts';
 import type { EventName, Subject } from './catalog.ts';
 import { eventOf, type BotDecision } from './outbox.ts';
 import { commitWithRetries, type Part, type Proof, type UnitOfWork } from './unit-of-work.ts';
@@ -149,17 +149,18 @@ export class Transaction extends OuterTransaction {
     return this.#part.conversations.create(this, draft, this.now);
   }
 
-  /** Adds a message to a conversation that the transaction holds, to be inserted at the commit. */
-  async say(message: Omit<Message, 'id'>): Promise<Message> {
+  /**
+   * Adds a message to a conversation that the transaction holds, to be inserted at the commit, and records message_created
+   * with the arbiter's decision.
+   */
+  async say(conversation: Conversation, draft: MessageDraft, bot: BotDecision | null): Promise<Message> {
     const { conversations, messages } = this.#part;
-    const { conversationId } = message;
-    const said = {
-      ...message,
-      id: conversations.messageIds.get(conversationId) ?? (await nextMessageId(this.connection)),
-    };
-    conversations.messageIds.delete(conversationId);
-    messages.push(said);
-    return said;
+    const id = conversations.messageIds.get(conversation.id) ?? (await nextMessageId(this.connection));
+    conversations.messageIds.delete(conversation.id);
+    const message = { ...draft, id, conversationId: conversation.id };
+    messages.push(message);
+    this.record('message_created', { conversation, message }, bot);
+    return message;
   }
 
   /** The messages of the transaction that are not inserted yet. */

@@ -29,6 +29,9 @@ export interface Message {
   createdAt: Date;
 }
 
+/** A message that is about to be added to a conversation. */
+export type MessageDraft = Omit<Message, 'id' | 'conversationId'>;
+
 /** A message as statements return it. */
 export interface MessageRow {
   id: number;

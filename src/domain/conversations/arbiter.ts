@@ -1,5 +1,5 @@
 import type { BotSilence, Conversation, HumanSilence } from '../../records/conversation.ts';
-import type { Message } from '../../records/message.ts';
+import type { MessageDraft } from '../../records/message.ts';
 import type { ServingBot, Unfitness } from '../../records/serving-bot.ts';
 import { forbidden } from '../../errors.ts';
 import type { EventName } from '../../events/catalog.ts';
@@ -63,7 +63,7 @@ export function whyNoAnswer(conversation: Conversation): SilenceReason | Unfitne
   return (status === 'resolved' ? obstacleOf(conversation) : silenceOf(conversation)) ?? bot.unfit;
 }
 
-function deafnessToMessage(bot: ServingBot, conversation: Conversation, message: Message): Deafness | null {
+function deafnessToMessage(bot: ServingBot, conversation: Conversation, message: MessageDraft): Deafness | null {
   if (message.type === 'outgoing' && !message.private && !bot.hearsOwn) return 'own_message';
   if (message.private && !bot.hearsNotes) return 'private_note';
   return silenceOf(conversation);
@@ -77,7 +77,7 @@ export function decide(
   name: EventName,
   conversation: Conversation,
   actor: Actor,
-  message: Message | null = null,
+  message: MessageDraft | null = null,
 ): BotDecision | null {
   const { bot } = conversation;
   if (!bot) return null;
@@ -88,7 +88,7 @@ function deafness(
   bot: ServingBot,
   name: EventName,
   conversation: Conversation,
-  { actor, message }: { actor: Actor; message: Message | null },
+  { actor, message }: { actor: Actor; message: MessageDraft | null },
 ): Deafness | null {
   if (!bot.events.includes(name)) return 'event_not_wanted';
   // An unfit bot receives no new events; its pending ones fail, and people get the conversation.

@@ -1,5 +1,11 @@
 import type { Conversation } from '../../records/conversation.ts';
-import { countBotMessagesSince, type ContentType, type Message, type Sender } from '../../records/message.ts';
+import {
+  countBotMessagesSince,
+  type ContentType,
+  type Message,
+  type MessageDraft,
+  type Sender,
+} from '../../records/message.ts';
 import { forbidden, invalid } from '../../errors.ts';
 import { system, type Transaction } from '../../events/transaction.ts';
 import { lockConversation } from './access.ts';
@@ -38,8 +44,7 @@ export async function sendInto(tx: Transaction, conversation: Conversation, inpu
   const leftBy = awaitsQuarantined(conversation) ? conversation.bot : null;
   await applyToConversation(tx, conversation, input);
   Object.assign(conversation, { lastActivityAt: createdAt, updatedAt: createdAt });
-  const draft: Omit<Message, 'id'> = {
-    conversationId: conversation.id,
+  const draft: MessageDraft = {
     type: input.type,
     content: input.content,
     contentType: input.contentType ?? 'text',
@@ -50,8 +55,7 @@ export async function sendInto(tx: Transaction, conversation: Conversation, inpu
     sender: senderOf(tx, conversation, input.type),
     createdAt,
   };
-  const message = await tx.say(draft);
-  tx.record('message_created', { conversation, message }, decide('message_created', conversation, tx.actor, message));
+  const message = await tx.say(conversation, draft, decide('message_created', conversation, tx.actor, draft));
   if (message.type === 'incoming') {
     if (leftBy) await tell(tx, conversation, { content: quarantineNote(leftBy.name), private: true });
     await greet(tx, conversation, { messageId: message.id, reopened: before === 'resolved' });

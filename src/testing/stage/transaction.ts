@@ -3,7 +3,7 @@ import type { EventName, Subject } from '../../events/catalog.ts';
 import type { BotDecision } from '../../events/outbox.ts';
 import type { UnitOfWork } from '../../events/unit-of-work.ts';
 import type { Conversation } from '../../records/conversation.ts';
-import type { Message } from '../../records/message.ts';
+import type { Message, MessageDraft } from '../../records/message.ts';
 import { executorOf, type StageRows } from './rows.ts';
 
 /** What a transaction on the stage works on. */
@@ -39,8 +39,10 @@ export class StageTransaction extends Transaction {
     return Promise.resolve(conversation.id === id ? conversation : null);
   }
 
-  override say(message: Omit<Message, 'id'>): Promise<Message> {
-    return Promise.resolve({ ...message, id: this.#stage.nextMessageId() });
+  override say(conversation: Conversation, draft: MessageDraft, bot: BotDecision | null): Promise<Message> {
+    const message = { ...draft, id: this.#stage.nextMessageId(), conversationId: conversation.id };
+    this.record('message_created', { conversation, message }, bot);
+    return Promise.resolve(message);
   }
 
   override get unwritten(): readonly Message[] {
