@@ -182,6 +182,12 @@ export function fileProperties(name: SchemaName): string[] {
   return Object.keys(properties).filter((property) => properties[property]?.['contentMediaType'] !== undefined);
 }
 
+/** The JSON text of a value that the service itself made. Errors: those of assertShape. */
+export function jsonOf(name: SchemaName, value: unknown): string {
+  assertShape(name, value);
+  return JSON.stringify(value);
+}
+
 /** Throws an internal error if a value that the service itself made does not match its schema. */
 export function assertShape(name: SchemaName, value: unknown): void {
   const [first] = findProblems(name, value);

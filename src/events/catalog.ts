@@ -2,7 +2,7 @@ import type { Contact } from '../records/contact.ts';
 import type { Conversation, Named } from '../records/conversation.ts';
 import type { Message } from '../records/message.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
-import { assertShape, type SchemaName } from '../schemas.ts';
+import { jsonOf, type SchemaName } from '../schemas.ts';
 import { accountMessage, botConversation, botMessage, contactRecord, conversationRecord } from './payloads.ts';
 import { accountSession, botSession, type StartedSession } from './session-payloads.ts';
 
@@ -57,14 +57,8 @@ const breach: Build = (subject) => {
   const { which, dueAt, policy } = need(subject.breach);
   return { ...conversation(subject), which, due_at: unixSeconds(dueAt), sla_policy: policy };
 };
-const told: Build = (subject) => ({
-  ...accountMessage(need(subject.message), need(subject.conversation)),
-  ...changed(subject),
-});
-const message: Entry = {
-  account: told,
-  bot: (subject) => ({ ...botMessage(need(subject.message), need(subject.conversation)), ...changed(subject) }),
-};
+const message: Build = (subject) => accountMessage(need(subject.message), need(subject.conversation));
+const messageToBot: Build = (subject) => botMessage(need(subject.message), need(subject.conversation));
 const contact: Build = (subject) => ({
   ...contactRecord(need(subject.contact)),
   account: need(subject.account),
@@ -91,9 +85,12 @@ export const catalog = {
   contact_created: { account: contact },
   contact_updated: { account: contact },
   contact_deleted: { account: deletedContact, ends: 'contact' },
-  message_created: message,
-  message_updated: message,
-  message_deleted: { account: told },
+  message_created: { account: message, bot: messageToBot },
+  message_updated: {
+    account: (subject) => ({ ...message(subject), ...changed(subject) }),
+    bot: (subject) => ({ ...messageToBot(subject), ...changed(subject) }),
+  },
+  message_deleted: { account: message },
   conversation_created: { account: conversation },
   conversation_updated: { account: conversation },
   conversation_deleted: { account: deletedConversation, ends: 'conversation' },
@@ -122,9 +119,8 @@ interface Wanted {
 export function bodyOf({ name, audience, sequence }: Wanted, subject: Subject): string | null {
   const build = (catalog[name] as Entry)[audience];
   if (!build) return null;
-  const body = { event: name, ...build(subject), ...(sequence === null ? {} : { sequence }) };
-  assertShape(payloadSchema(name, audience), body);
-  return JSON.stringify(body);
+  const counted = sequence === null ? {} : { sequence };
+  return jsonOf(payloadSchema(name, audience), { event: name, ...build(subject), ...counted });
 }
 
 /** The schema of an event's body for an audience. */

@@ -1,5 +1,5 @@
 import { sql } from '../postgres/sql.ts';
-import { assertShape } from '../schemas.ts';
+import { jsonOf } from '../schemas.ts';
 import { payloadSchema, type Audience, type EventName } from './catalog.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -47,10 +47,7 @@ export async function blankMessage(
 }
 
 function rewrite({ name }: StoredEvent, audience: Audience, payload: Payload | null): string | null {
-  if (!payload) return null;
-  const rewritten = withoutContent(payload);
-  assertShape(payloadSchema(name, audience), rewritten);
-  return JSON.stringify(rewritten);
+  return payload && jsonOf(payloadSchema(name, audience), withoutContent(payload));
 }
 
 function withoutContent(payload: Payload): Payload {
