@@ -43,9 +43,13 @@ async function maySee(executor: Executor, actor: Actor, conversation: Conversati
 }
 
 async function admit(executor: Executor, actor: Actor, conversation: Conversation | null): Promise<Conversation> {
-  if (!conversation) throw notFound('Conversation');
+  if (!conversation) return missing();
   if (!(await maySee(executor, actor, conversation))) throw unseen();
   return conversation;
+}
+
+function missing(): never {
+  throw notFound('Conversation');
 }
 
 function unseen(): ApiError {
@@ -63,19 +67,19 @@ export async function readConversation(
     return admit(executor, actor, await findConversation(executor, accountId, id));
   }
   const read = await readAsAgent(executor, [accountId, actor.id, id]);
-  if (!read) throw notFound('Conversation');
+  if (!read) return missing();
   if (!read.meets) throw unseen();
   return read.conversation;
 }
 
 /** Like readConversation, with the conversation locked until the transaction ends. */
 export async function lockConversation(tx: Transaction, id: number): Promise<Conversation> {
-  const isAgent = tx.actor.kind === 'user' && !seesEverything(tx.actor);
-  if (!isAgent || tx.holds(id)) return admit(tx.connection, tx.actor, await tx.conversation(id));
+  if (seesEverything(tx.actor)) return (await tx.conversation(id)) ?? missing();
+  if (tx.actor.kind !== 'user' || tx.holds(id)) return admit(tx.connection, tx.actor, await tx.conversation(id));
   // In the same round trip, but by a statement of its own: what the locking one sees is from before it waited.
   const parameters = [tx.account.id, tx.actor.id, id];
   const [conversation, seen] = await Promise.all([tx.conversation(id), sql(tx.connection, agentSees, parameters)]);
-  if (!conversation) throw notFound('Conversation');
+  if (!conversation) return missing();
   if (seen.length === 0) throw unseen();
   return conversation;
 }
