@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Named } from '../../records/conversation.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
@@ -119,10 +120,7 @@ export async function readIdentity(
 
 /** Whether everything is still as it was read. */
 export async function isUnchanged(executor: Executor, { tokenHash, accountId, row }: Identity): Promise<boolean> {
-  const [present] = await sql<IdentityRow>(executor, identityStatement, [tokenHash, accountId]);
-  return (
-    present !== undefined && Object.entries(present).every(([name, value]) => row[name as keyof IdentityRow] === value)
-  );
+  return isDeepStrictEqual(await sql<IdentityRow>(executor, identityStatement, [tokenHash, accountId]), [row]);
 }
 
 function toEntry(row: IdentityRow, accountId: number | null): Identity['entry'] {

@@ -1,4 +1,4 @@
-import { isUnchanged, readIdentity, type Identity } from './identity.ts';
+import { readIdentity, type Identity } from './identity.ts';
 import type { Clock } from '../../lib/ports.ts';
 import type { Executor } from '../../postgres/sql.ts';
 
@@ -37,11 +37,9 @@ export class Identities {
     return identity;
   }
 
-  /** Checks that everything is still as remembered. Errors: OutdatedIdentity. */
-  async verify(executor: Executor, identity: Identity): Promise<void> {
-    if (await isUnchanged(executor, identity)) return;
-    this.#remembered.delete(keyOf(identity.tokenHash, identity.accountId));
-    throw new OutdatedIdentity();
+  /** Forgets an identity that is not as remembered any more. */
+  forget({ tokenHash, accountId }: Identity): void {
+    this.#remembered.delete(keyOf(tokenHash, accountId));
   }
 }
 

@@ -85,7 +85,7 @@ async function admitToAccount(ctx: Context, admission: Admission, options: Admis
   const { principal } = identity;
   if (!admission.isAgain) await count(ctx, admission, options, principal);
   const params = readPath(ctx.params);
-  const proof = isRecalled ? new Proof((executor) => identities.verify(executor, identity)) : null;
+  const proof = isRecalled ? new Proof(identities, identity) : null;
   const scope = { ...enterAccount(identity, admission.role), proof };
   const transactHere: Transact = (work) => transact(database, scope, work);
   return { ...call, principal, params, ...scope, transact: transactHere };

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Principal } from '../../domain/people/identity.ts';
+import { isUnchanged, type Identity, type Principal } from '../../domain/people/identity.ts';
+import { OutdatedIdentity, type Identities } from '../../domain/people/remembered-identities.ts';
 import type { Visit } from '../../domain/widget/visits.ts';
 import type { Named } from '../../records/conversation.ts';
 import type { Actor, OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
@@ -63,11 +64,13 @@ interface OpenedCall {
 
 /** That a caller who is known from memory is still the same: verified once, in the call's first transaction. */
 export class Proof {
-  readonly #verify: (executor: Executor) => Promise<void>;
+  readonly #identities: Identities;
+  readonly #identity: Identity;
   #isGiven = false;
 
-  constructor(verify: (executor: Executor) => Promise<void>) {
-    this.#verify = verify;
+  constructor(identities: Identities, recalled: Identity) {
+    this.#identities = identities;
+    this.#identity = recalled;
   }
 
   get isGiven(): boolean {
@@ -77,8 +80,10 @@ export class Proof {
   /** Errors: OutdatedIdentity. */
   async verify(executor: Executor): Promise<void> {
     if (this.#isGiven) return;
-    await this.#verify(executor);
-    this.#isGiven = true;
+    this.#isGiven = await isUnchanged(executor, this.#identity);
+    if (this.#isGiven) return;
+    this.#identities.forget(this.#identity);
+    throw new OutdatedIdentity();
   }
 }
 
