@@ -33,19 +33,15 @@ export function compose(mechanisms: Mechanisms): Parts {
   });
   const feed = new FeedPump({ database, pollMs: config.enginePollMs, failed: warn });
   const heard = ({ events, plugins: changed, deliveries }: WakeCall): void => {
-    if (deliveries === null || deliveries.length > 0) engine.poke(deliveries ?? undefined);
     if (events) feed.poke();
+    if (deliveries === null || deliveries.length > 0) engine.poke(deliveries ?? undefined);
     if (changed) plugins.poke();
   };
   const wakes = new WakeCalls({ url: options.databaseUrl, failed: warn, ...(servesEngine ? { heard } : {}) });
   const http = createServer(mechanisms);
-  databases.requests.onAnnounced('deliveries', (deliveries) => {
-    if (servesEngine) engine.poke(deliveries);
-    wakes.tell({ deliveries });
-  });
-  databases.requests.onAnnounced('events', () => {
-    if (servesEngine) feed.poke();
-    wakes.tell({ events: true });
+  databases.requests.onAnnounced('committed', (committed) => {
+    if (servesEngine) heard({ ...committed, plugins: false });
+    wakes.tell(committed);
   });
   databases.requests.onAnnounced('plugins', () => {
     if (servesEngine) plugins.poke();

@@ -89,5 +89,6 @@ async function follow(
   if (change !== 'closed') return log.warn(fields, messages[change]);
   log.info(fields, messages.closed);
   while (await transact(database, scope, (tx) => wakeLanes(tx.em, endpoint)));
-  database.announce('deliveries', [{ kind: endpoint.kind, id: endpoint.id, accountId: account.id }]);
+  const deliveries = [{ kind: endpoint.kind, id: endpoint.id, accountId: account.id }];
+  database.announce('committed', { events: false, deliveries });
 }

@@ -5,6 +5,7 @@ import { isLockTimeout, isRetryable } from '../postgres/errors.ts';
 import { sql } from '../postgres/sql.ts';
 import type { SqlTransaction, Statement } from '../postgres/sql-transaction.ts';
 import { writeSet } from '../postgres/write-set.ts';
+import { writeConversations } from '../records/held-changes.ts';
 import type { HeldConversations } from '../records/held-conversations.ts';
 import { insertMessages, type Message } from '../records/message.ts';
 import type { RecordedEvent } from './outbox.ts';
@@ -90,7 +91,10 @@ export class UnitOfWork {
   async writeRows(): Promise<void> {
     await this.#em?.flush();
     for (const [accountId, { conversations, messages }] of this.parts) {
-      const statement = writeSet(accountId, [...conversations.takeChanges(), ...insertMessages(messages.splice(0))]);
+      const statement = writeSet(accountId, [
+        ...writeConversations(conversations.byId.values()),
+        ...insertMessages(messages.splice(0)),
+      ]);
       if (statement) await sql(this.connection, statement.text, statement.parameters);
     }
   }
@@ -126,13 +130,17 @@ export class UnitOfWork {
     const { database } = this;
     return Array.from(this.parts, ([accountId, part]) => {
       const [messages, events] = [part.messages.splice(0), part.events.splice(0)];
-      const rows = [...part.conversations.takeChanges(), ...insertMessages(messages), ...enqueue(events)];
+      const rows = [
+        ...writeConversations(part.conversations.byId.values()),
+        ...insertMessages(messages),
+        ...enqueue(events),
+      ];
       const statement = writeSet(accountId, rows);
       if (!statement) return [];
       const tell = (touched: Omit<TouchedEndpoint, 'accountId'>[]): void => {
-        const endpoints = touched.map((endpoint) => ({ ...endpoint, accountId }));
-        if (events.length > 0) this.afterCommit(() => database.announce('events', events.length));
-        if (endpoints.length > 0) this.afterCommit(() => database.announce('deliveries', endpoints));
+        if (events.length === 0) return;
+        const deliveries = touched.map((endpoint) => ({ ...endpoint, accountId }));
+        this.afterCommit(() => database.announce('committed', { events: true, deliveries }));
       };
       return [{ statement, tell }];
     }).flat();

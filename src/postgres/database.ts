@@ -37,9 +37,8 @@ export interface TouchedEndpoint {
 }
 
 interface Announcements {
-  /** The number of recorded events. */
-  events: number;
-  deliveries: readonly TouchedEndpoint[];
+  /** Whether events were recorded, and the endpoints that have deliveries to make. */
+  committed: { events: boolean; deliveries: readonly TouchedEndpoint[] };
   snooze: Date;
   /** The number of changes of plugins. */
   plugins: number;

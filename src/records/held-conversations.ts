@@ -1,5 +1,5 @@
 import { sql, type Executor } from '../postgres/sql.ts';
-import { valuesOf as placesOf, type Part } from '../postgres/write-set.ts';
+import type { Held } from './held-changes.ts';
 import type { Conversation, Named } from './conversation.ts';
 import {
   draftConversation,
@@ -9,62 +9,6 @@ import {
   type Reserved,
   type RowChoice,
 } from './locked-conversations.ts';
-
-interface Column {
-  name: string;
-  type: 'text' | 'bigint' | 'int' | 'timestamptz' | 'jsonb';
-  valueOf: (conversation: Conversation) => unknown;
-}
-
-/** The columns that verbs may change, and their values. */
-const columns: readonly Column[] = [
-  { name: 'status', type: 'text', valueOf: ({ status }) => status },
-  { name: 'priority', type: 'text', valueOf: ({ priority }) => priority },
-  { name: 'assignee_id', type: 'bigint', valueOf: ({ assignee }) => assignee?.id ?? null },
-  { name: 'team_id', type: 'bigint', valueOf: ({ team }) => team?.id ?? null },
-  { name: 'bot_silence', type: 'text', valueOf: ({ botSilence }) => botSilence },
-  { name: 'bot_streak', type: 'int', valueOf: ({ botStreak }) => botStreak },
-  { name: 'snoozed_until', type: 'timestamptz', valueOf: ({ snoozedUntil }) => snoozedUntil },
-  { name: 'waiting_since', type: 'timestamptz', valueOf: ({ waitingSince }) => waitingSince },
-  { name: 'sla_policy_id', type: 'bigint', valueOf: ({ slaPolicyId }) => slaPolicyId },
-  { name: 'unread_count', type: 'int', valueOf: ({ unreadCount }) => unreadCount },
-  { name: 'event_sequence', type: 'bigint', valueOf: ({ eventSequence }) => eventSequence },
-  { name: 'additional_attributes', type: 'jsonb', valueOf: ({ additionalAttributes }) => additionalAttributes },
-  { name: 'custom_attributes', type: 'jsonb', valueOf: ({ customAttributes }) => customAttributes },
-  { name: 'updated_at', type: 'timestamptz', valueOf: ({ updatedAt }) => updatedAt },
-  { name: 'last_activity_at', type: 'timestamptz', valueOf: ({ lastActivityAt }) => lastActivityAt },
-  { name: 'first_response_due_at', type: 'timestamptz', valueOf: ({ firstResponseDueAt }) => firstResponseDueAt },
-  { name: 'resolution_due_at', type: 'timestamptz', valueOf: ({ resolutionDueAt }) => resolutionDueAt },
-  { name: 'bot_silence_of', type: 'bigint', valueOf: ({ botSilenceOf }) => botSilenceOf },
-  { name: 'human_silence', type: 'text', valueOf: ({ humanSilence }) => humanSilence },
-  {
-    name: 'agent_bot_id',
-    type: 'bigint',
-    valueOf: ({ bot }) => (bot?.chosenBy === 'conversation' ? bot.id : null),
-  },
-];
-
-/** The columns of a new conversation that never change. */
-const lasting: readonly Column[] = [
-  { name: 'id', type: 'bigint', valueOf: ({ id }) => id },
-  { name: 'inbox_id', type: 'bigint', valueOf: ({ inbox }) => inbox.id },
-  { name: 'contact_id', type: 'bigint', valueOf: ({ contact }) => contact.id },
-  { name: 'source_id', type: 'text', valueOf: ({ sourceId }) => sourceId },
-  { name: 'created_at', type: 'timestamptz', valueOf: ({ createdAt }) => createdAt },
-];
-
-/** The columns that a message changes on most conversations. */
-const usual = new Set(['unread_count', 'event_sequence', 'updated_at', 'last_activity_at', 'waiting_since']);
-const usualColumns = columns.filter(({ name }) => usual.has(name));
-
-type Values = readonly unknown[];
-
-/** A locked conversation, and what is known of its row. */
-interface Held {
-  conversation: Conversation;
-  /** The stored values of its columns; null when it is not inserted yet. */
-  stored: Values | null;
-}
 
 /** The transaction that holds them. */
 interface Within {
@@ -79,6 +23,8 @@ interface Within {
  */
 export class HeldConversations {
   readonly #held = new Map<number, Held>();
+  /** By id, for the commit to write what changed. */
+  readonly byId: ReadonlyMap<number, Held> = this.#held;
   /** Ids for the next message of conversations, where one was taken with the lock. */
   readonly messageIds = new Map<number, number>();
 
@@ -114,20 +60,6 @@ export class HeldConversations {
     for (const id of ids) this.#held.delete(id);
   }
 
-  /** What is to be written: new conversations, and those that differ from their stored values. */
-  takeChanges(): Part[] {
-    const [created, changed]: [Conversation[], Changed[]] = [[], []];
-    for (const held of this.#held.values()) {
-      const { conversation, stored } = held;
-      const values = valuesOf(conversation);
-      const differing = stored && columns.filter((_, index) => !isSame(values[index], stored[index]));
-      if (!differing) created.push(conversation);
-      else if (differing.length > 0) changed.push({ conversation, differing });
-      held.stored = values;
-    }
-    return [...created.map(insertOne), ...update(changed)];
-  }
-
   /**
    * Marks the present state; the returned function restores it, for a rolled-back savepoint. Conversations locked since are
    * forgotten, because their locks are released.
@@ -143,84 +75,9 @@ export class HeldConversations {
     };
   }
 
-  #hold({ conversation, messageId }: Reserved, stored: Values | null = valuesOf(conversation)): Conversation {
+  #hold({ conversation, messageId }: Reserved, stored: Conversation | null = { ...conversation }): Conversation {
     this.#held.set(conversation.id, { conversation, stored });
     if (messageId !== null) this.messageIds.set(conversation.id, messageId);
     return conversation;
   }
-}
-
-function valuesOf(conversation: Conversation): Values {
-  return columns.map(({ valueOf }) => valueOf(conversation));
-}
-
-/** A conversation that differs from its stored values, and the differing columns. */
-interface Changed {
-  conversation: Conversation;
-  differing: readonly Column[];
-}
-
-// Identity suffices for attributes: they are replaced, never changed in place.
-function isSame(one: unknown, other: unknown): boolean {
-  return one === other || (one instanceof Date && other instanceof Date && one.getTime() === other.getTime());
-}
-
-function insertOne(conversation: Conversation, index: number): Part {
-  const all = [...lasting, ...columns];
-  const names = all.map(({ name }) => name).join(', ');
-  const types = all.map(({ type }) => type);
-  return {
-    shape: `create_${index}`,
-    hot: index === 0,
-    parameters: all.map((column) => encode(column, conversation)),
-    text: (first) => `created_${index} AS (
-      INSERT INTO conversations (account_id, ${names}) SELECT $1, c.* FROM (VALUES ${placesOf(first, 1, types)}) AS c)`,
-  };
-}
-
-function encode({ type, valueOf }: Column, conversation: Conversation): unknown {
-  const value = valueOf(conversation);
-  return type === 'jsonb' ? JSON.stringify(value) : value;
-}
-
-// Attributes are written only where they differ: they may be large, and most changes do not concern them.
-function update(changed: readonly Changed[]): Part[] {
-  const [first] = changed;
-  if (!first) return [];
-  if (changed.length > 1) return [updateMany(changed)];
-  const { conversation, differing } = first;
-  if (differing.every(({ name }) => usual.has(name))) return [updateOne('usual', conversation, usualColumns)];
-  const attributes = differing.filter(({ type }) => type === 'jsonb');
-  const written = columns.filter((column) => column.type !== 'jsonb' || attributes.includes(column));
-  return [updateOne(`all ${attributes.map(({ name }) => name).join(' ')}`, conversation, written)];
-}
-
-function updateOne(shape: string, conversation: Conversation, written: readonly Column[]): Part {
-  const set = (first: number) => written.map(({ name }, index) => `${name} = $${first + 1 + index}`).join(', ');
-  return {
-    shape: `change ${shape}`,
-    hot: true,
-    parameters: [conversation.id, ...written.map((column) => encode(column, conversation))],
-    text: (first) => `changed AS (
-      UPDATE conversations SET ${set(first)} WHERE account_id = $1 AND id = $${first})`,
-  };
-}
-
-function updateMany(changed: readonly Changed[]): Part {
-  const differing = new Set(changed.flatMap((one) => one.differing));
-  const written = columns.filter((column) => differing.has(column));
-  const arrays = (first: number) =>
-    ['bigint', ...written.map(({ type }) => type)].map((type, index) => `$${first + index}::${type}[]`).join(', ');
-  return {
-    shape: 'change many',
-    hot: false,
-    parameters: [
-      changed.map(({ conversation }) => conversation.id),
-      ...written.map((column) => changed.map(({ conversation }) => encode(column, conversation))),
-    ],
-    text: (first) => `changed AS (
-      UPDATE conversations c SET ${written.map(({ name }) => `${name} = changed.${name}`).join(', ')}
-      FROM unnest(${arrays(first)}) AS changed (id, ${written.map(({ name }) => name).join(', ')})
-      WHERE c.account_id = $1 AND c.id = changed.id)`,
-  };
 }

@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 export const records: readonly Mutant[] = [
   {
-    file: 'src/records/held-conversations.ts',
+    file: 'src/records/held-changes.ts',
     text: `  { name: 'human_silence', type: 'text', valueOf: ({ humanSilence }) => humanSilence },
 `,
     replacement: '',

@@ -3,8 +3,8 @@ import type { Mutant } from './mutant.ts';
 export const root: readonly Mutant[] = [
   {
     file: 'src/app/compose.ts',
-    text: 'if (servesEngine) engine.poke(deliveries);',
-    replacement: 'engine.poke(deliveries);',
+    text: 'if (servesEngine) heard({',
+    replacement: 'heard({',
     test: 'test/api/accounts/webhooks.test.ts',
     only: 'a process that serves requests alone',
     harm: 'A web process makes deliveries, which nobody waits for when it ends.',

@@ -156,7 +156,7 @@ export const innocent: readonly [string, string][] = [
   ['src/domain/people/planted.ts', `if (conversation.botSilence === null || conversation.botStreak >= 20) return;`],
   ['src/domain/people/planted.ts', 'sql(em, `DELETE FROM conversation_labels USING conversations`);'],
   ['src/domain/people/planted.ts', 'sql(em, `SELECT FROM seats u JOIN agents g ON g.user_id = u.id`); // not users'],
-  ['src/domain/people/planted.ts', `// Deliveries wait.\ndatabase.announce('deliveries', from(deliveries));`],
+  ['src/domain/people/planted.ts', `// Deliveries wait.\ndatabase.announce('committed', from(deliveries));`],
   [
     'src/domain/people/planted.ts',
     'sql(em, `SELECT FROM agents WHERE account_id = $1 AND user_id = ANY ($2) ORDER BY user_id FOR UPDATE`);',

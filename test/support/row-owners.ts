@@ -11,7 +11,7 @@ const silenceWriters: readonly string[] = [
   'src/records/conversation.ts',
   'src/records/locked-conversations.ts',
   'src/records/conversation-rows.ts',
-  'src/records/held-conversations.ts',
+  'src/records/held-changes.ts',
 ];
 const silenceTellers: readonly string[] = [
   'src/deliveries/queue/decided.ts',
@@ -34,10 +34,7 @@ export function findSilenceWriters(sources: Sources): string[] {
 
 const conversationWrites = /\b(?:UPDATE|INSERT\s+INTO|DELETE\s+FROM)\s+(?:ONLY\s+)?"?conversations\b/i;
 /** Files that may write rows of conversations: those of the transaction; verbs change the objects that it hands out. */
-const conversationWriters: readonly string[] = [
-  'src/records/conversation-rows.ts',
-  'src/records/held-conversations.ts',
-];
+const conversationWriters: readonly string[] = ['src/records/held-changes.ts', 'src/records/held-conversations.ts'];
 
 /** Writers of conversations besides the transaction, whose commit would overwrite their change. */
 export function findConversationWriters(sources: Sources): string[] {
