@@ -4,6 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { OperatorError } from '../lib/operator-error.ts';
 import { addPluginCommands } from './plugin-commands.ts';
 import { addAuthorCommands } from './plugin/author-commands.ts';
+import { addRunCommands } from './plugin/run-commands.ts';
 import type { ServiceOptions } from './service.ts';
 
 const parentPollMs = 100;
@@ -47,6 +48,7 @@ function createProgram(): Command {
   const plugin = program.command('plugin').description('write, install and watch plugins of bots');
   addAuthorCommands(plugin);
   addPluginCommands(plugin);
+  addRunCommands(plugin);
   return program;
 }
 

@@ -7,6 +7,16 @@ import type { ServicePass } from './service-pass.ts';
  */
 export type CallService = <Reply>(method: string, path: string, body?: object) => Promise<Reply>;
 
+/** A refusal of the service: its status, and its own sentences as the message. */
+export class ServiceRefusal extends OperatorError {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
 interface ErrorReply {
   error?: string;
   details?: { message: string }[];
@@ -27,7 +37,7 @@ export function createServiceClient({ url, token }: ServicePass): CallService {
         `The service at ${base} does not know this token: it keeps its data elsewhere. Call this with its DATA_DIR, or give --token.`,
       );
     }
-    if (!response.ok) throw new OperatorError(sentencesOf(reply as ErrorReply, response.status));
+    if (!response.ok) throw new ServiceRefusal(response.status, sentencesOf(reply as ErrorReply, response.status));
     return reply as Reply;
   };
 }

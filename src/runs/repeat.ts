@@ -66,6 +66,16 @@ export function inOrder(calls: readonly RecordedCall[]): Recall {
   };
 }
 
+/** Each answer to the question that it was given to, whenever it is asked: for code that may ask in another order. */
+export function byQuestion(calls: readonly RecordedCall[]): Recall {
+  const left = [...calls];
+  return ({ name, input }) => {
+    const isAnswer = (call: RecordedCall) => call.name === name && isSame(call.input, input);
+    const at = left.findIndex(isAnswer);
+    return (at === -1 ? calls.findLast(isAnswer) : left.splice(at, 1)[0]) ?? null;
+  };
+}
+
 // The record holds what could be stored of the question.
 function isSame(recorded: unknown, asked: unknown): boolean {
   return isDeepStrictEqual([recorded], JSON.parse(storableJson([asked])));

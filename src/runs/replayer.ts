@@ -3,9 +3,10 @@ import { busy } from '../errors.ts';
 import { storableJson } from '../lib/storable.ts';
 import { openConfig } from '../packages/manifest.ts';
 import { createSandbox, type SandboxOptions } from '../sandbox/parent/pool.ts';
-import type { RunOutcome, Sandbox } from '../sandbox/run.ts';
+import type { Sandbox } from '../sandbox/run.ts';
 import { readReplayable, type Replayable } from './replayable.ts';
 import { inOrder, repeat } from './repeat.ts';
+import { isInterruption, isOutcomeOfSandbox } from './sandbox-outcomes.ts';
 
 /** How a run ended when it was repeated from its record. */
 export interface Replay {
@@ -18,24 +19,6 @@ export interface Replay {
 
 /** How long the processes wait for the next replay. */
 const idleMs = 30_000;
-
-// What a bot cannot cause by itself at the same place again: the record ends where the run did.
-const interruptions: ReadonlySet<string> = new Set<RunOutcome>([
-  'crashed',
-  'deadline',
-  'forbidden_action',
-  'queue_full',
-  'rss_limit',
-  'unresponsive',
-]);
-const others = ['ok', 'no_handler', 'timeout', 'memory', 'never_settled', 'threw', 'invalid_actions', 'too_many_calls'];
-const sandboxOutcomes: ReadonlySet<string> = new Set([
-  ...interruptions,
-  ...others,
-  'too_many_actions',
-  'output_too_large',
-  'load_failed',
-]);
 
 /**
  * Repeats runs from their records, in processes of its own, so that nobody's bot waits for a repetition. The processes are
@@ -65,11 +48,11 @@ export class Replayer {
     if (result.outcome === 'queue_full' || this.#isClosed) throw busy();
     if (unanswered) {
       const isEnd = result.calls.length === recording.calls.length - (repeater.permissions.history > 0 ? 1 : 0);
-      const outcome = isEnd && interruptions.has(run.outcome) ? run.outcome : 'diverged';
+      const outcome = isEnd && isInterruption(run.outcome) ? run.outcome : 'diverged';
       return compare(run, { outcome, actions: [] });
     }
     // What the service made of the actions afterwards is no part of the run.
-    const isAsRecorded = result.outcome === (sandboxOutcomes.has(run.outcome) ? run.outcome : 'ok');
+    const isAsRecorded = result.outcome === (isOutcomeOfSandbox(run.outcome) ? run.outcome : 'ok');
     return compare(run, { outcome: isAsRecorded ? run.outcome : result.outcome, actions: result.actions });
   }
 

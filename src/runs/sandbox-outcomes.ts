@@ -1,0 +1,29 @@
+import type { RunOutcome } from '../sandbox/run.ts';
+
+// What a bot cannot cause by itself at the same place again: the record ends where the run did.
+const interruptions: ReadonlySet<string> = new Set<RunOutcome>([
+  'crashed',
+  'deadline',
+  'forbidden_action',
+  'queue_full',
+  'rss_limit',
+  'unresponsive',
+]);
+const others = ['ok', 'no_handler', 'timeout', 'memory', 'never_settled', 'threw', 'invalid_actions', 'too_many_calls'];
+const sandboxOutcomes: ReadonlySet<string> = new Set([
+  ...interruptions,
+  ...others,
+  'too_many_actions',
+  'output_too_large',
+  'load_failed',
+]);
+
+/** Whether the sandbox ended a run so: other outcomes are what the service made of its actions afterwards. */
+export function isOutcomeOfSandbox(outcome: string): boolean {
+  return sandboxOutcomes.has(outcome);
+}
+
+/** Whether a run that ended so may have been interrupted while it waited. */
+export function isInterruption(outcome: string): boolean {
+  return interruptions.has(outcome);
+}
