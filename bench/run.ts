@@ -9,11 +9,15 @@ import { botReply } from './paths/bot-reply.ts';
 import { conversationCreate } from './paths/conversation-create.ts';
 import { conversationList } from './paths/conversation-list.ts';
 import { deliveries } from './paths/deliveries.ts';
+import { hostilePlugins } from './paths/hostile-plugins.ts';
 import { idle } from './paths/idle.ts';
+import { installedPlugins } from './paths/installed-plugins.ts';
 import { messageCreate, messageCreateGrown } from './paths/message-create.ts';
+import { pluginRun } from './paths/plugin-run.ts';
 import { search } from './paths/search.ts';
 import { snoozes } from './paths/snoozes.ts';
 import { startTime } from './paths/start-time.ts';
+import { waitingBots } from './paths/waiting-bots.ts';
 import { generateAccount } from './support/account.ts';
 import { withDatabase } from './support/database.ts';
 import { tablesOf, unknownNames } from './support/figures.ts';
@@ -24,6 +28,10 @@ const benches: Bench[] = [
   conversationCreate,
   deliveries,
   botReply,
+  pluginRun,
+  waitingBots,
+  hostilePlugins,
+  installedPlugins,
   snoozes,
   startTime,
   idle,

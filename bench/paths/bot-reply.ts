@@ -1,9 +1,7 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Bench, Cost, Figure } from '../bench.ts';
+import { withBareIsolate } from '../support/bare-isolate.ts';
 import { withClient } from '../support/database.ts';
 import { median, percentile } from '../support/figures.ts';
 import { call, serviceEnv, withService } from '../support/service.ts';
@@ -51,20 +49,12 @@ export const botReply: Bench = {
 };
 
 /** How long each of as many runs took in the child of the limit, in milliseconds. */
-async function bareIsolate(): Promise<number[]> {
-  const script = fileURLToPath(new URL('../limits/bare-isolate.ts', import.meta.url));
-  const child = fork(script, { execArgv: ['--no-node-snapshot', '--disable-warning=ExperimentalWarning'] });
-  await once(child, 'message');
-  const took: number[] = [];
-  for (let run = 0; run < warmUps + counted; run++) {
-    const begun = performance.now();
-    child.send(question.content);
-    await once(child, 'message');
-    took.push(performance.now() - begun);
-  }
-  child.disconnect();
-  await once(child, 'exit');
-  return took.slice(warmUps);
+function bareIsolate(): Promise<number[]> {
+  return withBareIsolate(async (run) => {
+    const took: number[] = [];
+    for (let count = 0; count < warmUps + counted; count++) took.push(await run(question.content));
+    return took.slice(warmUps);
+  });
 }
 
 /** Tells, at each commit of a message, when it was seen. */

@@ -16,6 +16,8 @@ interface Asked {
 export interface Shop {
   /** `localhost:PORT`. */
   host: string;
+  /** Its certificate, PEM, for services that are processes of their own. */
+  certificate: string;
   asked: Asked[];
   /** Stops the server and revokes the trust in its certificate. */
   close: () => void;
@@ -39,6 +41,7 @@ export async function openShop(): Promise<Shop> {
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   return {
     host: `localhost:${(server.address() as AddressInfo).port}`,
+    certificate: certificate.cert,
     asked,
     close: () => {
       server.closeAllConnections();
@@ -64,6 +67,10 @@ const answers: Readonly<Record<string, Answer>> = {
   '/garbage': (response) => response.socket?.end('HTTP/1.1 gar bage\r\n\r\n'),
   '/packed': (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.alloc(50)),
   '/binary': (response) => response.end(Buffer.from([0, 0xff, 0xc3, 0x28, 0x41])),
+  '/drip': (response) => {
+    const dripping = setInterval(() => response.write('.'), 50);
+    response.once('close', () => clearInterval(dripping));
+  },
   '/echo': (response, headers) =>
     response.setHeader('x-echo', String(headers.authorization)).end(JSON.stringify(headers)),
 };

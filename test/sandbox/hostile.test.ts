@@ -198,6 +198,13 @@ const escaping: Attack[] = [
     ['threw'],
   ],
   ['H13 WebAssembly', 'WebAssembly.JSTag', ['threw']],
+  [
+    'H47 measuring time',
+    `const times = () => [Date.now(), +new Date(), Date(), +ctx.now, typeof performance, typeof setTimeout, new Intl.DateTimeFormat("en", { timeStyle: "full" }).format()].join();
+     const before = times(); let x = 0; for (let i = 0; i < 2e7; i++) x += Math.sqrt(i); await ctx.call('x').catch(() => 0);
+     if (times() !== before || x < 1) for (;;);`,
+    ['ok'],
+  ],
 ];
 
 interface Watched {

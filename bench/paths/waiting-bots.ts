@@ -1,0 +1,98 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
+import type { Bench } from '../bench.ts';
+import { withClient, withFolder } from '../support/database.ts';
+import { median, percentile } from '../support/figures.ts';
+import { ask, hireBot, timeReply, writePlugins, type BenchBot } from '../support/plugins.ts';
+import { serviceEnv, withService } from '../support/service.ts';
+import { openShop, type Shop } from '../support/shop.ts';
+
+const shopMs = 5_000;
+const waitingAtOnce = 200;
+const rounds = 3;
+const repliesPerRound = 20;
+const warmUps = 10;
+const patienceMs = 20_000;
+const opensAtOnce = 8;
+// What localhost stands for.
+const loopback = { OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1/128' };
+
+/** A bot's reply while 200 runs of another bot of the account wait five seconds for `ctx.fetch`, beside the same reply in calm. */
+export const waitingBots: Bench = {
+  name: 'waiting-bots',
+  needs: 'database',
+  boundMs: 300_000,
+  run: ({ databaseUrl }) =>
+    withFolder(async (folder) => {
+      const shop = await openShop(shopMs);
+      try {
+        const certificates = join(folder, 'shop.pem');
+        await writeFile(certificates, shop.certificate);
+        const plugins = join(folder, 'plugins');
+        const permissions = { conversation: ['reply'], network: { hosts: [shop.host] } };
+        const waiting = `const { status } = await ctx.fetch('https://${shop.host}/'); ctx.reply('' + status);`;
+        await writePlugins(plugins, { late: waiting, quick: `ctx.reply('quick');` }, permissions);
+        const env = serviceEnv(databaseUrl, { PLUGIN_DIRS: plugins, NODE_EXTRA_CA_CERTS: certificates, ...loopback });
+        const { calm, beside } = await withService(env, ({ url }) =>
+          withClient(databaseUrl, (database) => compare(url, database, shop)),
+        );
+        const path = `a bot's reply beside ${waitingAtOnce} runs that wait for \`fetch\``;
+        const inCalm = (share: number) => ({ name: 'the same in calm', value: percentile(calm, share) });
+        return [
+          { path: `${path}, p50`, unit: 'ms', ours: median(beside), limit: inCalm(0.5) },
+          { path: `${path}, p95`, unit: 'ms', ours: percentile(beside, 0.95), limit: inCalm(0.95) },
+        ];
+      } finally {
+        shop.close();
+      }
+    }),
+};
+
+/** How long replies took in calm and beside the waiting runs, in turns. */
+async function compare(url: string, database: Client, shop: Shop): Promise<{ calm: number[]; beside: number[] }> {
+  const [late, quick] = [await hireBot(url, 'late'), await hireBot(url, 'quick')];
+  // A bot writes ten messages a minute to a conversation.
+  const reply = async () => timeReply(url, database, { conversation: await quick.open(), patienceMs });
+  for (let count = 0; count < warmUps; count++) await reply();
+  // A bot that has not answered yet gets one run at a time.
+  await timeReply(url, database, { conversation: await late.open(), patienceMs });
+  const calm: number[] = [];
+  const beside: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    for (let count = 0; count < repliesPerRound; count++) calm.push(await reply());
+    await fill(url, shop, late);
+    while (shop.waiting === waitingAtOnce) {
+      const ms = await reply();
+      if (shop.waiting === waitingAtOnce) beside.push(ms);
+    }
+    while (shop.waiting > 0) await sleep(10);
+    await settled(database);
+  }
+  return { calm, beside };
+}
+
+/** Returns once all runs wait for the shop. */
+async function fill(url: string, shop: Shop, late: BenchBot): Promise<void> {
+  const ids: number[] = [];
+  const some = Array.from({ length: opensAtOnce });
+  while (ids.length < waitingAtOnce) ids.push(...(await Promise.all(some.map(() => late.open()))));
+  await Promise.all(ids.slice(0, waitingAtOnce).map((id) => ask(url, id)));
+  const until = performance.now() + patienceMs;
+  let most = 0;
+  while (shop.waiting < waitingAtOnce) {
+    most = Math.max(most, shop.waiting);
+    if (performance.now() > until) throw new Error(`Only ${most} of ${waitingAtOnce} runs waited at once`);
+    await sleep(1);
+  }
+}
+
+async function settled(database: Client): Promise<void> {
+  const until = performance.now() + patienceMs;
+  const pending = `SELECT FROM deliveries WHERE endpoint_kind = 'bot' AND state = 'pending' LIMIT 1`;
+  while ((await database.query(pending)).rows.length > 0) {
+    if (performance.now() > until) throw new Error('Runs that waited do not end');
+    await sleep(20);
+  }
+}

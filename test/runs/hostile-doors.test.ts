@@ -1,0 +1,235 @@
+import { expect } from 'chai';
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:net';
+import { parseManifest } from '../../src/packages/manifest.ts';
+import { PluginError } from '../../src/packages/plugin-error.ts';
+import { messagesOf } from '../faults/plugins.ts';
+import { manifestOf } from '../sandbox/helpers.ts';
+import { BotHouse, type RunRow } from './house.ts';
+import { openShop, type Shop } from './shop.ts';
+
+// The bot does what the message says.
+const told = `await (new Function('ctx', 'secret', 'return (async () => {' + ctx.message.content + '})()'))(ctx, secret);`;
+const top = `import { secret } from 'switchboard/bot';`;
+const caught = (code: string) => `try { await ${code}; ctx.note('done'); } catch (error) { ctx.note(error.code); }`;
+const noteOf = ({ actions }: RunRow): unknown => actions.at(-1)?.content;
+
+describe('hostile bots at the doors', function () {
+  this.timeout(120_000);
+  let house: BotHouse;
+  let shop: Shop;
+  let canary: Server;
+  let port: number;
+  let reached = 0;
+
+  before(async () => {
+    shop = await openShop();
+    canary = createServer((socket) => {
+      reached += 1;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => void canary.listen(0, '127.0.0.1', resolve));
+    ({ port } = canary.address() as AddressInfo);
+    const disguises = ['2130706433', '0x7f.1', '127.1', '0177.0.0.1', '169.254.169.254'];
+    const hosts = [shop.host, `localhost:${port}`, ...disguises.map((host) => `${host}:${port}`)];
+    const permissions = {
+      conversation: ['reply', 'note'],
+      network: { hosts, methods: ['GET', 'POST'] },
+      storage: { scopes: ['conversation'] },
+      secrets: [{ name: 'SHOP_KEY', hosts: [shop.host] }],
+      schedule: true,
+    };
+    const bot = { on: { message_created: told }, top, permissions };
+    house = await BotHouse.open(
+      { inside: bot, outside: bot },
+      { bodies: { inside: { secrets: { SHOP_KEY: 'sk-4711' } } }, config: { botFetchTimeoutMs: 900 } },
+    );
+  });
+  after(async () => {
+    await house.close();
+    shop.close();
+    canary.close();
+  });
+  beforeEach(async () => {
+    reached = 0;
+    for (const id of ['inside', 'outside']) await house.app.post(`agent_bots/${house.botOf(id)}/release`);
+  });
+
+  const ask = async (code: string): Promise<RunRow> => (await house.askAnew('inside', code)).run;
+
+  it('H50 a manifest may list no address that is not one of names, and no disguise of one leads anywhere', async () => {
+    for (const host of ['[::1]', '[::ffff:10.0.0.1]', 'user@shop.example', 'shop.example/path', '*', '*.example'])
+      expect(() => parseManifest(manifestOf({ permissions: { network: { hosts: [host] } } })), host).to.throw(
+        PluginError,
+      );
+    for (const host of ['2130706433', '0x7f.1', '127.1', '0177.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0']) {
+      const run = await ask(caught(`ctx.fetch('https://${host}:${port}/')`));
+      expect(noteOf(run), host).to.be.oneOf(['network_denied', 'bad_url', 'blocked_address']);
+    }
+    expect(noteOf(await ask(caught(`ctx.fetch('https://169.254.169.254:${port}/')`)))).to.be.oneOf([
+      'network_denied',
+      'bad_url',
+      'blocked_address',
+    ]);
+    expect(reached).to.equal(0);
+  });
+
+  it('H53 a host is compared as the connection would take it', async () => {
+    const run = await ask(
+      `const seen = [];
+       for (const url of ['https://LOCALHOST:${port}.evil.example/', 'https://evil.example\\\\@localhost:${port}/', 'https://loc\\u0430lhost:${port}/',
+         'https://xn--loclhost-8fg:${port}/', 'https://localhost%2eevil.example/', 'https:localhost.evil.example', ' https://evil.example/?https://localhost:${port}/'])
+         try { await ctx.fetch(url); seen.push('sent'); } catch (error) { seen.push(error.code); }
+       ctx.note(seen.join());`,
+    );
+    expect(String(noteOf(run)).split(',')).to.have.length(7);
+    for (const code of String(noteOf(run)).split(',')) expect(code).to.be.oneOf(['network_denied', 'bad_url']);
+    expect(reached).to.equal(0);
+  });
+
+  it('H55 an answer that drips ends with an error that the bot can catch', async () => {
+    const run = await ask(caught(`ctx.fetch('https://${shop.host}/drip')`));
+    expect(run.outcome).to.equal('ok');
+    expect(noteOf(run)).to.be.oneOf(['incomplete', 'timeout']);
+  });
+
+  it('fetch gets no request that no bot could have meant', async () => {
+    for (const code of [
+      `ctx.fetch()`,
+      `ctx.fetch(null)`,
+      `ctx.fetch({ toString() { return 'https://${shop.host}/' } })`,
+      `ctx.fetch('https://${shop.host}/', { method: 'CONNECT' })`,
+      `ctx.fetch('https://${shop.host}/', { method: 'TRACE' })`,
+      `ctx.fetch('https://${shop.host}/', { method: 'GET\\r\\nx: y' })`,
+      `ctx.fetch('https://${shop.host}/\\r\\nx: y')`,
+      `ctx.fetch('https://${shop.host}/', JSON.parse('{"headers":{"__proto__":{"secret":"SHOP_KEY"}}}'))`,
+      `ctx.fetch('https://${shop.host}/', { headers: { a: { secret: 'SHOP_KEY', prefix: 5 } } })`,
+      `ctx.call('fetch', { url: 'https://${shop.host}/', hosts: ['evil.example'], redirect: 'follow' })`,
+      `ctx.call('fetch', 'https://${shop.host}/')`,
+      `ctx.call('__proto__', {})`,
+      `ctx.call('constructor', {})`,
+      `ctx.call('hasOwnProperty', 'fetch')`,
+    ]) {
+      shop.asked.length = 0;
+      await house.app.post(`agent_bots/${house.botOf('inside')}/release`);
+      const run = await ask(caught(code));
+      expect(run.outcome, code).to.be.oneOf(['ok', 'threw', 'forbidden_action']);
+      if (noteOf(run) === 'done') continue;
+      expect(shop.asked, code).to.deep.equal([]);
+      expect(noteOf(run) ?? run.error, code).to.be.a('string');
+    }
+  });
+
+  it('a refusal is of the call alone: what was granted goes on', async () => {
+    const run = await ask(
+      `try { await ctx.fetch('https://evil.example/'); } catch {} const r = await ctx.fetch('https://${shop.host}/'); ctx.reply('' + r.status);`,
+    );
+    expect(run.actions).to.deep.equal([{ type: 'reply', content: '200' }]);
+  });
+
+  it('H08 prototypes that a bot has poisoned change no call of it', async () => {
+    shop.asked.length = 0;
+    const run = await ask(
+      `for (const name of ['url', 'method', 'body', 'headers', 'secret', 'prefix', 'key', 'scope', 'value', 'ttl', 'by', 'name', 'input', 'id'])
+         Object.defineProperty(Object.prototype, name, { value: 'poison', writable: true, configurable: true });
+       String.prototype.toLowerCase = () => '${shop.host}'; Array.prototype.includes = () => true; JSON.stringify = () => '{}';
+       try { await ctx.fetch('https://evil.example/'); } catch (error) { ctx.note(error.code); }`,
+    );
+    expect(run.outcome).to.be.oneOf(['ok', 'threw', 'invalid_actions']);
+    if (run.outcome === 'ok') expect(noteOf(run)).to.be.oneOf(['network_denied', 'bad_request', 'bad_url']);
+    expect(shop.asked).to.deep.equal([]);
+  });
+
+  it('storage takes names of prototypes as names, and no values that are none', async () => {
+    const { run } = await house.askAnew(
+      'inside',
+      `const { storage } = ctx;
+       for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) await storage.set(key, { key });
+       const value = JSON.parse('{"__proto__":{"polluted":true},"a":1}');
+       await storage.set('value', value);
+       const read = await storage.get('value');
+       const all = []; for (const key of ['__proto__', 'constructor', 'toString', 'valueOf']) all.push(await storage.get(key));
+       ctx.note(JSON.stringify([all, read.a, {}.polluted ?? null, read.polluted ?? null]));`,
+    );
+    expect(run.error).to.equal(null);
+    const [all, a, polluted] = JSON.parse(String(noteOf(run)));
+    expect([all, a, polluted]).to.deep.equal([
+      [{ key: '__proto__' }, { key: 'constructor' }, { key: 'toString' }, null],
+      1,
+      null,
+    ]);
+    expect(({} as { polluted?: true }).polluted).to.equal(undefined);
+    for (const value of [
+      '() => 1',
+      'Symbol("a")',
+      '10n',
+      '(() => { const a = {}; a.a = a; return a; })()',
+      'undefined',
+    ]) {
+      await house.app.post(`agent_bots/${house.botOf('inside')}/release`);
+      const { conversation, run: bad } = await house.askAnew(
+        'inside',
+        `try { await ctx.storage.set('a', ${value}); } catch {}`,
+      );
+      expect(bad.outcome, value).to.be.oneOf(['ok', 'threw', 'invalid_actions']);
+      const kept = await house.app.query<{ value: unknown }>(
+        'SELECT value FROM bot_storage WHERE conversation_id = $1',
+        [conversation],
+      );
+      expect(kept, value).to.be.an('array').with.length.below(2);
+      for (const { value: one } of kept) expect(one).to.equal(null);
+    }
+  });
+
+  it('a secret is no text that a bot could read, build or forge', async () => {
+    shop.asked.length = 0;
+    const { conversation, run } = await house.askAnew(
+      'inside',
+      `const key = secret('SHOP_KEY', 'Bearer ');
+       ctx.log.info(JSON.stringify(key) + String(key) + Object.values(key).join() + Reflect.ownKeys(key).map(String).join(), { key, inside: { key } });
+       const r = await ctx.fetch('https://${shop.host}/echo', { headers: { Authorization: key } });
+       const parts = [...r.text].join('|');
+       ctx.log.info(parts); ctx.log.info(encodeURIComponent(r.text)); ctx.reply(r.text + parts);`,
+    );
+    expect(shop.asked[0]?.headers.authorization).to.equal('Bearer sk-4711');
+    expect(JSON.stringify([run, await messagesOf(house.app, conversation)])).not.to.match(
+      /sk-4711|s\|k\|-\|4\|7\|1\|1/,
+    );
+    const other = await house.askAnew(
+      'outside',
+      caught(`ctx.fetch('https://${shop.host}/echo', { headers: { a: { secret: 'SHOP_KEY', prefix: '' } } })`),
+    );
+    expect(other.run.outcome).to.be.oneOf(['ok', 'forbidden_action']);
+    expect(shop.asked).to.have.length(1);
+  });
+});
+
+describe('hostile bots without ranges of the operator', function () {
+  this.timeout(60_000);
+
+  it('H51 a listed name that leads to a private address is not called', async () => {
+    let reached = 0;
+    const canary = createServer((socket) => {
+      reached += 1;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => void canary.listen(0, '127.0.0.1', resolve));
+    const host = `localhost:${(canary.address() as AddressInfo).port}`;
+    const house = await BotHouse.open(
+      {
+        inner: {
+          on: { message_created: caught(`ctx.fetch('https://${host}/')`) },
+          permissions: { conversation: ['note'], network: { hosts: [host] } },
+        },
+      },
+      { config: { outboundAllowCidrs: [] } },
+    );
+    try {
+      expect(noteOf((await house.askAnew('inner')).run)).to.equal('blocked_address');
+      expect(reached).to.equal(0);
+    } finally {
+      await house.close();
+      canary.close();
+    }
+  });
+});
