@@ -7,7 +7,7 @@ import { withClient, withFolder } from '../support/database.ts';
 import { median, percentile } from '../support/figures.ts';
 import { ask, hireBot, timeReply, writePlugins, type BenchBot } from '../support/plugins.ts';
 import { serviceEnv, withService } from '../support/service.ts';
-import { openShop } from '../support/shop.ts';
+import { openShops } from '../support/shop.ts';
 
 const shopMs = 5_000;
 const waitingAtOnce = 200;
@@ -28,10 +28,10 @@ export const waitingBots: Bench = {
   boundMs: 300_000,
   run: ({ databaseUrl }) =>
     withFolder(async (folder) => {
-      const shops = await Promise.all(Array.from({ length: shopCount }, () => openShop(shopMs)));
+      const shops = await openShops(shopCount, shopMs);
       try {
         const certificates = join(folder, 'shop.pem');
-        await writeFile(certificates, shops.map(({ certificate }) => certificate).join(''));
+        await writeFile(certificates, shops[0]?.certificate ?? '');
         const hosts = shops.map(({ host }) => host);
         const plugins = join(folder, 'plugins');
         const permissions = { conversation: ['reply'], network: { hosts } };

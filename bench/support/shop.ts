@@ -1,6 +1,6 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { selfSigned } from '../../test/outbound/certificate.ts';
+import { selfSigned, type Certificate } from '../../test/outbound/certificate.ts';
 
 /** A server at https://localhost that answers late. */
 export interface Shop {
@@ -13,9 +13,13 @@ export interface Shop {
   close(): void;
 }
 
-/** Starts a shop that answers everything after `delayMs`. */
-export async function openShop(delayMs: number): Promise<Shop> {
-  const { cert, key } = selfSigned('localhost');
+/** Starts as many shops, with one certificate, that answer everything after `delayMs`. */
+export function openShops(count: number, delayMs: number): Promise<Shop[]> {
+  const certificate = selfSigned('localhost');
+  return Promise.all(Array.from({ length: count }, () => openShop(delayMs, certificate)));
+}
+
+async function openShop(delayMs: number, { cert, key }: Certificate): Promise<Shop> {
   let waiting = 0;
   const server = createServer({ cert, key }, (_, response) => {
     waiting += 1;
