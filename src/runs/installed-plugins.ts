@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { findBundle, readRevision, readRunnable } from '../domain/plugins/registry.ts';
+import { findBundle, readRevision, readRunnable, type Runnable } from '../domain/plugins/registry.ts';
 import { readStoredManifest, type Manifest } from '../packages/manifest.ts';
 import type { Database } from '../postgres/database.ts';
 import type { Bundle } from '../sandbox/run.ts';
@@ -31,7 +31,7 @@ export class InstalledPlugins {
   readonly #options: InstalledPluginsOptions;
   readonly #stopping = new AbortController();
   #revision = -1;
-  #runnable: ReadonlyMap<string, string> = new Map();
+  #runnable: ReadonlyMap<string, Runnable> = new Map();
   // In the order of their last use.
   readonly #loaded = new Map<string, { plugin: InstalledPlugin; chars: number }>();
   #chars = 0;
@@ -59,7 +59,7 @@ export class InstalledPlugins {
   /** The version of the plugin that runs; null if the plugin is not installed, not approved or disabled. */
   async find(id: string): Promise<InstalledPlugin | null> {
     if (!this.#runnable.has(id)) await this.refresh();
-    const hash = this.#runnable.get(id);
+    const hash = this.#runnable.get(id)?.hash;
     return hash === undefined ? null : this.load(hash);
   }
 
@@ -79,10 +79,15 @@ export class InstalledPlugins {
     return plugin;
   }
 
-  /** The ids of the plugins that can run, ordered. */
+  /** The plugins that can run, as `id@version`, ordered. */
   async list(): Promise<string[]> {
     await this.refresh();
-    return [...this.#runnable.keys()].sort();
+    return this.known;
+  }
+
+  /** Like `list`, as far as this process has heard. */
+  get known(): string[] {
+    return [...this.#runnable].map(([id, { version }]) => `${id}@${version}`);
   }
 
   /** Reads again what runs, if plugins have changed. */

@@ -53,7 +53,8 @@ function familyOf(pid: number): number[] {
 
 const isNode = (pid: number): boolean => /^node|MainThread/.test(readFileSync(`/proc/${pid}/comm`, 'utf8'));
 
-describe('SIGUSR1, which makes Node open a debugger', () => {
+describe('SIGUSR1, which makes Node open a debugger', function () {
+  this.timeout(60_000);
   let databaseUrl: string;
 
   before(async () => {

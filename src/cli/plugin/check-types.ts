@@ -21,7 +21,7 @@ export async function checkTypes(directory: string, main: string): Promise<Findi
   try {
     const project = join(folder, 'tsconfig.json');
     writeFileSync(project, JSON.stringify(projectFor(path, main)));
-    const args = [compiler, '--project', project, '--pretty', 'false'];
+    const args = ['--disable-sigusr1', compiler, '--project', project, '--pretty', 'false'];
     const child = spawn(process.execPath, args, { cwd: path, stdio: ['ignore', 'pipe', 'ignore'] });
     return (await text(child.stdout)).split('\n').flatMap(toFinding);
   } finally {

@@ -20,13 +20,20 @@ export async function readRevision(executor: Executor): Promise<number> {
   return row?.revision ?? 0;
 }
 
-/** The hash of the code that runs, by plugin id, for all plugins that can run. */
-export async function readRunnable(executor: Executor): Promise<Map<string, string>> {
-  const rows = await sql<{ id: string; hash: string }>(
+/** Which version of a plugin runs. */
+export interface Runnable {
+  version: string;
+  hash: string;
+}
+
+/** What runs, by plugin id, for all plugins that can run. */
+export async function readRunnable(executor: Executor): Promise<Map<string, Runnable>> {
+  const rows = await sql<Runnable & { id: string }>(
     executor,
-    `SELECT p.id, p.active_hash AS hash FROM plugins p WHERE ${isRunnable}`,
+    `SELECT p.id, b.version, b.hash FROM plugins p JOIN plugin_bundles b ON b.hash = p.active_hash
+     WHERE ${isRunnable} ORDER BY p.id`,
   );
-  return new Map(rows.map(({ id, hash }) => [id, hash]));
+  return new Map(rows.map(({ id, version, hash }) => [id, { version, hash }]));
 }
 
 /** Manifest (text) and code with this hash; null when they are not stored. */
