@@ -10,7 +10,7 @@ const serverOwner = (pid: number): number => statSync(`/proc/${pid}`).uid;
 const sources = fileURLToPath(new URL('.', import.meta.url));
 
 describe('embedded Postgres under root and others', function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
 
   before(function () {
     if (!isRoot) this.skip();

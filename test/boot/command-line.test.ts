@@ -55,7 +55,7 @@ function isFree(dataDir: string): boolean {
 }
 
 describe('command line', function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
 
   afterEach(() => {
     for (const child of children) child.kill('SIGKILL');

@@ -28,7 +28,7 @@ function modeOf(path: string): string {
 }
 
 describe('embedded Postgres', function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
 
   afterEach(async () => {
     await Promise.all([...running].map((embedded) => embedded.stop()));

@@ -11,7 +11,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 };
 
 describe('what the service logs', function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   afterEach(killServices);
 
   it('at info: its start, a line for each request, and its end; JSON without secrets, paths or control sequences', async () => {
