@@ -148,6 +148,7 @@ const costs: Readonly<
       'begin + read identity + lock conversation',
       'read agent_bots',
       'write conversations, events + commit',
+      'read bot_runs',
     ],
   },
   'three snoozes that are over': {
