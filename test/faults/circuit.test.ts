@@ -212,11 +212,7 @@ describe('an endpoint that does not answer', function () {
     expect((await app.patch(`webhooks/${id}`, { active: false })).status).to.equal(200);
     const states = () =>
       app.query('SELECT state, last_error FROM deliveries WHERE endpoint_id = $1', [id]) as Promise<object[]>;
-    await app.eventually(async () => {
-      const [row] = (await states()) as { last_error: string | null }[];
-      return row?.last_error === 'bad_status';
-    });
-    await letTry(app);
+    // The engine ends it right after the attempt: `bad_status` stands for a moment only.
     await app.eventually(async () => {
       await letTry(app);
       const [row] = (await states()) as { state: string }[];
