@@ -3,8 +3,12 @@ import { Client } from 'pg';
 type Statement = string | { text: string } | { texts: string[] };
 type Query = (this: unknown, statement: Statement, values?: unknown, done?: unknown) => unknown;
 
+// Statements that a process sends at any time by itself.
+const background =
+  /agenda_jobs|pg_notify|plugin_registry|SELECT FROM unplaced_events|DELETE FROM unplaced_events|pg_try_advisory_xact_lock|clock_timestamp/;
+
 /**
- * The statements that connections of this process send. Connections take hold of the log when they are made: it is opened
+ * The statements that connections of this process send, but for those it sends at any time by itself. Connections take hold of the log when they are made: it is opened
  * before the service is.
  */
 export class StatementLog {
@@ -36,7 +40,9 @@ export class StatementLog {
     this.#taking = true;
     await work();
     this.#taking = false;
-    return this.#taken.map((texts) => texts.map((text) => text.replaceAll(/\s+/g, ' ').trim()));
+    return this.#taken
+      .map((texts) => texts.map((text) => text.replaceAll(/\s+/g, ' ').trim()).filter((text) => !background.test(text)))
+      .filter(({ length }) => length > 0);
   }
 
   /** Stops logging on connections made from now on. */
