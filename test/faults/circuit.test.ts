@@ -220,6 +220,11 @@ describe('an endpoint that does not answer', function () {
     });
     expect(await states()).to.deep.equal([{ state: 'cancelled', last_error: 'endpoint_disabled' }]);
     expect(moody.posts).to.equal(1);
+    const made = await app.query(
+      'SELECT a.error_code FROM attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE d.endpoint_id = $1 ORDER BY a.number',
+      [id],
+    );
+    expect(made[0]).to.deep.equal({ error_code: 'bad_status' });
   });
 });
 
