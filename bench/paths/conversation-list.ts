@@ -6,8 +6,9 @@ import { oneByOne, type Ask } from '../support/load.ts';
 import { serviceEnv, withService } from '../support/service.ts';
 import { onWire } from '../support/wire.ts';
 
-const times = 100;
-const warmUps = 20;
+// So many that one pause of the machine is not the p99.
+const times = 600;
+const warmUps = 100;
 const perPage = 25;
 const deepPage = 400;
 const statement = `SELECT id FROM lean.conversations WHERE account_id = $1

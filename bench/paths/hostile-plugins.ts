@@ -11,7 +11,7 @@ const roundMs = 8_000;
 const connections = 2;
 const feedMs = 1_000;
 
-/** One of each kind of the hostile corpus: it computes, waits, grows, or cannot be stopped but by a kill. */
+/** One of each kind of the hostile corpus: it computes, waits, grows, cannot be stopped but by a kill, or floods a door. */
 const attacks: Readonly<Record<string, string>> = {
   loops: 'for (;;);',
   microtasks: 'for (;;) await 0',
@@ -21,6 +21,18 @@ const attacks: Readonly<Record<string, string>> = {
   'big-numbers': 'let b = 7n; for (let i = 0; i < 40; i++) b *= b',
   throws: `throw { get stack() { throw { get stack() { throw 1 } } } }`,
   'huge-log': `for (let i = 0; i < 1e6; i++) ctx.log.info('x'.repeat(1e4))`,
+  'storage-flood': `for (let i = 0; ; i++) await ctx.storage.installation.set('k' + i, 'x'.repeat(8000)).catch(() => {})`,
+  'storage-crowd': `for (;;) await Promise.all(Array.from({ length: 1000 }, (_, i) => ctx.storage.incr('k' + i))).catch(() => {})`,
+  'schedule-flood': `for (let i = 0; i < 1e5; i++) ctx.schedule({ inSeconds: 60 }, 'n' + i, 'x'.repeat(1000))`,
+  'fetch-flood': `await Promise.all(Array.from({ length: 1000 }, (_, i) => ctx.fetch('https://shop.test/' + i).catch(() => {})))`,
+};
+
+/** What the doors of the last four want. */
+const permissions = {
+  conversation: ['reply'],
+  storage: { scopes: ['conversation', 'installation'] },
+  schedule: true,
+  network: { hosts: ['shop.test'] },
 };
 
 /** What the API answers while hostile plugins run without end, beside the same while harmless ones are asked as often, in turns. */
@@ -31,7 +43,7 @@ export const hostilePlugins: Bench = {
   run: ({ databaseUrl }) =>
     withFolder(async (folder) => {
       const harmless = Object.fromEntries(Object.keys(attacks).map((id) => [`calm-${id}`, `ctx.reply('Hello')`]));
-      await writePlugins(folder, { ...attacks, ...harmless }, { conversation: ['reply'] });
+      await writePlugins(folder, { ...attacks, ...harmless }, permissions);
       return withService(serviceEnv(databaseUrl, { PLUGIN_DIRS: folder }), ({ url }) =>
         withClient(databaseUrl, async (database) => {
           const hire = (ids: string[]) => Promise.all(ids.map((plugin) => hireBot(url, plugin)));

@@ -108,7 +108,7 @@ describe('bots that wait for the service', function () {
   it('answer once, or people get the conversation, when their processes are killed', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => house.conversation('slow')));
     await Promise.all(ids.map((id) => house.say(id)));
-    for (let kill = 0; kill < 30; kill++) {
+    for (let kill = 0; kill < 50; kill++) {
       for (const pid of sandboxPids()) process.kill(pid, 'SIGKILL');
       await pause(40);
     }
