@@ -77,6 +77,7 @@ labels: string[]
 snoozed_until: NullableUnixTime
 waiting_since: NullableUnixTime
 sla_policy_id: NullableId
+handoff_reason: HandoffReason
 additional_attributes: Attributes
 custom_attributes: Attributes
 contact: ContactBrief
@@ -103,6 +104,10 @@ export type ConversationStatus = ("open" | "resolved" | "pending" | "snoozed")
  * Identifier, or null for none.
  */
 export type NullableId = (number | null)
+/**
+ * Why people got the conversation from its bot; null when they did not, and again with the next session and when a person sets `pending`. `plugin`: the bot decided so itself; `bot_unreachable`: it could not be called, or failed; `loop`: it was stopped because it talked in a loop; the others are what bots with `permissions.handoff_cause` name.
+ */
+export type HandoffReason = ("keyword" | "max_exchanges" | "requested_by_model" | "plugin" | "model_failed" | "no_answer" | "budget" | "bot_unreachable" | "loop" | null)
 export type ContactBrief = ContactBriefShape
 /**
  * Position of the event among the events of its conversation: 1, 2, 3 …
@@ -2284,7 +2289,20 @@ type: "handoff"
  */
 reason: string
 /**
- * A private note for the agents.
+ * The conversation's `handoff_reason`; `plugin` without it. Needs `permissions.handoff_cause`.
+ */
+cause?: ("keyword" | "max_exchanges" | "requested_by_model" | "model_failed" | "no_answer" | "budget")
+/**
+ * Passages of the knowledge base that the bot had; the service's note lists them.
+ * 
+ * @maxItems 10
+ */
+passages?: {
+title: string
+url?: (string | null)
+}[]
+/**
+ * A private note for the agents, in place of the service's, which tells the reason, the customer's last question and the passages.
  */
 note?: string
 /**
@@ -2498,6 +2516,10 @@ kb?: boolean
  * true: the bot may have itself called later with `ctx.schedule`.
  */
 schedule?: boolean
+/**
+ * true: the bot may say why it hands off (`ctx.handoff({ reason, cause: 'keyword' })`), which becomes the conversation's `handoff_reason`; else that is `plugin`.
+ */
+handoff_cause?: boolean
 /**
  * true: the bot may forward its event to the server that its account has set, with `ctx.forward`.
  */

@@ -57,6 +57,7 @@ export function conversationRecord(conversation: Conversation): Shape<'shapes/co
     snoozed_until: unixSecondsOrNull(conversation.snoozedUntil),
     waiting_since: unixSecondsOrNull(conversation.waitingSince),
     sla_policy_id: conversation.slaPolicyId,
+    handoff_reason: conversation.handoffReason,
     additional_attributes: conversation.additionalAttributes,
     custom_attributes: conversation.customAttributes,
     contact: { id: contact.id, name: contact.name, email: contact.email },

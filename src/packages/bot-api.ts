@@ -74,7 +74,11 @@ export interface Reply {
 export interface Handoff {
   /** The reason, at most 500 characters; agents see it. */
   reason: string;
-  /** A private note for the agents. */
+  /** Becomes the conversation's `handoff_reason`, which is `plugin` without it. Needs `permissions.handoff_cause`. */
+  cause?: HandoffCause;
+  /** Passages of the knowledge base that the bot had, at most 10; the service's note lists them. */
+  passages?: readonly { readonly title: string; readonly url?: string | null }[];
+  /** A private note for the agents, in place of the service's, which tells reason, last question and passages. */
   note?: string;
   /** A last public message to the customer. */
   message?: string;
@@ -84,6 +88,9 @@ export interface Handoff {
   assignee?: number;
   priority?: Priority;
 }
+
+/** Why a bot may say that it hands off; the other reasons are the service's to give. */
+export type HandoffCause = 'keyword' | 'max_exchanges' | 'requested_by_model' | 'model_failed' | 'no_answer' | 'budget';
 
 export type Priority = 'urgent' | 'high' | 'medium' | 'low';
 

@@ -12,6 +12,7 @@ export interface GrantedPermissions {
   readonly kb?: boolean;
   readonly schedule?: boolean;
   readonly forward?: boolean;
+  readonly handoff_cause?: boolean;
 }
 
 /** One thing that a plugin may do. */
@@ -61,6 +62,7 @@ const switches = {
   kb: "Search the account's knowledge base",
   schedule: 'Have itself called later',
   forward: 'Forward its events to a server that the account sets',
+  handoff_cause: 'Say why it gives conversations to people, as their handoff_reason',
 } as const;
 
 /** The permissions in words, one sentence each; none if nothing is granted. */

@@ -1,6 +1,14 @@
 import { prepared } from '../postgres/prepared.ts';
 import { moment, momentOrNull, sql, type Executor } from '../postgres/sql.ts';
-import type { BotSilence, Conversation, ConversationStatus, HumanSilence, Named, Priority } from './conversation.ts';
+import type {
+  BotSilence,
+  Conversation,
+  ConversationStatus,
+  HandoffReason,
+  HumanSilence,
+  Named,
+  Priority,
+} from './conversation.ts';
 import { lastMessageColumn, toMessage, type Message, type MessageRow } from './message.ts';
 import { servingBotColumns, toServingBot, type ServingBotRow } from './serving-bot.ts';
 
@@ -12,7 +20,7 @@ export const columns = `
   ct.identifier AS contact_identifier, ct.avatar_url AS contact_avatar, ct.blocked AS contact_blocked,
   c.status, c.priority, c.assignee_id, u.name AS assignee_name, c.team_id, t.name AS team_name,
   ${servingBotColumns}, c.agent_bot_id IS NOT NULL AS bot_overrides,
-  c.bot_silence, c.bot_silence_of, c.human_silence, c.bot_streak,
+  c.bot_silence, c.bot_silence_of, c.human_silence, c.bot_streak, c.handoff_reason,
   ARRAY(SELECT l.title FROM conversation_labels cl JOIN labels l ON l.account_id = cl.account_id AND l.id = cl.label_id
         WHERE cl.account_id = c.account_id AND cl.conversation_id = c.id ORDER BY l.title) AS labels,
   c.source_id, c.snoozed_until, c.waiting_since, c.sla_policy_id,
@@ -56,6 +64,7 @@ export interface Row extends ServingBotRow {
   bot_silence_of: number | null;
   human_silence: HumanSilence | null;
   bot_streak: number;
+  handoff_reason: HandoffReason | null;
   labels: string[];
   source_id: string | null;
   snoozed_until: string | null;
@@ -115,6 +124,7 @@ export function toConversation(row: Row): Conversation {
     botSilenceOf: row.bot_silence_of,
     humanSilence: row.human_silence,
     botStreak: row.bot_streak,
+    handoffReason: row.handoff_reason,
     labels: row.labels,
     sourceId: row.source_id,
     snoozedUntil: momentOrNull(row.snoozed_until),

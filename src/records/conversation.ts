@@ -4,6 +4,17 @@ export type ConversationStatus = 'open' | 'resolved' | 'pending' | 'snoozed';
 export type Priority = 'urgent' | 'high' | 'medium' | 'low';
 /** How a bot ended its part in a conversation: it handed it over, was stopped in a loop, or failed to answer. */
 export type BotSilence = 'handed_off' | 'loop_suspected' | 'bot_failed';
+/** Why a bot gave a conversation to people, or why people were given it. */
+export type HandoffReason =
+  | 'keyword'
+  | 'max_exchanges'
+  | 'requested_by_model'
+  | 'plugin'
+  | 'model_failed'
+  | 'no_answer'
+  | 'budget'
+  | 'bot_unreachable'
+  | 'loop';
 /** How people took a conversation from its bot. */
 export type HumanSilence = 'human_replied' | 'human_opened';
 
@@ -37,6 +48,8 @@ export interface Conversation {
   humanSilence: HumanSilence | null;
   /** Public messages of bots since the customer's last message. */
   botStreak: number;
+  /** Why people got it from its bot; null again with the next session, and when a person sets `pending`. */
+  handoffReason: HandoffReason | null;
   labels: string[];
   sourceId: string | null;
   snoozedUntil: Date | null;

@@ -28,6 +28,7 @@ const columns: readonly Column[] = [
   { name: 'resolution_due_at', type: 'timestamptz', valueOf: ({ resolutionDueAt }) => resolutionDueAt },
   { name: 'bot_silence_of', type: 'bigint', valueOf: ({ botSilenceOf }) => botSilenceOf },
   { name: 'human_silence', type: 'text', valueOf: ({ humanSilence }) => humanSilence },
+  { name: 'handoff_reason', type: 'text', valueOf: ({ handoffReason }) => handoffReason },
   {
     name: 'agent_bot_id',
     type: 'bigint',

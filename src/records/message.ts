@@ -251,3 +251,16 @@ export async function countBotMessagesSince(
   );
   return rows[0]?.count ?? 0;
 }
+
+const findQuestion = prepared(`SELECT content FROM messages WHERE account_id = $1 AND conversation_id = $2
+  AND message_type = 'incoming' AND content <> '' ORDER BY created_at DESC, id DESC LIMIT 1`);
+
+/** The text of the customer's last message in a conversation; null when there is none. */
+export async function findLastQuestion(
+  executor: Executor,
+  accountId: number,
+  conversationId: number,
+): Promise<string | null> {
+  const [row] = await sql<{ content: string }>(executor, findQuestion, [accountId, conversationId]);
+  return row?.content ?? null;
+}

@@ -61,13 +61,22 @@ const verbs: { [Type in Action['type']]: Apply<Type> } = {
 async function applyHandoff(
   tx: Transaction,
   id: number,
-  { message, priority, reason, note = `Handed off: ${reason}`, team, assignee }: Extract<Action, { type: 'handoff' }>,
+  { message, priority, reason, cause, passages = [], note, team, assignee }: Extract<Action, { type: 'handoff' }>,
 ): Promise<void> {
   if (message !== undefined) await send(tx, id, { type: 'outgoing', content: message });
   if (priority) await updateConversation(tx, id, { ...unchanged, priority });
   const { to, missing } = await findPeople(tx, id, { team, assignee });
-  const notes = [note, ...missing.map((what) => `The bot named ${what}, which cannot be assigned here.`)];
-  await handOff(tx, id, { silence: 'handed_off', note: notes.join('\n'), to });
+  const notes = [
+    note ?? `Handed off: ${reason}`,
+    ...missing.map((what) => `The bot named ${what}, which cannot be assigned here.`),
+  ];
+  await handOff(tx, id, {
+    silence: 'handed_off',
+    ...(cause ? { cause } : {}),
+    note: notes.join('\n'),
+    ...(note === undefined ? { summary: { passages } } : {}),
+    to,
+  });
 }
 
 /** Applies a bot's actions in order, by the same domain verbs as every other caller; in the caller's transaction. */

@@ -50,6 +50,8 @@ export interface Permissions {
   kb: boolean;
   schedule: boolean;
   forward: boolean;
+  /** The bot may name the `cause` of a handoff; not granted when absent. */
+  handoff_cause?: boolean;
 }
 
 /** The permissions of a manifest that asks for nothing. */

@@ -2,6 +2,22 @@ import type { Mutant } from './mutant.ts';
 
 export const conversations: readonly Mutant[] = [
   {
+    file: 'src/domain/conversations/handoff-reason.ts',
+    text: 'if (before.byBot !== null || next.byBot === null) return present;',
+    replacement: 'if (next.byBot === null) return present;',
+    test: 'test/runs/handoff.test.ts',
+    only: 'many things end the bot',
+    harm: 'A second handoff of a session overwrites why people got the conversation.',
+  },
+  {
+    file: 'src/domain/conversations/handoff-reason.ts',
+    text: "change.kind === 'status' && change.to === 'pending' && actor === 'user'",
+    replacement: 'false',
+    test: 'test/runs/handoff.test.ts',
+    only: 'ends when a person sets pending',
+    harm: 'A conversation that people gave back to its bot still says why the bot gave it away.',
+  },
+  {
     file: 'src/domain/conversations/assignments.ts',
     text: 'if (changed.assignee_id) undergo(',
     replacement: 'undergo(',

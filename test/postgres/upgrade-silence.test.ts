@@ -76,6 +76,13 @@ describe('silences of 0.1.0, after an upgrade', () => {
     expect(await explain(7)).to.deep.equal([usual, 'human_replied']);
   });
 
+  it('tell why people got the conversations that bots gave away', async () => {
+    const reasons = conversations.map(
+      async (_, index) => (await app.get(`conversations/${index + 1}`)).body.handoff_reason,
+    );
+    expect(await Promise.all(reasons)).to.deep.equal([null, 'plugin', 'bot_unreachable', null, null, null, null]);
+  });
+
   it('leave no conversation in the queue of a bot that a person had silenced there', async () => {
     await app.post('conversations/4/messages', { content: 'Anybody?', message_type: 'incoming' });
     expect((await app.get('conversations/4')).body.status).to.equal('open');

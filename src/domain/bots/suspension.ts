@@ -17,7 +17,7 @@ export async function suspendBot(
   if (!conversation || conversation.bot?.id !== botId || silenceOf(conversation) !== null) return;
   // In a resolved conversation nobody waits for the bot that failed; a loop has to be stopped in any status.
   if (conversation.status === 'resolved' && silence === 'bot_failed') return;
-  await handOff(tx, conversationId, { silence, note });
+  await handOff(tx, conversationId, { silence, note, summary: {} });
 }
 
 /**

@@ -1,13 +1,13 @@
-import type { BotSilence, Conversation, ConversationStatus } from '../../records/conversation.ts';
+import type { BotSilence, Conversation, ConversationStatus, HandoffReason } from '../../records/conversation.ts';
 import type { Message } from '../../records/message.ts';
 import { forbidden, notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
-import { storableText } from '../../lib/storable.ts';
 import { lockConversation, mayServeInbox } from './access.ts';
 import { decide, refuseSilentBot } from './arbiter.ts';
 import { give, readAssignment } from './assignments.ts';
 import { autoAssign } from './auto-assignment.ts';
+import { noteOf, type NoteSummary } from './handoff-note.ts';
 import { sendInto } from './send.ts';
 import { begin, checkSnooze, undergo } from './status.ts';
 
@@ -92,27 +92,34 @@ export async function toggleStatus(
   return conversation;
 }
 
-// The maximum length of a message.
-const maxNoteChars = 150_000;
+/** How a bot's part in a conversation ends. */
+export interface BotEnding {
+  /** Why the bot may not speak any more. */
+  silence: BotSilence;
+  /** The conversation's `handoff_reason`, where it does not follow from the silence. */
+  cause?: HandoffReason;
+  /** The private note for the agents. */
+  note: string | null;
+  /** Sums up the conversation in the note: see noteOf. */
+  summary?: NoteSummary;
+  /** The people who get the conversation, if they are known. */
+  to?: Parameters<typeof give>[2];
+}
 
 /**
  * Hands a conversation to people: its bot is silent until the next session, the status becomes `open` unless it is
- * `resolved`, and `note` becomes a private note. `silence` is the reason why the bot's part ended; `to` are the people who
- * get it, if they are known.
+ * `resolved`, and `note` becomes a private note.
  */
 export async function handOff(
   tx: Transaction,
   id: number,
-  { silence, note, to = {} }: { silence: BotSilence; note: string | null; to?: Parameters<typeof give>[2] },
+  { silence, cause, note, summary, to = {} }: BotEnding,
 ): Promise<Conversation> {
   const conversation = await lockConversation(tx, id);
-  undergo(tx, conversation, { kind: 'bot_ended', reason: silence });
+  undergo(tx, conversation, { kind: 'bot_ended', reason: silence, ...(cause ? { cause } : {}) });
   conversation.waitingSince ??= tx.now;
   give(tx, conversation, to);
-  if (note !== null) {
-    const content = storableText(note, maxNoteChars);
-    await sendInto(tx, conversation, { type: 'outgoing', content, private: true });
-  }
+  if (note !== null) await sendInto(tx, conversation, await noteOf(tx, conversation, { words: note, summary }));
   await autoAssign(tx, conversation);
   return conversation;
 }

@@ -1,4 +1,10 @@
-import type { BotSilence, Conversation, ConversationStatus, HumanSilence } from '../../records/conversation.ts';
+import type {
+  BotSilence,
+  Conversation,
+  ConversationStatus,
+  HandoffReason,
+  HumanSilence,
+} from '../../records/conversation.ts';
 import type { Actor } from '../../events/transaction.ts';
 
 /** What the silence of a conversation's bot depends on. */
@@ -38,8 +44,8 @@ export type SilenceChange =
   | { kind: 'bot_chosen' }
   /** The bot set on this conversation was deleted. */
   | { kind: 'bot_removed' }
-  /** The bot's part ended: it handed the conversation over, or was stopped. */
-  | { kind: 'bot_ended'; reason: BotSilence };
+  /** The bot's part ended: it handed the conversation over, with a `cause` if it named one, or was stopped. */
+  | { kind: 'bot_ended'; reason: BotSilence; cause?: HandoffReason };
 
 /** The silence and the status after a change. */
 export type NextSilence = Pick<SilenceState, 'status' | 'byBot' | 'byPeople' | 'streak'>;

@@ -1,9 +1,10 @@
-import type { Conversation, ConversationStatus } from '../../records/conversation.ts';
+import type { Conversation, ConversationStatus, HandoffReason } from '../../records/conversation.ts';
 import { invalid } from '../../errors.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import { unixSecondsOrNull } from '../../lib/unix-time.ts';
 import { decide, refuseSilentBot } from './arbiter.ts';
+import { handoffReasonAfter } from './handoff-reason.ts';
 import { nextSilence, stateOf, type NextSilence, type SilenceChange } from './silence.ts';
 import { meetResolution } from './promises.ts';
 
@@ -14,12 +15,20 @@ export function checkSnooze(tx: Transaction, status: ConversationStatus | null, 
   if (until <= tx.now) throw invalid('/snoozed_until', 'future', '`snoozed_until` must lie in the future');
 }
 
-function changeStatus(
+/** Where a conversation moves to; `until` is the end of a snooze. */
+interface Move {
+  status: ConversationStatus;
+  until: Date | null;
+  handoffReason: HandoffReason | null;
+}
+
+function change(
   tx: Transaction,
   conversation: Conversation,
-  { status, snoozedUntil }: { status: ConversationStatus; snoozedUntil: Date | null },
+  { status, until, handoffReason }: Move,
 ): ChangedAttributes {
-  const previous = { status: conversation.status, snoozedUntil: conversation.snoozedUntil };
+  const previous = { ...conversation };
+  const snoozedUntil = status === 'snoozed' ? (until ?? previous.snoozedUntil) : null;
   const changed: ChangedAttributes = {};
   if (status !== previous.status) changed.status = { previous: previous.status, current: status };
   if (snoozedUntil?.getTime() !== previous.snoozedUntil?.getTime()) {
@@ -27,14 +36,16 @@ function changeStatus(
     changed.snoozed_until = { previous: before, current: after };
     if (snoozedUntil) tx.announceSnooze(snoozedUntil);
   }
-  Object.assign(conversation, { status, snoozedUntil });
+  if (handoffReason !== previous.handoffReason)
+    changed.handoff_reason = { previous: previous.handoffReason, current: handoffReason };
+  Object.assign(conversation, { status, snoozedUntil, handoffReason });
   return changed;
 }
 
-function moveTo(tx: Transaction, conversation: Conversation, status: ConversationStatus, until: Date | null): void {
+function move(tx: Transaction, conversation: Conversation, to: Move): void {
   const previous = conversation.status;
-  const snoozedUntil = status === 'snoozed' ? (until ?? conversation.snoozedUntil) : null;
-  const changed = changeStatus(tx, conversation, { status, snoozedUntil });
+  const { status } = to;
+  const changed = change(tx, conversation, to);
   if (Object.keys(changed).length === 0) return;
   conversation.updatedAt = tx.now;
   if (status === previous) return tx.record('conversation_updated', { conversation, changed });
@@ -45,20 +56,24 @@ function moveTo(tx: Transaction, conversation: Conversation, status: Conversatio
 }
 
 /**
- * Applies what the actor does to a locked conversation: computes the next silence and status and stores both. Says
- * conversation_status_changed when the status changes, and to the bot conversation_resolved, or conversation_opened after
- * `resolved`. `until` is the end of a snooze. Errors: 403 for a silent bot whose change would move the status.
+ * Applies what the actor does to a locked conversation: computes the next silence, status and reason of handoff and stores
+ * them. Says conversation_status_changed when the status changes, and to the bot conversation_resolved, or
+ * conversation_opened after `resolved`; conversation_updated when only the end of a snooze or the reason changes. `until` is
+ * the end of a snooze. Errors: 403 for a silent bot whose change would move the status.
  */
 export function undergo(
   tx: Transaction,
   conversation: Conversation,
-  change: SilenceChange,
+  what: SilenceChange,
   until: Date | null = null,
 ): void {
-  const next = nextSilence(stateOf(conversation), tx.actor.kind, change);
-  if (next.status !== conversation.status) refuseSilentBot(tx.actor, conversation);
+  const before = stateOf(conversation);
+  const next = nextSilence(before, tx.actor.kind, what);
+  const { status } = next;
+  if (status !== before.status) refuseSilentBot(tx.actor, conversation);
+  const made = { before, next, change: what, actor: tx.actor.kind };
   keepSilence(conversation, next);
-  moveTo(tx, conversation, next.status, until);
+  move(tx, conversation, { status, until, handoffReason: handoffReasonAfter(conversation.handoffReason, made) });
 }
 
 /** Begins a new conversation: with the status asked for, else with the one that its bot and its first message give it. */

@@ -14,6 +14,7 @@ import { EventFeed } from './20261122-event-feed.ts';
 import { LabelRenames } from './20261122-label-renames.ts';
 import { Backlogs } from './20261122-backlogs.ts';
 import { ConversationCounts } from './20261122-conversation-counts.ts';
+import { HandoffReason } from './20261122-handoff-reason.ts';
 import { BotDoors } from './20261122-bot-doors.ts';
 import { LeanIndexes } from './20261122-lean-indexes.ts';
 import { Plugins } from './20261122-plugins.ts';
@@ -46,6 +47,7 @@ export const migrations = [
   { name: '20261122-inbox-order', class: InboxOrder },
   { name: '20261122-run-lists', class: RunLists },
   { name: '20261122-bot-doors', class: BotDoors },
+  { name: '20261122-handoff-reason', class: HandoffReason },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

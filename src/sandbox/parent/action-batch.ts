@@ -45,8 +45,10 @@ export function judgeActions(
 }
 
 /** The permission that an action lacks; null when it is granted. */
-function lackOf({ type }: Action, permissions: Permissions): string | null {
+function lackOf(action: Action, permissions: Permissions): string | null {
+  const { type } = action;
   if (type === 'schedule') return permissions.schedule ? null : '`permissions.schedule`';
+  if (type === 'handoff' && action.cause && !permissions.handoff_cause) return '`permissions.handoff_cause`';
   return permissions.conversation.includes(type) ? null : `"${type}" under permissions.conversation`;
 }
 

@@ -28,6 +28,7 @@ const people = (id: unknown) => [{ id, name: `Agent ${String(id)}`, role: 'admin
  */
 const answers: readonly Answer[] = [
   { statement: /^SELECT count\(\*\) AS count FROM messages\b/, rows: (stage, [, , since]) => countSince(stage, since) },
+  { statement: /^SELECT content FROM messages\b/, rows: ({ messages }) => lastQuestionOf(messages) },
   { statement: /INSERT INTO conversation_labels\b/, rows: (_, [, , titles, made]) => titlesOf(titles, made) },
   { statement: /^DELETE FROM conversation_labels\b/, rows: () => [] },
   { statement: /^SELECT \S+ \S+ \S+ FROM agents g\b/, rows: (_, [, id]) => people(id) },
@@ -51,6 +52,11 @@ export function executorOf(stage: StageRows): Executor {
 function countSince({ messages }: StageRows, since: unknown): unknown[] {
   const spoken = messages.filter(({ sender, private: isNote }) => sender.kind === 'agent_bot' && !isNote);
   return [{ count: spoken.filter(({ createdAt }) => since instanceof Date && createdAt > since).length }];
+}
+
+function lastQuestionOf(messages: readonly Message[]): unknown[] {
+  const asked = messages.findLast(({ type, content }) => type === 'incoming' && content !== '');
+  return asked ? [{ content: asked.content }] : [];
 }
 
 function titlesOf(...lists: readonly unknown[]): unknown[] {

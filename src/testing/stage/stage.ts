@@ -190,6 +190,7 @@ function conversationOf(contact: Contact, bot: ServingBot, now: Date): Conversat
     snoozedUntil: null,
     waitingSince: null,
     slaPolicyId: null,
+    handoffReason: null,
     firstResponseDueAt: null,
     resolutionDueAt: null,
     unreadCount: 0,
