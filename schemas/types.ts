@@ -312,6 +312,10 @@ current_conversation: BotConversation
 sequence: EventSequence
 })
 /**
+ * @maxItems 20
+ */
+export type ArticleTags = string[]
+/**
  * Page and order of contacts.
  */
 export type ListContactsQuery = (PageQuery & {
@@ -451,6 +455,24 @@ availability: ("online" | "busy" | "offline")
  * Agents of the account, by name.
  */
 export type AgentList = Agent[]
+/**
+ * An article of the account's knowledge base, from which bots answer.
+ */
+export type Article = (AccountRecordShape & {
+title: string
+/**
+ * Markdown.
+ */
+content: string
+url: (string | null)
+/**
+ * The file from which it was imported; null for none.
+ */
+path: (string | null)
+language: string
+tags: string[]
+published: boolean
+})
 /**
  * A customer.
  */
@@ -763,6 +785,9 @@ export interface Schemas {
 "requests/agent-bot.update": UpdateAgentBot
 "requests/agent.create": CreateAgent
 "requests/agent.update": UpdateAgent
+"requests/article.create": CreateArticle
+"requests/article.search.query": SearchArticlesQuery
+"requests/article.update": UpdateArticle
 "requests/contact-note.create": CreateContactNote
 "requests/contact.create": CreateContact
 "requests/contact.list.query": ListContactsQuery
@@ -814,6 +839,9 @@ export interface Schemas {
 "resources/agent-bot": AgentBot
 "resources/agent-list": AgentList
 "resources/agent": Agent
+"resources/article-list": ArticleList
+"resources/article-search": ArticleSearch
+"resources/article": Article
 "resources/contact-list": ContactList
 "resources/contact-note-list": ContactNoteList
 "resources/contact-note": ContactNote
@@ -1108,6 +1136,68 @@ export interface UpdateAgent {
 name?: string
 role?: ("administrator" | "agent")
 availability?: ("online" | "busy" | "offline")
+[k: string]: unknown
+}
+/**
+ * What makes an article; it is published unless said otherwise.
+ */
+export interface CreateArticle {
+title: string
+/**
+ * Markdown.
+ */
+content: string
+/**
+ * An http or https URL, or null for none.
+ */
+url?: (string | null)
+/**
+ * A language tag such as `en`, `de` or `pt-BR`.
+ */
+language?: string
+tags?: ArticleTags
+published?: boolean
+[k: string]: unknown
+}
+/**
+ * A question or words to look for, and in which articles.
+ */
+export interface SearchArticlesQuery {
+q: string
+/**
+ * Only articles with one of these tags.
+ */
+tags?: ArticleTags
+/**
+ * Only articles in one of these languages.
+ * 
+ * @maxItems 20
+ * 
+ * Items: A language tag such as `en`, `de` or `pt-BR`.
+ */
+languages?: string[]
+limit?: number
+[k: string]: unknown
+}
+/**
+ * What to change of an article. Only published articles are found by searches and bots.
+ */
+export interface UpdateArticle {
+title?: string
+/**
+ * Markdown.
+ */
+content?: string
+/**
+ * An http or https URL, or null for none.
+ */
+url?: (string | null)
+/**
+ * A language tag such as `en`, `de` or `pt-BR`.
+ */
+language?: string
+tags?: ArticleTags
+published?: boolean
 [k: string]: unknown
 }
 /**
@@ -1780,6 +1870,36 @@ email: string
  */
 confirmed: boolean
 avatar_url: (string | null)
+}
+/**
+ * The account's articles, by title.
+ */
+export interface ArticleList {
+payload: Article[]
+meta: PageMeta
+}
+/**
+ * The published articles that say most about what was asked, best first, each with its best passage.
+ */
+export interface ArticleSearch {
+payload: {
+id: Id
+title: string
+url: (string | null)
+language: string
+/**
+ * The heading above the passage; null for none.
+ */
+heading: (string | null)
+/**
+ * How much of what was asked the passage has, its telling words more than others.
+ */
+score: number
+/**
+ * A stretch of the passage as HTML: escaped text, whose only tags are `<mark>` around what was found.
+ */
+highlight: string
+}[]
 }
 /**
  * A page of contacts.

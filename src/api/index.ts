@@ -1,6 +1,7 @@
 import type { Route } from '../http/route/route.ts';
 import { agentBotRoutes } from './accounts/agent-bots.ts';
 import { agentRoutes } from './accounts/agents.ts';
+import { articleRoutes } from './accounts/articles.ts';
 import { contactRoutes } from './accounts/contacts.ts';
 import { conversationRoutes } from './accounts/conversations.ts';
 import { healthRoutes } from './service/health.ts';
@@ -36,6 +37,7 @@ export const routes: readonly Route[] = [
   ...teamRoutes,
   ...agentRoutes,
   ...invitationRoutes,
+  ...articleRoutes,
   ...slaPolicyRoutes,
   ...webhookRoutes,
   ...profileRoutes,

@@ -2,6 +2,7 @@ import { AccessToken } from './access-token.ts';
 import { Account } from './account.ts';
 import { Agent } from './agent.ts';
 import { AgentBot } from './agent-bot.ts';
+import { Article } from './article.ts';
 import { Contact } from './contact.ts';
 import { Inbox } from './inbox.ts';
 import { Invitation } from './invitation.ts';
@@ -17,6 +18,7 @@ export const entities = [
   Account,
   Agent,
   AgentBot,
+  Article,
   Contact,
   Inbox,
   Invitation,

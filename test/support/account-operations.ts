@@ -52,6 +52,7 @@ export const accountOperations: Record<string, Prepare> = {
   'POST runs/:id/replay': ({ run }) => ({ at: { id: run } }),
 
   'GET plugins': nothing,
+  'GET articles/search': ({ maker }) => ({ query: `q=${encodeURIComponent(maker.text('question'))}` }),
 
   'GET labels': nothing,
   'POST labels': ({ maker }) => ({ body: { title: maker.text('label').toLowerCase().replaceAll(' ', '-') } }),

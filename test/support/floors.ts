@@ -14,7 +14,7 @@ const floors: readonly (readonly string[])[] = [
   ['domain/upkeep', 'domain/plugins', 'domain/changes.ts', 'domain/signing-secrets.ts'],
   ['domain/small-rows.ts'],
   ['domain/conversations'],
-  ['domain/bots', 'domain/contacts', 'domain/labels', 'domain/people', 'domain/*.ts'],
+  ['domain/articles', 'domain/bots', 'domain/contacts', 'domain/labels', 'domain/people', 'domain/*.ts'],
   ['domain/inboxes', 'domain/widget', 'domain/endpoints'],
   ['domain/platform'],
   ['runs'],

@@ -33,6 +33,28 @@ export const smallResources: Readonly<Record<string, SmallResource>> = {
     orderedBy: 'name',
     refused: [{ name: ' ' }, { first_response_seconds: 0 }, { resolution_seconds: 'soon' }],
   },
+  articles: {
+    readers: 'agents',
+    make: (maker) => ({
+      title: maker.text('article'),
+      content: `${maker.text('introduction')}\n\n## Details\n\n${maker.text('details')}`,
+      url: `https://help.example.com/${encodeURIComponent(maker.text('page'))}`,
+      language: 'en',
+      tags: [maker.text('tag')],
+      published: true,
+    }),
+    change: (maker) => ({ content: maker.text('rewritten'), language: 'pt-BR', tags: [], published: false }),
+    unique: 'url',
+    orderedBy: 'title',
+    refused: [
+      { title: ' ' },
+      { content: '' },
+      { url: 'ftp://help.example.com' },
+      { language: 'English' },
+      { tags: ['one', 'one'] },
+      { published: 'yes' },
+    ],
+  },
 };
 
 const rows = Object.entries(smallResources);

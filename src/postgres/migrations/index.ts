@@ -12,6 +12,7 @@ import { PluginClaims } from './20261122-plugin-claims.ts';
 import { BotQuarantine } from './20261122-bot-quarantine.ts';
 import { EventFeed } from './20261122-event-feed.ts';
 import { LabelRenames } from './20261122-label-renames.ts';
+import { Articles } from './20261122-articles.ts';
 import { Backlogs } from './20261122-backlogs.ts';
 import { ConversationCounts } from './20261122-conversation-counts.ts';
 import { HandoffReason } from './20261122-handoff-reason.ts';
@@ -48,6 +49,7 @@ export const migrations = [
   { name: '20261122-run-lists', class: RunLists },
   { name: '20261122-bot-doors', class: BotDoors },
   { name: '20261122-handoff-reason', class: HandoffReason },
+  { name: '20261122-articles', class: Articles },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

@@ -1,0 +1,94 @@
+import {
+  createArticle,
+  deleteArticle,
+  listArticles,
+  readArticle,
+  updateArticle,
+} from '../../domain/articles/articles.ts';
+import { searchPassages } from '../../domain/articles/search.ts';
+import type { Article } from '../../records/article.ts';
+import { doors } from '../../http/route/doors.ts';
+import { given } from '../given.ts';
+import { presentPage } from '../page.ts';
+import { unixSeconds } from '../../lib/unix-time.ts';
+import type { Shape } from '../../schemas.ts';
+
+const base = '/api/v1/accounts/:account_id/articles';
+
+function presentArticle(article: Article): Shape<'resources/article'> {
+  return {
+    id: article.id,
+    account_id: article.accountId,
+    title: article.title,
+    content: article.content,
+    url: article.url ?? null,
+    path: article.path ?? null,
+    language: article.language,
+    tags: article.tags,
+    published: article.published,
+    created_at: unixSeconds(article.createdAt),
+    updated_at: unixSeconds(article.updatedAt),
+  };
+}
+
+const searchRoute = doors.account(
+  ['GET', `${base}/search`, 'Search articles'],
+  {
+    query: 'requests/article.search.query',
+    reply: 'resources/article-search',
+    role: 'agent',
+    description: 'Finds what bots find: published articles, by a question or by words, which may be misspelt.',
+  },
+  async ({ em, account, query: { q, tags, languages, limit = 10 } }) => {
+    const found = await searchPassages(em, account.id, q, { tags, languages, limit });
+    const payload = found.map(({ article_id: id, title, url, language, heading, score, highlight }) => {
+      return { id, title, url, language, heading, score, highlight };
+    });
+    return { payload };
+  },
+);
+
+export const articleRoutes = [
+  doors.account(
+    ['GET', base, 'List articles'],
+    { query: 'requests/page.query', reply: 'resources/article-list', paged: true, role: 'agent' },
+    async ({ em, account, query: { page = 1 } }) =>
+      presentPage(await listArticles(em, account.id, page), presentArticle),
+  ),
+  searchRoute,
+  doors.account(
+    ['GET', `${base}/:id`, 'Get an article'],
+    { reply: 'resources/article', record: true, role: 'agent' },
+    async ({ em, account, params }) => presentArticle(await readArticle(em, account.id, params.id)),
+  ),
+  doors.account(
+    ['POST', base, 'Create an article'],
+    {
+      body: 'requests/article.create',
+      largeBody: true,
+      reply: 'resources/article',
+      role: 'administrator',
+      status: 201,
+    },
+    async ({ body, transact }) => {
+      const { title, content, url = null, language = 'en', tags = [], published = true } = body;
+      return presentArticle(
+        await transact((tx) => createArticle(tx, { title, content, url, language, tags, published })),
+      );
+    },
+  ),
+  doors.account(
+    ['PATCH', `${base}/:id`, 'Update an article'],
+    { body: 'requests/article.update', largeBody: true, reply: 'resources/article', role: 'administrator' },
+    async ({ params, body, transact }) => {
+      const { title, content, url, language, tags, published } = body;
+      const changes = given({ title, content, url, language, tags, published });
+      return presentArticle(await transact((tx) => updateArticle(tx, params.id, changes)));
+    },
+  ),
+  doors.account(
+    ['DELETE', `${base}/:id`, 'Delete an article'],
+    { reply: 'resources/empty', role: 'administrator' },
+    ({ params, transact }) => transact((tx) => deleteArticle(tx, params.id)),
+  ),
+];

@@ -1,0 +1,57 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Article } from '../../records/article.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { listPage, lockOne, readOne, uniqueOr422, update, type Page } from '../small-rows.ts';
+import { indexArticles, lockArticles, unindexArticle } from './index-articles.ts';
+
+export interface NewArticle {
+  title: string;
+  /** Markdown. */
+  content: string;
+  url: string | null;
+  /** A language tag such as `de` or `pt-BR`. */
+  language: string;
+  tags: string[];
+  published: boolean;
+}
+
+const refuseUrl = uniqueOr422('articles_url_unique', '/url', 'Another article of this account has this URL');
+
+/** One page of the account's articles, by title. */
+export function listArticles(em: EntityManager, accountId: number, page: number): Promise<Page<Article>> {
+  return listPage(em, Article, { accountId }, { page, orderBy: { title: 'asc', id: 'asc' } });
+}
+
+/** An article of the account. Errors: 404. */
+export function readArticle(em: EntityManager, accountId: number, id: number): Promise<Article> {
+  return readOne(em, Article, { id, accountId });
+}
+
+/** Creates an article, which searches find from the commit on if it is published. Errors: 422 for a URL in use. */
+export async function createArticle(tx: Transaction, input: NewArticle): Promise<Article> {
+  await lockArticles(tx);
+  const dates = { createdAt: tx.now, updatedAt: tx.now };
+  const article = tx.em.create(Article, { ...input, path: null, accountId: tx.account.id, ...dates });
+  await tx.em.flush().catch(refuseUrl);
+  await indexArticles(tx, [article]);
+  return article;
+}
+
+/** Changes an article, and what searches find of it. Errors: 404, 422 for a URL in use. */
+export async function updateArticle(tx: Transaction, id: number, changes: Partial<NewArticle>): Promise<Article> {
+  await lockArticles(tx);
+  const article = await lockOne(tx.em, Article, { id, accountId: tx.account.id });
+  if (!update(article, changes, tx.now)) return article;
+  await tx.em.flush().catch(refuseUrl);
+  await indexArticles(tx, [article]);
+  return article;
+}
+
+/** Deletes an article. Errors: 404. */
+export async function deleteArticle(tx: Transaction, id: number): Promise<void> {
+  await lockArticles(tx);
+  const article = await lockOne(tx.em, Article, { id, accountId: tx.account.id });
+  await unindexArticle(tx, id);
+  tx.em.remove(article);
+  await tx.em.flush();
+}

@@ -1,0 +1,93 @@
+import { sql, type Executor } from '../../postgres/sql.ts';
+import { comparable, configurationOf } from './languages.ts';
+import { plainText } from './plain-text.ts';
+
+interface Shown {
+  language: string;
+  text: string;
+}
+
+/** Characters of a highlight at most, without its tags. */
+const shownChars = 300;
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
+
+/**
+ * For each text the stretch with the most words that the query of its language finds: escaped as HTML, these words in
+ * `<mark>`.
+ */
+export async function highlight(
+  executor: Executor,
+  shown: readonly Shown[],
+  queries: ReadonlyMap<string, string>,
+): Promise<string[]> {
+  const texts = shown.map(({ language, text }) => ({ language, segments: segmentsOf(plainText(text)) }));
+  const asked = texts.flatMap(({ language, segments }, index) => ({
+    index,
+    configuration: configurationOf(language),
+    query: queries.get(language) ?? '',
+    words: [...new Set(segments.filter(({ isWord }) => isWord).map(({ text }) => comparable(text)))],
+  }));
+  const rows = await sql<{ index: number; word: string }>(executor, statement, [JSON.stringify(asked)]);
+  const found = Map.groupBy(rows, ({ index }) => index);
+  return texts.map(({ segments }, index) => {
+    const words = new Set(found.get(index)?.map(({ word }) => word));
+    return mark(
+      segments.map((segment) => ({ ...segment, marked: segment.isWord && words.has(comparable(segment.text)) })),
+    );
+  });
+}
+
+interface Segment {
+  text: string;
+  isWord: boolean;
+}
+
+function segmentsOf(text: string): Segment[] {
+  return Array.from(segmenter.segment(text), ({ segment, isWordLike }) => ({
+    text: segment,
+    isWord: isWordLike === true,
+  }));
+}
+
+function mark(segments: readonly (Segment & { marked: boolean })[]): string {
+  const { from, to } = bestStretch(segments);
+  const inside = segments
+    .slice(from, to)
+    .map(({ text, marked }) => (marked ? `<mark>${escapeHtml(text)}</mark>` : escapeHtml(text)))
+    .join('')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return `${from > 0 ? '… ' : ''}${inside}${to < segments.length ? ' …' : ''}`;
+}
+
+/** The stretch of shownChars with the most marked segments, by a window that moves over them; the first of several. */
+function bestStretch(segments: readonly (Segment & { marked: boolean })[]): { from: number; to: number } {
+  const best = { from: 0, to: 0, marks: -1 };
+  let [from, chars, marks] = [0, 0, 0];
+  segments.forEach(({ text, marked }, index) => {
+    chars += text.length;
+    marks += Number(marked);
+    for (let first = segments[from]; first && chars > shownChars && from < index; first = segments[from]) {
+      chars -= first.text.length;
+      marks -= Number(first.marked);
+      from += 1;
+    }
+    const isLonger = marks === best.marks && from === best.from;
+    if (marks > best.marks || isLonger) Object.assign(best, { from, to: index + 1, marks });
+  });
+  return best;
+}
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+}
+
+const statement = `
+  SELECT a.index, w.word
+  FROM jsonb_to_recordset($1::jsonb) AS a (index integer, configuration regconfig, query tsquery, words text[])
+  CROSS JOIN LATERAL (SELECT word FROM unnest(a.words) AS word WHERE to_tsvector(a.configuration, word) @@ a.query) w`;

@@ -1,0 +1,169 @@
+import { sql, type Executor } from '../../postgres/sql.ts';
+import { comparable, configurationOf } from './languages.ts';
+import { withoutQuestionWords } from './question-words.ts';
+import { distance, exchanges, tolerated } from './spelling.ts';
+
+/** A word of a question in one language of the articles. */
+export interface Term {
+  language: string;
+  /** How much it says: words that few passages have say more. */
+  weight: number;
+  /** The passages that have it, or one of its variants. */
+  passages: number;
+  /** The word itself, if an article has it. */
+  word: string | null;
+  /** Words of articles that stand for it. */
+  variants: string[];
+  /** How well they do, below 1. */
+  quality: number;
+}
+
+/** Languages in which a question is asked at most: those with the most passages. */
+const maxLanguages = 8;
+/** Words of a question at most; the rest is not looked at. */
+const maxWords = 32;
+/** Words of articles that stand for one of a question at most. */
+const maxVariants = 12;
+// What a word weighs in small collections, where chance decides in how many passages it is.
+const priorPassages = 50;
+// A word that no article has says less about what is asked than one that an article has.
+const unknownShare = 0.8;
+const [misspelt, begun, partly] = [0.85, 0.6, 0.7];
+const [shortestBeginning, shortestPart] = [4, 4];
+/** Languages that write compounds as one word. */
+const compounding = new Set(['german', 'dutch', 'swedish', 'danish', 'norwegian', 'finnish', 'hungarian', 'estonian']);
+
+interface Row {
+  language: string;
+  total: number;
+  term: string;
+  /** The passages that have exactly this word; null if none. */
+  exact: number | null;
+  /** Words that begin like it. */
+  longer: Found[];
+  /** Words it may be misspelt from, or consist of. */
+  similar: Found[];
+}
+interface Found {
+  word: string;
+  passages: number;
+}
+
+/**
+ * The words of a question in each language that the account's articles have, or in those of the filter, with the words of
+ * articles that stand for them: the same, misspelt ones, longer ones and parts of compounds.
+ */
+export async function findTerms(
+  executor: Executor,
+  accountId: number,
+  { query, languages }: { query: string; languages: readonly string[] },
+): Promise<Term[]> {
+  const present = await sql<{ language: string; passages: number }>(executor, languagesStatement, [
+    accountId,
+    languages.length > 0 ? languages : null,
+  ]);
+  const text = comparable(query);
+  const asked = present.map(({ language, passages }) => ({
+    language,
+    total: passages,
+    configuration: configurationOf(language),
+    text: withoutQuestionWords(text, language),
+  }));
+  if (asked.length === 0) return [];
+  const lexemes = await sql<{ language: string; term: string }>(executor, lexemesStatement, [JSON.stringify(asked)]);
+  const looked = lexemes.map((lexeme) => ({ ...lexeme, guesses: guessesFor(lexeme) }));
+  if (looked.length === 0) return [];
+  const rows = await sql<Row>(executor, vocabularyStatement, [accountId, JSON.stringify(looked)]);
+  const totals = new Map(asked.map(({ language, total }) => [language, total]));
+  return rows.map((row) => termOf(row, totals.get(row.language) ?? 0));
+}
+
+// Looked up as they are: two letters exchanged, and what a compound may consist of.
+function guessesFor({ language, term }: { language: string; term: string }): string[] {
+  if (term.length < shortestPart || /\d/.test(term)) return [];
+  const parts = compounding.has(configurationOf(language)) ? partsOf(term) : [];
+  return [...exchanges(term), ...parts];
+}
+
+function partsOf(term: string): string[] {
+  const parts: string[] = [];
+  for (let at = shortestPart; at <= term.length - shortestPart; at++) parts.push(term.slice(0, at), term.slice(at));
+  return parts;
+}
+
+function termOf({ language, term, exact, longer, similar }: Row, total: number): Term {
+  const isKnown = exact !== null;
+  const others = longer.filter(({ word }) => word !== term);
+  const isCompounding = compounding.has(configurationOf(language));
+  const { found, quality } = isKnown
+    ? { found: isCompounding ? others : [], quality: begun }
+    : guess(term, { longer, similar });
+  const variants = found.slice(0, maxVariants);
+  const all = variants.reduce((sum, { passages }) => sum + passages, exact ?? 0);
+  const passages = Math.min(total, all);
+  const weight = Math.log(1 + (total + priorPassages) / (passages + 1));
+  const word = isKnown ? term : null;
+  return {
+    language,
+    weight: weight * shareOf(term, all),
+    passages,
+    word,
+    variants: variants.map(({ word: variant }) => variant),
+    quality,
+  };
+}
+
+// Numbers that no article has are those of an order, a day or a version.
+function shareOf(term: string, passages: number): number {
+  if (passages > 0) return 1;
+  return /\d/.test(term) ? 0 : unknownShare;
+}
+
+function guess(
+  term: string,
+  { longer, similar }: Pick<Row, 'longer' | 'similar'>,
+): { found: Found[]; quality: number } {
+  const most = tolerated(term.length);
+  const errors = new Map(similar.map(({ word }) => [word, distance(term, word, most)]));
+  const least = Math.min(...errors.values());
+  const close = similar.filter(({ word }) => least <= most && errors.get(word) === least);
+  if (close.length > 0) return { found: close, quality: misspelt };
+  if (longer.length > 0) return { found: longer, quality: begun };
+  return { found: longest(similar, term), quality: partly };
+}
+
+/** The longest part at the beginning, and at the end. */
+function longest(found: readonly Found[], term: string): Found[] {
+  const byLength = found.toSorted((one, other) => other.word.length - one.word.length);
+  const ends = [byLength.find(({ word }) => term.startsWith(word)), byLength.find(({ word }) => term.endsWith(word))];
+  return ends.filter((part) => part !== undefined);
+}
+
+const languagesStatement = `
+  SELECT language, passages FROM article_words
+  WHERE account_id = $1 AND word = '' AND ($2::text[] IS NULL OR language = ANY ($2::text[]))
+  ORDER BY passages DESC, language LIMIT ${maxLanguages}`;
+
+const lexemesStatement = `
+  SELECT a.language, w.lexeme AS term
+  FROM jsonb_to_recordset($1::jsonb) AS a (language text, configuration regconfig, text text)
+  CROSS JOIN LATERAL (
+    SELECT lexeme FROM unnest(to_tsvector(a.configuration, a.text)) ORDER BY positions[1] LIMIT ${maxWords}
+  ) w`;
+
+const found = (rows: string) =>
+  `coalesce((SELECT jsonb_agg(jsonb_build_object('word', f.word, 'passages', f.passages)) FROM (${rows}) f), '[]')`;
+
+const vocabularyStatement = `
+  SELECT t.language, t.term, w.passages AS exact,
+    CASE WHEN length(t.term) < ${shortestBeginning} THEN '[]' ELSE ${found(`
+      SELECT word, passages FROM article_words
+      WHERE account_id = $1 AND language = t.language AND word >= t.term AND word < t.term || U&'\\FFFF'
+      ORDER BY passages DESC LIMIT ${maxVariants}`)} END AS longer,
+    CASE WHEN w.passages IS NOT NULL OR length(t.term) < ${shortestPart} THEN '[]' ELSE ${found(`
+      (SELECT word, passages FROM article_words
+       WHERE account_id = $1 AND language = t.language AND word % t.term ORDER BY similarity(word, t.term) DESC LIMIT 20)
+      UNION SELECT word, passages FROM article_words
+      WHERE account_id = $1 AND language = t.language AND word = ANY (t.guesses)`)} END AS similar
+  FROM jsonb_to_recordset($2::jsonb) AS t (language text, term text, guesses text[])
+  LEFT JOIN article_words w ON w.account_id = $1 AND w.language = t.language AND w.word = t.term`;

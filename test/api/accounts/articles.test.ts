@@ -1,0 +1,170 @@
+import { expect } from 'chai';
+import { answerThreshold, searchPassages } from '../../../src/domain/articles/search.ts';
+import { TestApp } from '../../support/app.ts';
+
+interface Found {
+  id: number;
+  title: string;
+  heading: string | null;
+  score: number;
+  highlight: string;
+}
+
+describe('articles', () => {
+  let app: TestApp;
+  let made = 0;
+
+  before(async function () {
+    this.timeout(30_000);
+    app = await TestApp.start({ engine: false });
+  });
+
+  after(() => app.stop());
+
+  // Each test looks in its own articles.
+  const newTag = () => `tag-${(made += 1)}`;
+
+  async function make(fields: object): Promise<number> {
+    const { status, body } = await app.post('articles', { title: 'Untitled', content: 'Nothing.', ...fields });
+    expect(status, JSON.stringify(body)).to.equal(201);
+    return body.id;
+  }
+
+  async function search(q: string, tag: string, more = ''): Promise<Found[]> {
+    const { status, body } = await app.get(`articles/search?q=${encodeURIComponent(q)}&tags[]=${tag}${more}`);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    return body.payload;
+  }
+
+  const titles = async (q: string, tag: string, more = '') => (await search(q, tag, more)).map(({ title }) => title);
+
+  it('are published, in English and without tags unless said otherwise, and say nothing', async () => {
+    const { body } = await app.post('articles', { title: 'Opening hours', content: 'We open at nine.' });
+    expect(body).to.include({ language: 'en', published: true, url: null, path: null, account_id: 1 });
+    expect(body.tags).to.deep.equal([]);
+    expect(await app.eventNames()).to.deep.equal([]);
+  });
+
+  it('are found by their words, in any form, the passage that says most first', async () => {
+    const tag = newTag();
+    await make({
+      title: 'Reset your password',
+      content:
+        'Lost it?\n\n## On the web\n\nOpen the login page and choose **Forgot password**.\n\n## By phone\n\nCall us.',
+      tags: [tag],
+    });
+    await make({ title: 'Delete your account', content: 'This ends your password too.', tags: [tag] });
+    const [first, second] = await search('How do I reset passwords I forgot?', tag);
+    expect(first).to.include({ title: 'Reset your password', heading: 'On the web' });
+    expect(first!.highlight).to.contain('<mark>Forgot</mark> <mark>password</mark>');
+    expect(first!.score).to.be.above(answerThreshold).and.at.most(1);
+    expect(second).to.include({ title: 'Delete your account' });
+    expect(second!.score).to.be.below(answerThreshold);
+  });
+
+  it('are found by misspelt words', async () => {
+    const tag = newTag();
+    await make({ title: 'Invoices and receipts', content: 'Download every invoice as a PDF.', tags: [tag] });
+    for (const q of ['invocie', 'recipts', 'downlod invoices', 'reciepts'])
+      expect(await titles(q, tag), q).to.deep.equal(['Invoices and receipts']);
+    expect(await titles('inventory', tag)).to.deep.equal([]);
+  });
+
+  it('are found in their language', async () => {
+    const tag = newTag();
+    await make({
+      title: 'Konto kündigen',
+      content: 'Sie können Ihr Konto jederzeit kündigen.',
+      language: 'de',
+      tags: [tag],
+    });
+    await make({ title: 'Lieferzeiten', content: 'Ein Paket braucht drei Werktage.', language: 'de', tags: [tag] });
+    await make({ title: 'Cancel an account', content: 'You can cancel at any time.', language: 'en', tags: [tag] });
+    await make({ title: '退款政策', content: '您可以在三十天内申请退款。', language: 'zh', tags: [tag] });
+    expect((await titles('Kündigung meines Kontos', tag))[0]).to.equal('Konto kündigen');
+    expect((await titles('Paketlieferzeit', tag))[0], 'a compound').to.equal('Lieferzeiten');
+    expect((await titles('如何申请退款', tag))[0]).to.equal('退款政策');
+    expect(await titles('cancelling accounts', tag, '&languages[]=de')).to.not.include('Cancel an account');
+    expect((await titles('cancelling accounts', tag, '&languages[]=en'))[0]).to.equal('Cancel an account');
+  });
+
+  it('are not found before they are published, and no more when they are not', async () => {
+    const tag = newTag();
+    const id = await make({ title: 'Warranty', content: 'Two years.', tags: [tag], published: false });
+    expect(await titles('warranty', tag)).to.deep.equal([]);
+    await app.patch(`articles/${id}`, { published: true });
+    expect(await titles('warranty', tag)).to.deep.equal(['Warranty']);
+    await app.patch(`articles/${id}`, { content: 'Three years for batteries.' });
+    expect(await titles('batteries', tag)).to.deep.equal(['Warranty']);
+    await app.patch(`articles/${id}`, { published: false });
+    expect(await titles('warranty', tag)).to.deep.equal([]);
+    await app.patch(`articles/${id}`, { published: true });
+    await app.delete(`articles/${id}`);
+    expect(await titles('warranty', tag)).to.deep.equal([]);
+  });
+
+  it('have their words counted as they are', async () => {
+    const count = () =>
+      app.query<{ language: string; word: string; passages: number }>(
+        'SELECT language, word, passages FROM article_words ORDER BY language, word',
+      );
+    const recount = () =>
+      app.query<{ language: string; word: string; passages: number }>(
+        `SELECT language COLLATE "C" AS language, word COLLATE "C" AS word, count(*) AS passages
+         FROM article_passages, unnest(array_append(tsvector_to_array(search), '')) AS word
+         GROUP BY 1, 2 ORDER BY 1, 2`,
+      );
+    const id = await make({ title: 'Zebra crossing', content: 'A zebra.\n\n# Second\n\nAnother zebra.' });
+    expect(await count()).to.deep.equal(await recount());
+    await app.patch(`articles/${id}`, { content: 'No animal.', language: 'de' });
+    expect(await count()).to.deep.equal(await recount());
+    await app.delete(`articles/${id}`);
+    expect(await count()).to.deep.equal(await recount());
+    expect((await count()).map(({ word }) => word)).to.not.include('zebra');
+  });
+
+  it('show what was found as HTML whose only tags are marks', async () => {
+    const tag = newTag();
+    const content =
+      'Write `<script>alert("x")</script>` & <b>bold</b> widgets, [widget](javascript:alert(1)) <img src=x>';
+    await make({ title: 'Widgets', content, tags: [tag] });
+    const [found] = await search('widget', tag);
+    expect(found!.highlight).to.contain('<mark>widgets</mark>');
+    expect(found!.highlight.replaceAll(/<\/?mark>/g, '')).to.not.match(/[<>"']/);
+  });
+
+  it('give what they hold to their own account alone', async () => {
+    await make({ title: 'Secret recipe', content: 'Cinnamon and cardamom.' });
+    const em = app.app.database.em();
+    expect(await searchPassages(em, 1, 'cardamom', { limit: 3 })).to.have.length(1);
+    expect(await searchPassages(em, 2, 'cardamom', { limit: 3 })).to.deep.equal([]);
+  });
+
+  it('are searched with any text there is', async () => {
+    const tag = newTag();
+    await make({ title: "It's \\ a 'quote'", content: "O'Brien & | ! ( ) <-> :* \\' word", tags: [tag] });
+    for (const q of [
+      "o'brien",
+      `' | '`,
+      '\\',
+      '!!',
+      ':*',
+      '((',
+      '& | !',
+      '😀',
+      'a'.repeat(2000),
+      'the',
+      '?',
+      'x '.repeat(900),
+    ]) {
+      const { status } = await app.get(`articles/search?q=${encodeURIComponent(q)}`);
+      expect(status, q).to.equal(200);
+    }
+    expect(await titles("o'brien quote", tag)).to.have.length(1);
+  });
+
+  it('are searched for something', async () => {
+    for (const query of ['', '?q=', '?q=%20', '?q=x&limit=26', '?q=x&languages[]=deutsch'])
+      expect((await app.get(`articles/search${query}`)).status, query).to.equal(400);
+  });
+});
