@@ -802,6 +802,7 @@ export interface Schemas {
 "requests/conversation.set-status": SetConversationStatus
 "requests/conversation.toggle-status": ToggleStatus
 "requests/conversation.update": UpdateConversation
+"requests/event.list.query": ListEventsQuery
 "requests/inbox.create": CreateInbox
 "requests/inbox.members": InboxMembers
 "requests/inbox.set-agent-bot": SetAgentBot
@@ -854,6 +855,8 @@ export interface Schemas {
 "resources/conversation": Conversation
 "resources/empty": Empty
 "resources/error": Error
+"resources/event-list": EventList
+"resources/event": Event
 "resources/health": Health
 "resources/inbox-agent-bot": AgentBotOfAnInbox
 "resources/inbox-agents": AgentsOfAnInbox
@@ -1339,6 +1342,28 @@ priority?: ("urgent" | "high" | "medium" | "low" | null)
 sla_policy_id?: NullableId
 additional_attributes?: GivenAttributes
 custom_attributes?: GivenAttributes
+[k: string]: unknown
+}
+/**
+ * Which events, and where to go on.
+ */
+export interface ListEventsQuery {
+/**
+ * The `cursor` of an event, or the `next_cursor` of a page, to go on behind it; without it the list begins with the oldest event that is kept.
+ */
+after?: string
+/**
+ * Names of events, separated by commas: events with one of them alone.
+ */
+types?: string
+/**
+ * Events of this conversation alone.
+ */
+conversation_id?: Id
+/**
+ * Events on a page at most.
+ */
+limit?: number
 [k: string]: unknown
 }
 /**
@@ -2052,6 +2077,48 @@ path: string
 rule: string
 message: string
 }[]
+}
+/**
+ * Events in the order in which they were committed, oldest first. A page may hold fewer than `limit`, even none, and still have a new `next_cursor`: nothing more is there when `next_cursor` is the `after` that was sent.
+ */
+export interface EventList {
+payload: Event[]
+meta: FeedMeta
+}
+/**
+ * Something that happened in the account, in the order of its feed.
+ */
+export interface Event {
+id: Id
+/**
+ * The place behind this event: with it, as `after` or Last-Event-ID, a reader goes on.
+ */
+cursor: string
+/**
+ * The name of the event.
+ */
+event: string
+/**
+ * Null for events of contacts.
+ */
+conversation_id: NullableId
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 … Null for events of contacts.
+ */
+sequence: (number | null)
+created_at: UnixTime
+/**
+ * The body that account webhooks get; null for events that only bots get.
+ */
+payload: ({
+[k: string]: unknown
+} | null)
+}
+export interface FeedMeta {
+/**
+ * With it, as `after`, the feed goes on, also when there is nothing more at present.
+ */
+next_cursor: string
 }
 /**
  * Whether the process lives or is ready.

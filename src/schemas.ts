@@ -56,13 +56,13 @@ interface Composition {
 }
 
 interface Stated extends Schema {
-  'x-list'?: Schema & { by?: 'cursor' };
+  'x-list'?: Schema & { by?: 'cursor' | 'feed' };
   'x-create'?: { required: string[] } & Schema;
 }
 
 /**
  * The documents that a file states: its own and, by `x-list` and `x-create`, those that follow from it. A page of a list of
- * `resources/NAME` is `resources/NAME-list`, numbered, or followed `by` a cursor; the body that creates what
+ * `resources/NAME` is `resources/NAME-list`, numbered, or followed `by` a cursor, backwards or as a feed; the body that creates what
  * `requests/NAME.update` changes, with some of its properties required, is `requests/NAME.create`.
  */
 function readDocuments(name: string): [string, Schema][] {
@@ -72,8 +72,8 @@ function readDocuments(name: string): [string, Schema][] {
   const whole = { $ref: `${posix.basename(name)}.json` };
   const read: [string, Schema][] = [[name, document]];
   if (list) {
-    const { by, ...words } = list;
-    read.push([`${name}-list`, { $schema, ...words, ...pageOf(whole, by === 'cursor' ? 'cursor_meta' : 'page_meta') }]);
+    const { by = 'page', ...words } = list;
+    read.push([`${name}-list`, { $schema, ...words, ...pageOf(whole, `${by}_meta`) }]);
   }
   if (create) {
     const { required, ...words } = create;
@@ -82,7 +82,7 @@ function readDocuments(name: string): [string, Schema][] {
   return read;
 }
 
-function pageOf(items: Schema, meta: 'page_meta' | 'cursor_meta'): Schema {
+function pageOf(items: Schema, meta: string): Schema {
   return {
     type: 'object',
     additionalProperties: false,

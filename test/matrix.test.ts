@@ -97,6 +97,7 @@ const table = `
   PATCH  webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   webhooks/:id/rotate_secret                               200  403 403  403 403 403   404  404  404   401  401  401 401
   DELETE webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    events                                                   200  200 200  200 403 403   404  404  404   401  401  401 401
 
   GET    /api/v1/profile                                          200  200 200  200 403 403   403  200  200   401  401  401 401
   POST   /api/v1/profile/reset_access_token                       200  200 200  200 403 403   403  200  200   401  401  401 401
@@ -142,6 +143,11 @@ const table = `
   POST   /platform/api/v1/plugins/:plugin/enable                  403  403 403  403 403 403   403  403  200   401  401  401 401
   POST   /platform/api/v1/plugins/:plugin/disable                 403  403 403  403 403 403   403  403  200   401  401  401 401
 `;
+
+// Cursors are sealed anew for each answer; their length would still tell how much there is.
+function withoutSealed({ status, text }: Reply): object {
+  return { status, text: text.replaceAll(/"v1\.[\w-]+"/g, (sealed) => `${sealed.length} sealed characters`) };
+}
 
 interface Row {
   name: string;
@@ -313,11 +319,11 @@ describe('who may do what', () => {
     const requests: Record<string, Request> = {};
     for (const { name } of reading) requests[name] = await operations[name]!(world.home, world);
     const readAll = async () => {
-      const answers: Record<string, Reply> = {};
+      const answers: Record<string, object> = {};
       for (const [name, request] of Object.entries(requests)) {
         for (const principal of people) {
           const reply = await send(principal, name, request);
-          if (reply.status < 300) answers[`${name} as ${principal}`] = reply;
+          if (reply.status < 300) answers[`${name} as ${principal}`] = withoutSealed(reply);
         }
       }
       return answers;

@@ -1,5 +1,6 @@
 import { badRequest } from '../errors.ts';
-import { SecretUnreadableError, type SecretBox } from '../lib/secret-box.ts';
+import { openList, sealList } from '../lib/sealed-list.ts';
+import type { SecretBox } from '../lib/secret-box.ts';
 
 /** The place of a record in a list that goes from the newest to the oldest. */
 export interface Position {
@@ -11,7 +12,7 @@ export interface Position {
 /** The place that a cursor of this list names; null without a cursor. Errors: 400 for a forged one, or another list's. */
 export function readCursor(secretBox: SecretBox, list: string, cursor: string | undefined): Position | null {
   if (cursor === undefined) return null;
-  const [owner, createdAt, id] = openCursor(secretBox, cursor);
+  const [owner, createdAt, id] = openList(secretBox, cursor);
   if (owner !== list || typeof createdAt !== 'string' || typeof id !== 'number') throw refused();
   return { createdAt, id };
 }
@@ -22,19 +23,8 @@ export function presentStretch<Row, Shown>(
   present: (row: Row) => Shown,
   { secretBox, list }: { secretBox: SecretBox; list: string },
 ) {
-  const cursor = next && secretBox.seal(JSON.stringify([list, next.createdAt, next.id]));
+  const cursor = next && sealList(secretBox, [list, next.createdAt, next.id]);
   return { payload: rows.map(present), meta: { next_cursor: cursor } };
-}
-
-function openCursor(secretBox: SecretBox, cursor: string): readonly unknown[] {
-  try {
-    const opened: unknown = JSON.parse(secretBox.open(cursor));
-    return Array.isArray(opened) ? opened : [];
-  } catch (error) {
-    // Other secrets that were sealed are texts without a form.
-    if (error instanceof SecretUnreadableError || error instanceof SyntaxError) throw refused();
-    throw error;
-  }
 }
 
 function refused() {

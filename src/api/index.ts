@@ -4,6 +4,7 @@ import { agentRoutes } from './accounts/agents.ts';
 import { articleRoutes } from './accounts/articles.ts';
 import { contactRoutes } from './accounts/contacts.ts';
 import { conversationRoutes } from './accounts/conversations.ts';
+import { eventRoutes } from './accounts/events.ts';
 import { healthRoutes } from './service/health.ts';
 import { inboxRoutes } from './accounts/inboxes.ts';
 import { invitationRoutes } from './accounts/invitations.ts';
@@ -40,6 +41,7 @@ export const routes: readonly Route[] = [
   ...articleRoutes,
   ...slaPolicyRoutes,
   ...webhookRoutes,
+  ...eventRoutes,
   ...profileRoutes,
   ...platformAccountRoutes,
   ...platformUserRoutes,

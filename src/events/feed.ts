@@ -1,53 +1,26 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../postgres/database.ts';
 import { isOutage } from '../postgres/errors.ts';
-import { moment, sql, type Executor } from '../postgres/sql.ts';
-
-/** An event in its account's feed. Positions count from 1, with gaps where events were deleted. */
-export interface FeedEvent {
-  position: number;
-  id: number;
-  name: string;
-  conversationId: number | null;
-  /** The event's number within its conversation; null for events of contacts. */
-  sequence: number | null;
-  /** The body for account webhooks; null for events that only bots receive. */
-  payload: Record<string, unknown> | null;
-  createdAt: Date;
-}
-
-interface FeedRow {
-  position: number;
-  id: number;
-  name: string;
-  conversation_id: number | null;
-  sequence: number | null;
-  account_payload: Record<string, unknown> | null;
-  created_at: string;
-}
+import { sql } from '../postgres/sql.ts';
 
 /**
- * At most `limit` events of the account after a position, in order. A reader who continues from the last position read sees
- * every event once, whatever is committed meanwhile.
+ * Gives all committed events without a position the next positions of their account, in batches; does nothing while another
+ * process does. If that fails because an account's events are locked (they are being deleted), places the other accounts'
+ * events one account at a time: errors are passed to `failed`, and that account's events wait for the next call.
  */
-export async function readFeed(
-  executor: Executor,
-  accountId: number,
-  { after, limit }: { after: number; limit: number },
-): Promise<FeedEvent[]> {
-  const rows = await sql<FeedRow>(
-    executor,
-    `SELECT f.position, e.id, e.name, e.conversation_id, e.sequence, e.account_payload, e.created_at
-     FROM event_feed f JOIN events e ON e.account_id = f.account_id AND e.id = f.event_id
-     WHERE f.account_id = $1 AND f.position > $2 ORDER BY f.position LIMIT $3`,
-    [accountId, after, limit],
-  );
-  return rows.map(({ conversation_id: conversationId, account_payload: payload, created_at: createdAt, ...rest }) => ({
-    ...rest,
-    conversationId,
-    payload,
-    createdAt: moment(createdAt),
-  }));
+export async function placeEvents(database: Database, failed: (error: unknown) => void): Promise<void> {
+  try {
+    return await place(database, null);
+  } catch (error) {
+    if (isOutage(error)) throw error;
+  }
+  const accounts = await sql<{ id: number }>(database.em(), 'SELECT DISTINCT account_id AS id FROM unplaced_events');
+  for (const { id } of accounts) await place(database, id).catch(failed);
+}
+
+/** Whether any committed event waits for its position. */
+export async function isAnyUnplaced(database: Database): Promise<boolean> {
+  return (await sql(database.em(), 'SELECT FROM unplaced_events LIMIT 1')).length > 0;
 }
 
 const batch = 1000;
@@ -81,24 +54,4 @@ async function placeBatch(em: EntityManager, accountId: number | null): Promise<
 async function place(database: Database, accountId: number | null): Promise<void> {
   let more = true;
   while (more) more = await database.em().transactional((em) => placeBatch(em, accountId));
-}
-
-/**
- * Gives all committed events without a position the next positions of their account, in batches; does nothing while another
- * process does. If that fails because an account's events are locked (they are being deleted), places the other accounts'
- * events one account at a time: errors are passed to `failed`, and that account's events wait for the next call.
- */
-export async function placeEvents(database: Database, failed: (error: unknown) => void): Promise<void> {
-  try {
-    return await place(database, null);
-  } catch (error) {
-    if (isOutage(error)) throw error;
-  }
-  const accounts = await sql<{ id: number }>(database.em(), 'SELECT DISTINCT account_id AS id FROM unplaced_events');
-  for (const { id } of accounts) await place(database, id).catch(failed);
-}
-
-/** Whether any committed event waits for its position. */
-export async function isAnyUnplaced(database: Database): Promise<boolean> {
-  return (await sql(database.em(), 'SELECT FROM unplaced_events LIMIT 1')).length > 0;
 }

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { send } from '../../src/domain/conversations/send.ts';
-import { placeEvents, readFeed, type FeedEvent } from '../../src/events/feed.ts';
+import { placeEvents } from '../../src/events/feed.ts';
 import { system, transact, type Transaction } from '../../src/events/transaction.ts';
+import { readPage, type FeedEvent } from '../../src/live/read-page.ts';
 import { sql } from '../../src/postgres/sql.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { TestApp } from '../support/app.ts';
@@ -31,7 +32,8 @@ describe('the feed of events', () => {
     send(tx, conversation, { type: 'incoming', content });
   const run = <Result>(work: (tx: Transaction) => Promise<Result>) =>
     transact(app.app.database, { account: { id: 1, name: 'Demo account' }, actor: system }, work);
-  const read = (after: number, limit = 7) => readFeed(app.app.database.em(), 1, { after, limit });
+  const read = async (after: number, limit = 7) =>
+    (await readPage(app.app.database.em(), { accountId: 1, after, limit })).events;
 
   /** Reads the feed from its present end, a few events at a time, until stopped; returns the events read. */
   function follow(from: number): { end: () => Promise<FeedEvent[]> } {
@@ -137,7 +139,9 @@ describe('the feed of events', () => {
       const { database } = quiet.app;
       await placeEvents(database, (error) => failures.push(error));
       const positions = async (account: number) =>
-        (await readFeed(database.em(), account, { after: 0, limit: 10 })).map(({ position }) => position);
+        (await readPage(database.em(), { accountId: account, after: 0, limit: 10 })).events.map(
+          ({ position }) => position,
+        );
       expect([await positions(1), await positions(id), failures.length]).to.deep.equal([[], [1, 2], 1]);
       await release();
       await placeEvents(database, never);

@@ -70,4 +70,28 @@ export const events: readonly Mutant[] = [
     only: 'held up by the events of another',
     harm: 'An account that is being deleted keeps the events of other accounts out of their feeds.',
   },
+  {
+    file: 'src/live/read-page.ts',
+    text: 'isEnd ? (reached ?? after) : last',
+    replacement: 'reached ?? after',
+    test: 'test/api/accounts/events.test.ts',
+    only: 'few of many',
+    harm: 'A reader of some events passes by those that did not fit on a page.',
+  },
+  {
+    file: 'src/live/cursor.ts',
+    text: 'account === accountId',
+    replacement: 'account !== null',
+    test: 'test/api/accounts/events.test.ts',
+    only: 'another feed',
+    harm: "Another account's cursor is taken for a place in this one's feed.",
+  },
+  {
+    file: 'src/live/cursor.ts',
+    text: 'position < dropped && floor < dropped',
+    replacement: 'position < dropped',
+    test: 'test/api/accounts/events.test.ts',
+    only: 'too late',
+    harm: 'A reader who begins with an old event that waits for its delivery is sent away at the second page.',
+  },
 ];

@@ -88,4 +88,6 @@ export const accountOperations: Record<string, Prepare> = {
   'PATCH webhooks/:id': on(newWebhook, ({ inbox }) => ({ name: 'Alpha webhook', inbox_id: inbox })),
   'POST webhooks/:id/rotate_secret': on(newWebhook),
   'DELETE webhooks/:id': on(newWebhook),
+
+  'GET events': nothing,
 };

@@ -17,7 +17,7 @@ const floors: readonly (readonly string[])[] = [
   ['domain/articles', 'domain/bots', 'domain/contacts', 'domain/labels', 'domain/people', 'domain/*.ts'],
   ['domain/inboxes', 'domain/widget', 'domain/endpoints'],
   ['domain/platform'],
-  ['runs'],
+  ['runs', 'live'],
   ['deliveries', 'http', 'testing'],
   ['openapi'],
   ['api'],

@@ -27,6 +27,7 @@ const kinds: Record<string, string> = {
   agent_bot_id: 'agent_bots',
   assignee_id: 'agents',
   contact_id: 'contacts',
+  conversation_id: 'conversations',
   inbox_id: 'inboxes',
   sla_policy_id: 'sla_policies',
   team_id: 'teams',

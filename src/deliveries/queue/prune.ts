@@ -10,11 +10,24 @@ interface Page {
   limit: number;
 }
 
-// An event with a pending delivery is kept, whatever its age.
+// An event with a pending delivery is kept, whatever its age, and so is one that no reader of the feed can have seen.
 const deletableEvent = `e.created_at < now() - make_interval(days => $1) AND NOT EXISTS (
-  SELECT FROM deliveries d WHERE d.account_id = e.account_id AND d.event_id = e.id AND d.state = 'pending')`;
+  SELECT FROM deliveries d WHERE d.account_id = e.account_id AND d.event_id = e.id AND d.state = 'pending')
+  AND NOT EXISTS (SELECT FROM unplaced_events u WHERE u.account_id = e.account_id AND u.event_id = e.id)`;
 const findEvents = `SELECT e.id FROM events e WHERE ${deletableEvent} AND e.id > $2 ORDER BY e.id LIMIT $3`;
-const deleteEvents = `DELETE FROM events e WHERE ${deletableEvent} AND e.id = ANY ($2) RETURNING e.id`;
+// The feed of each account learns how far it was deleted: a reader who is behind that has missed events.
+const deleteEvents = `
+  WITH gone AS (DELETE FROM events e WHERE ${deletableEvent} AND e.id = ANY ($2) RETURNING e.account_id, e.id),
+  passed AS (
+    SELECT account_id, max(f.position) AS position
+    FROM gone JOIN event_feed f USING (account_id) WHERE f.event_id = gone.id GROUP BY account_id
+  ), heads AS (
+    SELECT h.account_id FROM event_feed_heads h JOIN passed USING (account_id) ORDER BY h.account_id FOR UPDATE OF h
+  ), told AS (
+    UPDATE event_feed_heads h SET dropped = greatest(h.dropped, p.position)
+    FROM heads JOIN passed p USING (account_id) WHERE h.account_id = heads.account_id
+  )
+  SELECT id FROM gone`;
 
 const emptyLane = `l.due_at IS NULL AND l.lease_token IS NULL AND NOT EXISTS (
   SELECT FROM deliveries d WHERE d.account_id = l.account_id AND d.lane_id = l.id)`;

@@ -48,6 +48,13 @@ async function admit(executor: Executor, actor: Actor, conversation: Conversatio
   return conversation;
 }
 
+/** Whether the account has the conversation, whoever may see it. */
+export async function conversationExists(executor: Executor, accountId: number, id: number): Promise<boolean> {
+  return (
+    (await sql(executor, 'SELECT FROM conversations WHERE account_id = $1 AND id = $2', [accountId, id])).length > 0
+  );
+}
+
 function missing(): never {
   throw notFound('Conversation');
 }

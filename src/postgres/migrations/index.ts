@@ -23,6 +23,7 @@ import { Batches } from './20261122-batches.ts';
 import { RunRecords } from './20261122-run-records.ts';
 import { InboxOrder } from './20261122-inbox-order.ts';
 import { RunLists } from './20261122-run-lists.ts';
+import { FeedBounds } from './20261122-feed-bounds.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -50,6 +51,7 @@ export const migrations = [
   { name: '20261122-bot-doors', class: BotDoors },
   { name: '20261122-handoff-reason', class: HandoffReason },
   { name: '20261122-articles', class: Articles },
+  { name: '20261122-feed-bounds', class: FeedBounds },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

@@ -1,0 +1,32 @@
+import { catalog, type Entry } from '../events/catalog.ts';
+import type { SecretBox } from '../lib/secret-box.ts';
+import { unixSeconds } from '../lib/unix-time.ts';
+import { sealPlace } from './cursor.ts';
+import type { FeedEvent } from './read-page.ts';
+
+/** Of which account's feed, and how far that was deleted when the event was read (see Kept.dropped). */
+export interface Feed {
+  accountId: number;
+  dropped: number;
+}
+
+/** The JSON of an event as lists and streams show it (`resources/event`). */
+export function eventJson(secretBox: SecretBox, { accountId, dropped }: Feed, event: FeedEvent): string {
+  const head = JSON.stringify({
+    id: event.id,
+    cursor: sealPlace(secretBox, accountId, { position: event.position, floor: dropped }),
+    event: event.name,
+    conversation_id: conversationOf(event),
+    sequence: event.sequence,
+    created_at: unixSeconds(event.createdAt),
+  });
+  // The body is JSON already, and may be long.
+  return `${head.slice(0, -1)},"payload":${event.payload ?? 'null'}}`;
+}
+
+// The event of a deletion has no reference to the deleted row, but its body names it.
+function conversationOf({ name, conversationId, payload }: FeedEvent): number | null {
+  const { ends } = (catalog as Record<string, Entry>)[name] ?? {};
+  if (ends !== 'conversation' || payload === null) return conversationId;
+  return (JSON.parse(payload) as { id: number }).id;
+}
