@@ -401,7 +401,7 @@ config: Attributes
  */
 events: string[]
 /**
- * Why the service tells the bot nothing any more and gives its conversations to people, or null. Setting outgoing_url has it try again.
+ * Why the service tells the bot nothing any more and gives its conversations to people, or null. Of a webhook bot: what its server did; setting outgoing_url has the service try again. Of a plugin's bot: `plugin_missing`, `plugin_disabled`, or `config_invalid` (the version that runs refuses its settings: set others).
  */
 disabled_reason: (string | null)
 /**
@@ -621,7 +621,7 @@ export type Plugin = (PluginShape & {
  */
 enabled: boolean
 /**
- * The version that waits for approval, since it may do more than the one that runs; null for none.
+ * The version that waits for approval, since it may do more than the one that runs or refuses the settings of bots; null for none.
  */
 pending: ({
 version: string
@@ -630,6 +630,34 @@ hash: string
  * What it may do beyond the version that runs, a sentence each.
  */
 widens: string[]
+/**
+ * The bots whose settings it refuses: once it runs they do not answer, until they get others.
+ */
+refuses: {
+count: number
+/**
+ * The first 100 of them.
+ */
+bots: {
+agent_bot_id: Id
+/**
+ * Null for a system bot.
+ */
+account_id: NullableId
+name: string
+/**
+ * Every problem.
+ */
+problems: {
+/**
+ * JSON pointer into the bot's record.
+ */
+path: string
+rule: string
+message: string
+}[]
+}[]
+}
 } | null)
 /**
  * The SHA-256 of the version's manifest and code.
@@ -1973,7 +2001,7 @@ answers: boolean
 /**
  * Why it will not; null when it will.
  */
-reason: ("no_bot" | "human_assigned" | "contact_blocked" | "handed_off" | "human_replied" | "human_opened" | "loop_suspected" | "bot_failed" | "plugin_missing" | "bot_quarantined" | "bot_disabled" | null)
+reason: ("no_bot" | "human_assigned" | "contact_blocked" | "handed_off" | "human_replied" | "human_opened" | "loop_suspected" | "bot_failed" | "plugin_missing" | "plugin_disabled" | "config_invalid" | "bot_quarantined" | "bot_disabled" | null)
 /**
  * The latest 25 decisions about events that bots could get, newest first: whether the bot was called, and why it was silent.
  */
@@ -2267,6 +2295,10 @@ permissions: string[]
  * The key of PLUGIN_TRUSTED_KEYS that signed it; null for none.
  */
 signed_by: (string | null)
+/**
+ * When it began to run last; null if it never did.
+ */
+activated_at: NullableUnixTime
 created_at: UnixTime
 }
 /**

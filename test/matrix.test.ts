@@ -140,6 +140,7 @@ const table = `
   DELETE /platform/api/v1/plugins/:plugin                         403  403 403  403 403 403   403  403  200   401  401  401 401
   GET    /platform/api/v1/plugins/:plugin/versions                403  403 403  403 403 403   403  403  200   401  401  401 401
   POST   /platform/api/v1/plugins/:plugin/approve                 403  403 403  403 403 403   403  403  200   401  401  401 401
+  POST   /platform/api/v1/plugins/:plugin/reject                  403  403 403  403 403 403   403  403  200   401  401  401 401
   POST   /platform/api/v1/plugins/:plugin/enable                  403  403 403  403 403 403   403  403  200   401  401  401 401
   POST   /platform/api/v1/plugins/:plugin/disable                 403  403 403  403 403 403   403  403  200   401  401  401 401
 `;

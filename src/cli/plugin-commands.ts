@@ -55,6 +55,24 @@ function addRiskyCommands(plugin: Command): void {
     .action(async (id: string, options: ServiceOptions & { hash?: string }) =>
       (await import('./plugin/approve.ts')).approvePlugin(id, options),
     );
+  addServiceCommand(plugin, 'reject', {
+    description: 'withdraw the version of a plugin that waits for approval',
+    example: 'plugin reject order-status',
+  })
+    .argument('<id>', 'id of the plugin')
+    .option('--hash <hash>', 'only if the version that waits has this hash')
+    .action(async (id: string, options: ServiceOptions & { hash?: string }) =>
+      (await import('./plugin/approve.ts')).rejectPlugin(id, options),
+    );
+  addServiceCommand(plugin, 'rollback', {
+    description: 'have a plugin run another installed version, by default the one that ran before',
+    example: 'plugin rollback order-status 1.1.0',
+  })
+    .argument('<id>', 'id of the plugin')
+    .argument('[version]', 'version that is installed')
+    .action(async (id: string, version: string | undefined, options: ServiceOptions) =>
+      (await import('./plugin/rollback.ts')).rollBackPlugin(id, version, options),
+    );
   addServiceCommand(plugin, 'uninstall', {
     description: 'uninstall a plugin that no bot uses',
     example: 'plugin uninstall order-status --yes',

@@ -20,7 +20,8 @@ const AgentBotSchema = defineEntity({
     events: p.array().columnType('text[]').$type<string[]>(),
     hearsOwn: p.boolean().default(true),
     hearsNotes: p.boolean().default(true),
-    installed: p.boolean().default(true),
+    pluginObstacle: p.text().$type<'plugin_missing' | 'plugin_disabled'>().nullable(),
+    configFits: p.boolean().default(true),
     disabledReason: p.text().nullable(),
     isProven: p.boolean().default(false),
     consecutiveFailures: p.integer().default(0),
@@ -41,8 +42,8 @@ const AgentBotSchema = defineEntity({
 
 /**
  * A bot that can serve conversations; a system bot has no account. `events` are the names of the events it receives,
- * `hearsOwn` whether outgoing messages are among them, `hearsNotes` whether private notes are. `installed` is false while
- * its plugin is missing. `failedRuns` counts failed runs since the last successful one: see domain/bots/quarantine.ts.
+ * `hearsOwn` whether outgoing messages are among them, `hearsNotes` whether private notes are. `pluginObstacle` is why
+ * its plugin cannot run; `configFits` is false while the version that runs refuses its settings. `failedRuns` counts failed runs since the last successful one: see domain/bots/quarantine.ts.
  * Secrets are sealed by the secret box.
  */
 export class AgentBot extends AgentBotSchema.class {

@@ -2,8 +2,12 @@ import { prepared } from '../postgres/prepared.ts';
 import { sql, type Executor } from '../postgres/sql.ts';
 import type { Named } from './conversation.ts';
 
+/**
+ * Why a plugin's bot cannot run: its plugin is not there, is disabled, or has a version that refuses the bot's settings.
+ */
+export type PluginObstacle = 'plugin_missing' | 'plugin_disabled' | 'config_invalid';
 /** Why a bot cannot answer in any conversation. */
-export type Unfitness = 'plugin_missing' | 'bot_quarantined' | 'bot_disabled';
+export type Unfitness = PluginObstacle | 'bot_quarantined' | 'bot_disabled';
 
 /** The bot that serves a conversation: the conversation's own, else its inbox's. */
 export interface ServingBot extends Named {
@@ -16,10 +20,15 @@ export interface ServingBot extends Named {
   unfit: Unfitness | null;
 }
 
+/** SQL for the PluginObstacle of a row of agent_bots; NULL for none. */
+export function obstacleOf(bot: string): string {
+  return `coalesce(${bot}.plugin_obstacle, CASE WHEN NOT ${bot}.config_fits THEN 'config_invalid' END)`;
+}
+
 /** The columns of a serving bot, from `b` (agent_bots). */
 export const servingBotColumns = `
   b.id AS bot_id, b.name AS bot_name, b.kind AS bot_kind, b.events AS bot_events, b.hears_own, b.hears_notes,
-  b.installed AS bot_installed, b.disabled_reason IS NOT NULL AS bot_disabled,
+  ${obstacleOf('b')} AS bot_obstacle, b.disabled_reason IS NOT NULL AS bot_disabled,
   b.quarantined_at IS NOT NULL AND (b.quarantined_until IS NULL OR b.quarantined_until > now()) AS bot_quarantined`;
 
 /** A row with these columns; all are null where no bot serves. */
@@ -30,7 +39,7 @@ export interface ServingBotRow {
   bot_events: string[] | null;
   hears_own: boolean | null;
   hears_notes: boolean | null;
-  bot_installed: boolean | null;
+  bot_obstacle: PluginObstacle | null;
   bot_disabled: boolean | null;
   bot_quarantined: boolean | null;
 }
@@ -51,7 +60,7 @@ export function toServingBot(row: ServingBotRow, chosenBy: ServingBot['chosenBy'
 }
 
 function unfitness(row: ServingBotRow): Unfitness | null {
-  if (!row.bot_installed) return 'plugin_missing';
+  if (row.bot_obstacle) return row.bot_obstacle;
   if (row.bot_disabled) return 'bot_disabled';
   return row.bot_quarantined ? 'bot_quarantined' : null;
 }

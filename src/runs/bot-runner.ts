@@ -1,4 +1,3 @@
-import { quarantineNote } from '../domain/conversations/arbiter.ts';
 import { suspendBot } from '../domain/bots/suspension.ts';
 import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
 import { readStored, storedBytes, writeStored } from '../domain/bots/storage.ts';
@@ -14,7 +13,7 @@ import { ApiError } from '../errors.ts';
 import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
 import type { SandboxLog } from '../sandbox/parent/pool.ts';
 import { applyActions, isSuperseded } from './apply-actions.ts';
-import { actorOf, endAfter, whyUnheard } from './conduct.ts';
+import { actorOf, endAfter, noteOfUnfit, whyUnheard } from './conduct.ts';
 import { together } from './together.ts';
 import { tellQuarantine } from './quarantine-log.ts';
 import { recordOf, runBot, type BotEvent, type Run, type RunPorts } from './run.ts';
@@ -74,7 +73,8 @@ export class BotRunner {
     const { bot, conversation } = found;
     const unheard = whyUnheard(conversation, bot.id, event.name);
     if (unheard !== null) return this.#cancel(input, settle, unheard);
-    if (conversation.bot?.unfit === 'bot_quarantined') return this.#passOver(input, bot, settle);
+    const note = noteOfUnfit(conversation.bot?.unfit ?? null, bot.name);
+    if (note) return this.#passOver(input, bot, { ...note, settle });
     const run = await runBot(this.#ports, input, bot);
     try {
       await this.#conclude(run, settle);
@@ -135,12 +135,15 @@ export class BotRunner {
     if (quarantine) tellQuarantine(this.#options.log, { account: input.account.id, bot: bot.id, outcome }, quarantine);
   }
 
-  // The delivery is older than the bot's quarantine: people get the conversation at once.
-  #passOver(input: BotEvent, bot: BotToRun, settle: Settle): Promise<void> {
+  // The delivery is older than what keeps the bot from answering: people get the conversation at once.
+  #passOver(
+    input: BotEvent,
+    bot: BotToRun,
+    { why, note, settle }: { why: string; note: string; settle: Settle },
+  ): Promise<void> {
     return this.#transact(input, system, async (tx) => {
-      const note = quarantineNote(bot.name);
       await suspendBot(tx, input.event.conversationId, { botId: bot.id, silence: 'bot_failed', note });
-      await settle(tx, { state: 'cancelled', delayMs: 0, errorCode: 'bot_quarantined', durationMs: 0 });
+      await settle(tx, { state: 'cancelled', delayMs: 0, errorCode: why, durationMs: 0 });
     });
   }
 

@@ -1,12 +1,26 @@
-import { isForSpeakers, silenceOfBot } from '../domain/conversations/arbiter.ts';
+import { isForSpeakers, quarantineNote, silenceOfBot } from '../domain/conversations/arbiter.ts';
 import type { BotSilence, Conversation } from '../records/conversation.ts';
 import type { BotToRun } from '../records/bot-to-run.ts';
+import type { Unfitness } from '../records/serving-bot.ts';
 import type { Actor } from '../events/transaction.ts';
 
 /** Why a bot is not called for an event that waited for it; null when it is. */
 export function whyUnheard(conversation: Conversation, botId: number, event: string): string | null {
   const silence = silenceOfBot(conversation, botId);
   return silence === 'not_serving' || (silence !== null && isForSpeakers(event)) ? silence : null;
+}
+
+const notes: Partial<Record<Unfitness, (name: string) => string>> = {
+  bot_quarantined: quarantineNote,
+  plugin_disabled: (name) => `The bot ${name} is not called, since its plugin is disabled. Please take over.`,
+  config_invalid: (name) =>
+    `The bot ${name} is not called, since its plugin has a version that refuses its settings. Please take over.`,
+};
+
+/** Why a bot that has an event to handle is not called, with the note for people; null when it is called. */
+export function noteOfUnfit(unfit: Unfitness | null, name: string): { why: Unfitness; note: string } | null {
+  const note = unfit && notes[unfit]?.(name);
+  return note ? { why: unfit, note } : null;
 }
 
 /** The bot as the author of what its run does; `depth` is that of the event it was called for. */

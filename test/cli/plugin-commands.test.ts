@@ -12,7 +12,7 @@ import { writeServicePass } from '../../src/lib/service-pass.ts';
 import { pluginRootOf } from '../faults/plugins.ts';
 import { addPerson } from '../support/people.ts';
 import { adminToken, TestApp } from '../support/app.ts';
-import { upload } from '../support/archives.ts';
+import { pluginArchive, upload } from '../support/archives.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
 
@@ -122,6 +122,46 @@ describe('the commands that install plugins', function () {
     expect(await refused('approve', 'grows')).to.contain('No version of grows waits');
   });
 
+  it('withdraw what waits, and go back to the version before', async () => {
+    const version = (number: string, more: object = {}) =>
+      upload(app, pluginArchive({ id: 'turns', version: number, ...more }));
+    await version('1.0.0');
+    expect(await refused('rollback', 'turns')).to.contain(
+      'No other version of turns has run here. Installed are: 1.0.0.',
+    );
+    await version('1.1.0');
+    await version('2.0.0', { permissions: { conversation: ['reply', 'note'] } });
+    expect(await refused('reject', 'turns', '--hash', 'f'.repeat(64))).to.contain('409');
+    expect(await told('reject', 'turns')).to.match(/^turns 2\.0\.0 is withdrawn; 1\.1\.0 goes on\./);
+    // 2.0.0 has never run.
+    expect(await told('rollback', 'turns')).to.equal('turns 1.0.0 runs.\n');
+    expect((JSON.parse(await told('rollback', 'turns', '--json')) as { version: string }).version).to.equal('1.1.0');
+    expect(await told('rollback', 'turns', '2.0.0')).to.match(/^turns 2\.0\.0 waits for approval; 1\.1\.0 runs until/);
+    expect(await refused('rollback', 'turns', '9.0.0')).to.contain('Version 9.0.0 of `turns` is not installed');
+    expect((JSON.parse(await told('reject', 'turns', '--json')) as { pending: unknown }).pending).to.equal(null);
+    expect(await refused('reject', 'turns')).to.contain('No version of turns waits');
+  });
+
+  it('tell which bots a version would strand', async () => {
+    const config = { type: 'object', properties: { team: { type: 'string' } } };
+    await upload(app, pluginArchive({ id: 'needy', config }));
+    const bot = await app.post('agent_bots', { name: 'Needy bot', kind: 'plugin', plugin_id: 'needy' });
+    const stricter = {
+      version: '2.0.0',
+      config: { ...config, required: ['team'] },
+      permissions: { conversation: ['reply'] },
+    };
+    expect(await told('install', write('needy', stricter, { isPackage: false }))).to.equal(
+      [
+        'needy 2.0.0 waits for approval; 1.0.0 runs until then.',
+        'It refuses the settings of bots, which would not answer any more:',
+        `  - Needy bot (bot ${bot.body.id}, account 1): \`team\` is missing`,
+        'Approve it with: npx switchboard plugin approve needy\n',
+      ].join('\n'),
+    );
+    expect(await told('approve', 'needy')).to.contain('get other settings:\n  - Needy bot');
+  });
+
   it('disable a plugin and enable it again', async () => {
     await told('install', write('switched'));
     expect(await told('disable', 'switched')).to.contain('switched is disabled');
@@ -148,7 +188,7 @@ describe('the commands that install plugins', function () {
   });
 
   it('have an example each', async () => {
-    for (const name of ['install', 'list', 'enable', 'disable', 'approve', 'uninstall', 'pack', 'check'])
+    for (const name of ['install', 'list', 'enable', 'disable', 'approve', 'reject', 'rollback', 'uninstall', 'pack'])
       expect(await told(name, '--help')).to.match(new RegExp(`Example:\n  \\$ npx switchboard plugin ${name}`));
   });
 

@@ -139,8 +139,8 @@ export const bots: readonly Mutant[] = [
   },
   {
     file: 'src/domain/plugins/versions.ts',
-    text: 'SET installed = ${runs}',
-    replacement: 'SET installed = b.installed AND ${runs}',
+    text: "nullif(${obstacle}, '')",
+    replacement: 'coalesce(b.plugin_obstacle, ${obstacle})',
     test: 'test/runs/missing-plugin.test.ts',
     harm: 'A bot whose plugin was missing once is never called again.',
   },

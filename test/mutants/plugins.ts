@@ -6,10 +6,34 @@ const archives = 'test/packages/archives.test.ts';
 export const plugins: readonly Mutant[] = [
   {
     file: 'src/domain/plugins/versions.ts',
-    text: 'if (widens.length > 0 && !trusted) {',
-    replacement: 'if (widens.length > 99 && !trusted) {',
+    text: 'return widens.length > 0 || (',
+    replacement: 'return widens.length > 99 || (',
     test: http,
     harm: 'An update takes rights that nobody has granted.',
+  },
+  {
+    file: 'src/domain/plugins/versions.ts',
+    text: '(await findMisfits(executor, next)).length > 0',
+    replacement: '(await findMisfits(executor, next)).length > 99',
+    test: http,
+    only: 'waits, and tells which bots',
+    harm: 'An update silences every bot whose settings it refuses.',
+  },
+  {
+    file: 'src/domain/plugins/versions.ts',
+    text: 'config_fits = id <> ALL ($5)',
+    replacement: 'config_fits = id <> ALL ($5) OR true',
+    test: http,
+    only: 'can be approved all the same',
+    harm: 'A bot whose settings its plugin refuses fails at every customer, and nothing says why.',
+  },
+  {
+    file: 'src/domain/plugins/changes.ts',
+    text: 'SET pending_hash = NULL, updated_at = $2 WHERE id = $1',
+    replacement: 'SET active_hash = pending_hash, updated_at = $2 WHERE id = $1',
+    test: http,
+    only: 'one that waits can be withdrawn',
+    harm: 'A version that was rejected runs.',
   },
   {
     file: 'src/domain/plugins/changes.ts',

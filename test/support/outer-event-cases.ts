@@ -83,6 +83,7 @@ export const outerEvents: Record<string, EventCase[]> = {
   'PATCH /platform/api/v1/plugins/:plugin': always,
   'DELETE /platform/api/v1/plugins/:plugin': once,
   'POST /platform/api/v1/plugins/:plugin/approve': once,
+  'POST /platform/api/v1/plugins/:plugin/reject': once,
   'POST /platform/api/v1/plugins/:plugin/enable': always,
   'POST /platform/api/v1/plugins/:plugin/disable': always,
   'DELETE /platform/api/v1/agent_bots/:id': [

@@ -103,6 +103,7 @@ export const outerOperations: Record<string, Prepare> = {
   'DELETE /platform/api/v1/plugins/:plugin': onPlugin(),
   'GET /platform/api/v1/plugins/:plugin/versions': onShipped(),
   'POST /platform/api/v1/plugins/:plugin/approve': onPlugin({}, { waiting: true }),
+  'POST /platform/api/v1/plugins/:plugin/reject': onPlugin({}, { waiting: true }),
   'POST /platform/api/v1/plugins/:plugin/enable': onShipped(),
   'POST /platform/api/v1/plugins/:plugin/disable': onPlugin(),
 };

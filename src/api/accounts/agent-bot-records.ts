@@ -32,7 +32,7 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
     plugin_id: bot.pluginId ?? null,
     config: bot.config,
     events: bot.events,
-    disabled_reason: bot.disabledReason ?? null,
+    disabled_reason: bot.disabledReason ?? bot.pluginObstacle ?? (bot.configFits ? null : 'config_invalid'),
     circuit: bot.kind === 'webhook' ? presentCircuit(bot) : null,
     system: (bot.accountId ?? null) === null,
     quarantine: presentQuarantine(bot),

@@ -1,10 +1,12 @@
-import { approveVersion, chooseVersion, setEnabled, uninstall } from '../../domain/plugins/changes.ts';
+import { approveVersion, chooseVersion, rejectVersion, setEnabled, uninstall } from '../../domain/plugins/changes.ts';
 import { installArchive } from '../../domain/plugins/install.ts';
+import { findMisfits, type Misfit } from '../../domain/plugins/misfits.ts';
 import { listPlugins, listVersions, readPlugin, type Plugin, type VersionRow } from '../../domain/plugins/rows.ts';
 import { ApiError } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
 import { Unchanged } from '../../http/route/route.ts';
-import { unixSeconds } from '../../lib/unix-time.ts';
+import { unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
+import type { Executor } from '../../postgres/sql.ts';
 import { describePermissions, findWidening } from '../../packages/grants.ts';
 import { PluginError } from '../../packages/plugin-error.ts';
 import type { ArchivePackage, ReadArchive } from '../../packages/archive.ts';
@@ -13,17 +15,24 @@ import { presentPage } from '../page.ts';
 
 const base = '/platform/api/v1/plugins';
 const one = `${base}/:plugin` as const;
+/** Bots that a record names; of the others it tells the number. */
+const maxRefused = 100;
 
 export const platformPluginRoutes = [
   doors.platform(
     ['GET', base, 'List plugins'],
     { query: 'requests/page.query', reply: 'resources/plugin-list', paged: true, role: 'platform' },
-    async ({ em, query: { page = 1 } }) => presentPage(await listPlugins(em, page), presentPlugin),
+    async ({ em, query: { page = 1 } }) => {
+      const found = await listPlugins(em, page);
+      const records: Shape<'resources/plugin'>[] = [];
+      for (const plugin of found.rows) records.push(await presentPlugin(em, plugin));
+      return presentPage({ ...found, rows: records }, (record) => record);
+    },
   ),
   doors.platform(
     ['GET', one, 'Get a plugin'],
     { reply: 'resources/plugin', record: true, role: 'platform' },
-    async ({ em, params }) => presentPlugin(await readPlugin(em, params.plugin)),
+    async ({ em, params }) => presentPlugin(em, await readPlugin(em, params.plugin)),
   ),
   doors.platform(
     ['POST', base, 'Install a plugin'],
@@ -36,26 +45,27 @@ export const platformPluginRoutes = [
       unchanged: true,
       errors: [409],
       description:
-        'The plugin, or its new version, is used by every process within a second. A version that may do more than the one that runs waits for approval. The same version again with the same content does nothing and answers 200, with other content 409. No script of the package is run.',
+        'The plugin, or its new version, is used by every process within a second. A version that may do more than the one that runs, or refuses the settings of a bot, waits for approval. The same version again with the same content does nothing and answers 200, with other content 409. No script of the package is run.',
     },
     {
       prepare: ({ services, body }) => readUpload(services.readArchive, body.file),
-      handle: async ({ transact }, pack) => {
-        const { plugin, isNew } = await transact((tx) => installArchive(tx, pack));
-        const record = presentPlugin(plugin);
-        return isNew ? record : new Unchanged(record);
-      },
+      handle: ({ transact }, pack) =>
+        transact(async (tx) => {
+          const { plugin, isNew } = await installArchive(tx, pack);
+          const record = await presentPlugin(tx.em, plugin);
+          return isNew ? record : new Unchanged(record);
+        }),
     },
   ),
   doors.platform(
     ['PATCH', one, 'Update a plugin'],
     { body: 'requests/plugin.update', reply: 'resources/plugin', role: 'platform', errors: [409] },
     async ({ em, params: { plugin: id }, body: { enabled, version }, transact }) => {
-      if (enabled === undefined && version === undefined) return presentPlugin(await readPlugin(em, id));
+      if (enabled === undefined && version === undefined) return presentPlugin(em, await readPlugin(em, id));
       return transact(async (tx) => {
         if (version !== undefined) await chooseVersion(tx, id, version);
         if (enabled !== undefined) await setEnabled(tx, id, enabled);
-        return presentPlugin(await readPlugin(tx.em, id));
+        return presentPlugin(tx.em, await readPlugin(tx.em, id));
       });
     },
   ),
@@ -86,15 +96,29 @@ export const platformPluginRoutes = [
       reply: 'resources/plugin',
       role: 'platform',
       errors: [409],
-      description: 'Refused (409) unless exactly this version with this hash is waiting.',
+      description:
+        'Refused (409) unless exactly this version with this hash is waiting. Bots whose settings it refuses do not answer until they get others; people get their conversations.',
     },
-    async ({ params, body, transact }) =>
-      presentPlugin(await transact((tx) => approveVersion(tx, params.plugin, body))),
+    ({ params, body, transact }) =>
+      transact(async (tx) => presentPlugin(tx.em, await approveVersion(tx, params.plugin, body))),
+  ),
+  doors.platform(
+    ['POST', `${one}/reject`, 'Withdraw the waiting version of a plugin'],
+    {
+      body: 'requests/plugin.approve',
+      reply: 'resources/plugin',
+      role: 'platform',
+      errors: [409],
+      description:
+        'It waits for approval no longer and stays installed; the version that runs goes on. Refused (409) unless exactly this version with this hash is waiting.',
+    },
+    ({ params, body, transact }) =>
+      transact(async (tx) => presentPlugin(tx.em, await rejectVersion(tx, params.plugin, body))),
   ),
   doors.platform(
     ['POST', `${one}/enable`, 'Enable a plugin'],
     { reply: 'resources/plugin', role: 'platform' },
-    async ({ params, transact }) => presentPlugin(await transact((tx) => setEnabled(tx, params.plugin, true))),
+    ({ params, transact }) => transact(async (tx) => presentPlugin(tx.em, await setEnabled(tx, params.plugin, true))),
   ),
   doors.platform(
     ['POST', `${one}/disable`, 'Disable a plugin'],
@@ -103,7 +127,7 @@ export const platformPluginRoutes = [
       role: 'platform',
       description: 'Its bots do not answer any more; people get their conversations.',
     },
-    async ({ params, transact }) => presentPlugin(await transact((tx) => setEnabled(tx, params.plugin, false))),
+    ({ params, transact }) => transact(async (tx) => presentPlugin(tx.em, await setEnabled(tx, params.plugin, false))),
   ),
 ];
 
@@ -117,7 +141,7 @@ async function readUpload(readArchive: ReadArchive, file: string): Promise<Archi
   }
 }
 
-function presentPlugin(plugin: Plugin): Shape<'resources/plugin'> {
+async function presentPlugin(executor: Executor, plugin: Plugin): Promise<Shape<'resources/plugin'>> {
   const { id, active, pending } = plugin;
   const shown = active ?? pending;
   if (!shown) throw new Error(`The plugin ${id} has no version`);
@@ -132,6 +156,7 @@ function presentPlugin(plugin: Plugin): Shape<'resources/plugin'> {
       version: pending.version,
       hash: pending.hash,
       widens: findWidening(active?.manifest.permissions ?? {}, pending.manifest.permissions),
+      refuses: presentMisfits(await findMisfits(executor, pending.manifest)),
     },
     hash: shown.hash,
     permissions: describePermissions(permissions),
@@ -142,9 +167,19 @@ function presentPlugin(plugin: Plugin): Shape<'resources/plugin'> {
   };
 }
 
+type Refused = NonNullable<Shape<'resources/plugin'>['pending']>['refuses'];
+
+function presentMisfits(misfits: readonly Misfit[]): Refused {
+  const bots = misfits.slice(0, maxRefused).map(({ id, accountId, name, problems }) => {
+    const placed = problems.map((problem) => ({ ...problem, path: `/config${problem.path}` }));
+    return { agent_bot_id: id, account_id: accountId, name, problems: placed };
+  });
+  return { count: misfits.length, bots };
+}
+
 function presentVersion(
   { active, pending }: Plugin,
-  { version, hash, manifest, signedBy, createdAt }: VersionRow,
+  { version, hash, manifest, signedBy, createdAt, activatedAt }: VersionRow,
 ): Shape<'resources/plugin-version'> {
   return {
     version,
@@ -153,6 +188,7 @@ function presentVersion(
     pending: hash === pending?.hash,
     permissions: describePermissions(manifest.permissions),
     signed_by: signedBy,
+    activated_at: unixSecondsOrNull(activatedAt),
     created_at: unixSeconds(createdAt),
   };
 }

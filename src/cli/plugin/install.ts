@@ -6,6 +6,7 @@ import { listOf, printAnswer } from '../print.ts';
 import { serviceOf, type ServiceOptions } from '../service.ts';
 import { packFolder } from './npm-pack.ts';
 import { pluginPath } from './plugin-path.ts';
+import { tellWaiting } from './waiting.ts';
 
 type Plugin = Shape<'resources/plugin'>;
 
@@ -25,14 +26,9 @@ async function readSource(source: string): Promise<{ name: string; archive: Buff
   return { name: basename(source), archive: await readFile(source) };
 }
 
-function tell({ id, version, enabled, permissions, pending }: Plugin): string[] {
-  if (!pending) {
-    const state = enabled ? 'is installed' : `is installed, but disabled (npx switchboard plugin enable ${id})`;
-    return [`${id} ${version} ${state}.`, ...listOf('It may:', permissions)];
-  }
-  return [
-    `${id} ${pending.version} waits for approval; ${version} runs until then.`,
-    ...listOf('It would do more than the one that runs:', pending.widens),
-    `Approve it with: npx switchboard plugin approve ${id}`,
-  ];
+function tell(plugin: Plugin): string[] {
+  const { id, version, enabled, permissions } = plugin;
+  if (plugin.pending) return tellWaiting(plugin);
+  const state = enabled ? 'is installed' : `is installed, but disabled (npx switchboard plugin enable ${id})`;
+  return [`${id} ${version} ${state}.`, ...listOf('It may:', permissions)];
 }

@@ -142,6 +142,8 @@ export async function updateAgentBot(tx: OuterTransaction, id: number, changes: 
       ...changes,
       secrets: changes.secrets && withSecrets(bot.secrets, changes.secrets),
       disabledReason: changes.outgoingUrl === undefined ? undefined : null,
+      // They were judged by the version that runs.
+      configFits: changes.config && true,
     },
     tx.now,
   );

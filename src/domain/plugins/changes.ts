@@ -7,6 +7,12 @@ import { beginChange } from './registry.ts';
 import { readPlugin, type Plugin, type PluginVersion } from './rows.ts';
 import { activate, markBots, useVersion } from './versions.ts';
 
+/** The version that an administrator looked at. */
+interface LookedAt {
+  version: string;
+  hash: string;
+}
+
 /** Bots that a refusal names; of the others it tells the number. */
 const maxNamed = 10;
 
@@ -14,19 +20,34 @@ const maxNamed = 10;
  * Has the plugin run the version that waits for approval. Errors: 404; 409 unless exactly this version with this hash is
  * waiting.
  */
-export async function approveVersion(
-  tx: OuterTransaction,
-  id: string,
-  { version, hash }: { version: string; hash: string },
-): Promise<Plugin> {
-  const { pending } = await readForChange(tx, id);
-  if (!pending) throw notPending(`No version of \`${id}\` waits for approval`);
-  if (pending.version !== version || pending.hash !== hash) {
-    const waiting = `version ${pending.version} with the hash ${pending.hash}`;
-    throw notPending(`Of \`${id}\` another one waits for approval: ${waiting}`);
-  }
+export async function approveVersion(tx: OuterTransaction, id: string, looked: LookedAt): Promise<Plugin> {
+  const { pending } = await readWaiting(tx, id, looked);
   await activate(tx, id, pending);
   return readPlugin(tx.em, id);
+}
+
+/**
+ * Withdraws the version that waits for approval: it stays installed, and the one that runs goes on. Errors: as for
+ * approveVersion; 409 for a plugin of a folder.
+ */
+export async function rejectVersion(tx: OuterTransaction, id: string, looked: LookedAt): Promise<Plugin> {
+  const plugin = await readWaiting(tx, id, looked);
+  if (plugin.source === 'folder') throw ofFolder(plugin);
+  await sql(tx.em, 'UPDATE plugins SET pending_hash = NULL, updated_at = $2 WHERE id = $1', [id, tx.now]);
+  return readPlugin(tx.em, id);
+}
+
+async function readWaiting(
+  tx: OuterTransaction,
+  id: string,
+  { version, hash }: LookedAt,
+): Promise<Plugin & { pending: PluginVersion }> {
+  const plugin = await readForChange(tx, id);
+  const { pending } = plugin;
+  if (!pending) throw notPending(`No version of \`${id}\` waits for approval`);
+  if (pending.version === version && pending.hash === hash) return { ...plugin, pending };
+  const waiting = `version ${pending.version} with the hash ${pending.hash}`;
+  throw notPending(`Of \`${id}\` another one waits for approval: ${waiting}`);
 }
 
 /** Enables or disables a plugin: the bots of a disabled one do not answer, and people get their conversations. Errors: 404. */

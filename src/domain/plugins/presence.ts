@@ -1,4 +1,5 @@
 import { sql, type Executor } from '../../postgres/sql.ts';
+import { obstacleOf, type PluginObstacle } from '../../records/serving-bot.ts';
 
 /** A bot whose plugin cannot run. */
 export interface StrandedBot {
@@ -6,18 +7,21 @@ export interface StrandedBot {
   account: number | null;
   bot: number;
   plugin: string;
+  reason: PluginObstacle;
 }
 
-/** The bots whose plugin is missing or disabled, at most `limit`, and their total number. */
+/** The bots whose plugin cannot run them, at most `limit`, and their total number. */
 export async function findStranded(
   executor: Executor,
   limit: number,
 ): Promise<{ stranded: StrandedBot[]; count: number }> {
   const rows = await sql<StrandedBot & { count: number }>(
     executor,
-    `SELECT account_id AS account, id AS bot, plugin_id AS plugin, count(*) OVER () AS count
-     FROM agent_bots WHERE kind = 'plugin' AND NOT installed ORDER BY id LIMIT $1`,
+    `SELECT account_id AS account, id AS bot, plugin_id AS plugin, reason, count(*) OVER () AS count
+     FROM agent_bots b CROSS JOIN LATERAL (SELECT ${obstacleOf('b')} AS reason) r
+     WHERE kind = 'plugin' AND reason IS NOT NULL ORDER BY id LIMIT $1`,
     [limit],
   );
-  return { stranded: rows.map(({ account, bot, plugin }) => ({ account, bot, plugin })), count: rows[0]?.count ?? 0 };
+  const stranded = rows.map(({ account, bot, plugin, reason }) => ({ account, bot, plugin, reason }));
+  return { stranded, count: rows[0]?.count ?? 0 };
 }

@@ -1,6 +1,6 @@
 import { notFound } from '../../errors.ts';
 import { readStoredManifest, type Manifest } from '../../packages/manifest.ts';
-import { moment, sql, type Executor } from '../../postgres/sql.ts';
+import { moment, momentOrNull, sql, type Executor } from '../../postgres/sql.ts';
 
 /** An installed version of a plugin. */
 export interface PluginVersion {
@@ -90,22 +90,41 @@ export async function listPlugins(
 export interface VersionRow extends PluginVersion {
   signedBy: string | null;
   createdAt: Date;
+  /** When the plugin began to run it last; null for never. */
+  activatedAt: Date | null;
 }
 
 /** A page of the installed versions of a plugin, the newest first. */
 export async function listVersions(executor: Executor, id: string, page: number): Promise<Page<VersionRow>> {
   const installed = 'FROM plugin_bundles WHERE plugin_id = $1 AND released_at IS NULL';
   const [counted] = await sql<{ count: number }>(executor, `SELECT count(*) AS count ${installed}`, [id]);
-  const rows = await sql<{ hash: string; manifest: string; signed_by: string | null; created_at: string }>(
+  const rows = await sql<BundleRow>(
     executor,
-    `SELECT hash, manifest, signed_by, created_at ${installed} ORDER BY created_at DESC, hash LIMIT $2 OFFSET $3`,
+    `SELECT hash, manifest, signed_by, created_at, activated_at ${installed}
+     ORDER BY created_at DESC, hash LIMIT $2 OFFSET $3`,
     [id, perPage, (page - 1) * perPage],
   );
-  const versions = rows.map(({ hash, manifest: text, signed_by: signedBy, created_at: createdAt }) => {
-    const manifest = readStoredManifest(text);
-    return { version: manifest.version, hash, manifest, signedBy, createdAt: moment(createdAt) };
-  });
-  return { rows: versions, count: counted?.count ?? 0, page, perPage };
+  return { rows: rows.map(toVersionRow), count: counted?.count ?? 0, page, perPage };
+}
+
+interface BundleRow {
+  hash: string;
+  manifest: string;
+  signed_by: string | null;
+  created_at: string;
+  activated_at: string | null;
+}
+
+function toVersionRow(row: BundleRow): VersionRow {
+  const manifest = readStoredManifest(row.manifest);
+  return {
+    version: manifest.version,
+    hash: row.hash,
+    manifest,
+    signedBy: row.signed_by,
+    createdAt: moment(row.created_at),
+    activatedAt: momentOrNull(row.activated_at),
+  };
 }
 
 /** Locks a plugin against being uninstalled until the transaction ends; false when there is none. */

@@ -4,7 +4,8 @@ import { hearingOf } from '../../packages/hearing.ts';
 import type { Manifest } from '../../packages/manifest.ts';
 import type { ReadPackage } from '../../packages/read.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
-import { isRunnable, type Plugin, type PluginVersion } from './rows.ts';
+import { findMisfits } from './misfits.ts';
+import type { Plugin, PluginVersion } from './rows.ts';
 
 /** A package to be stored; `filesHash` names all files of its archive, `signedBy` the trusted key that signed them. */
 export interface NewVersion extends ReadPackage {
@@ -30,8 +31,8 @@ export async function storeVersion({ em, now }: OuterTransaction, pack: NewVersi
 }
 
 /**
- * Has the plugin run a stored version, or wait for approval of it where it may do more than the one that runs. `trusted`:
- * it needs no approval.
+ * Has the plugin run a stored version, or wait for approval of it where it may do more than the one that runs, or refuses
+ * the settings of a bot, which then could not answer. `trusted`: it needs no approval.
  */
 export async function useVersion(
   tx: OuterTransaction,
@@ -39,14 +40,22 @@ export async function useVersion(
   { hash, manifest }: Pick<PluginVersion, 'hash' | 'manifest'>,
   { trusted = false }: { trusted?: boolean } = {},
 ): Promise<void> {
-  const widens = plugin.active ? findWidening(plugin.active.manifest.permissions, manifest.permissions) : [];
-  if (widens.length > 0 && !trusted) {
+  if (!trusted && (await needsApproval(tx.em, plugin.active, manifest))) {
     await sql(tx.em, 'UPDATE plugins SET pending_hash = $2, updated_at = $3 WHERE id = $1', [plugin.id, hash, tx.now]);
   } else await activate(tx, plugin.id, { hash, manifest });
   await releaseOldVersions(tx, plugin.id);
 }
 
-/** Has the plugin run a stored version; nothing waits for approval any more. */
+async function needsApproval(executor: Executor, active: Plugin['active'], next: Manifest): Promise<boolean> {
+  if (!active) return false;
+  const widens = findWidening(active.manifest.permissions, next.permissions);
+  return widens.length > 0 || (await findMisfits(executor, next)).length > 0;
+}
+
+/**
+ * Has the plugin run a stored version; nothing waits for approval any more. Bots whose settings it refuses are marked: they
+ * do not answer until they get others.
+ */
 export async function activate(
   { em, now }: OuterTransaction,
   id: string,
@@ -57,23 +66,26 @@ export async function activate(
     hash,
     now,
   ]);
+  await sql(em, 'UPDATE plugin_bundles SET activated_at = $2 WHERE hash = $1', [hash, now]);
   const { events, hearsOwn, hearsNotes } = hearingOf(manifest);
-  await sql(em, 'UPDATE agent_bots SET events = $2, hears_own = $3, hears_notes = $4 WHERE plugin_id = $1', [
-    id,
-    events,
-    hearsOwn,
-    hearsNotes,
-  ]);
+  const misfits = await findMisfits(em, manifest);
+  await sql(
+    em,
+    `UPDATE agent_bots SET events = $2, hears_own = $3, hears_notes = $4, config_fits = id <> ALL ($5)
+     WHERE plugin_id = $1`,
+    [id, events, hearsOwn, hearsNotes, misfits.map((bot) => bot.id)],
+  );
   await markBots(em, id);
 }
 
-/** Stores for the bots of a plugin, or of all plugins, whether their plugin can run; a bot without it does not answer. */
+/** Stores for the bots of a plugin, or of all plugins, why their plugin cannot run; such a bot does not answer. */
 export async function markBots(executor: Executor, id: string | null = null): Promise<void> {
-  const runs = `EXISTS (SELECT FROM plugins p WHERE p.id = b.plugin_id AND ${isRunnable})`;
+  const obstacle = `coalesce((SELECT CASE WHEN NOT p.is_present OR p.active_hash IS NULL THEN 'plugin_missing'
+      WHEN NOT p.enabled THEN 'plugin_disabled' ELSE '' END FROM plugins p WHERE p.id = b.plugin_id), 'plugin_missing')`;
   await sql(
     executor,
-    `UPDATE agent_bots b SET installed = ${runs}
-     WHERE b.kind = 'plugin' AND (b.plugin_id = $1 OR $1 IS NULL) AND b.installed <> ${runs}`,
+    `UPDATE agent_bots b SET plugin_obstacle = nullif(${obstacle}, '')
+     WHERE b.kind = 'plugin' AND (b.plugin_id = $1 OR $1 IS NULL) AND coalesce(b.plugin_obstacle, '') <> ${obstacle}`,
     [id],
   );
 }

@@ -24,6 +24,7 @@ import { RunRecords } from './20261122-run-records.ts';
 import { InboxOrder } from './20261122-inbox-order.ts';
 import { RunLists } from './20261122-run-lists.ts';
 import { FeedBounds } from './20261122-feed-bounds.ts';
+import { PluginObstacles } from './20261122-plugin-obstacles.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -52,6 +53,7 @@ export const migrations = [
   { name: '20261122-handoff-reason', class: HandoffReason },
   { name: '20261122-articles', class: Articles },
   { name: '20261122-feed-bounds', class: FeedBounds },
+  { name: '20261122-plugin-obstacles', class: PluginObstacles },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

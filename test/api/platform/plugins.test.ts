@@ -166,6 +166,126 @@ describe('plugins of the platform', function () {
     expect(await ask(inbox)).to.equal('five');
   });
 
+  it('the bots of a disabled one say that it is disabled, and are called again when it is not', async () => {
+    await upload(app, pluginArchive({ id: 'resting' }, replying('awake')));
+    const inbox = await serve('resting');
+    const bot = (await app.get(`inboxes/${inbox}/agent_bot`)).body.agent_bot.id;
+    const pending = await openConversation(app, inbox);
+    await app.post(`${base}/resting/disable`);
+    const reasons = async (conversation: number) => {
+      const [record, served] = [
+        await app.get(`agent_bots/${bot}`),
+        await app.get(`conversations/${conversation}/agent_bot`),
+      ];
+      return [record.body.disabled_reason, served.body.answers, served.body.reason];
+    };
+    expect(await reasons(pending)).to.deep.equal(['plugin_disabled', false, 'plugin_disabled']);
+    await app.events();
+    await app.post(`conversations/${pending}/messages`, { content: 'Hello?', message_type: 'incoming' });
+    expect((await app.events()).map(({ name, bot_silence: silence }) => [name, silence])).to.deep.equal([
+      ['conversation_status_changed', null],
+      ['message_created', 'plugin_disabled'],
+    ]);
+    const [decided] = (await app.get(`conversations/${pending}/agent_bot`)).body.history;
+    expect(decided).to.deep.include({ called: false, reason: 'plugin_disabled' });
+    await app.post(`${base}/resting/enable`);
+    expect(await reasons(pending)).to.deep.equal([null, true, null]);
+    expect(await ask(inbox)).to.equal('awake');
+  });
+
+  describe('a version that refuses the settings of bots', () => {
+    const settings = (properties: object, required: string[] = []) => ({ type: 'object', properties, required });
+    const first = settings({ greeting: { type: 'string' } });
+    const second = settings({ greeting: { type: 'string', maxLength: 4 }, team: { type: 'string' } }, ['team']);
+    const says = `export default { on: { message_created(ctx) { ctx.reply(ctx.config.greeting + ' ' + (ctx.config.team ?? '')) } } };`;
+    let inbox: number;
+    let bot: number;
+
+    before(async () => {
+      await upload(app, pluginArchive({ id: 'strict', config: first }, says));
+      const body = { kind: 'plugin', plugin_id: 'strict' };
+      bot = (await app.post('agent_bots', { ...body, name: 'Polite', config: { greeting: 'Welcome' } })).body.id;
+      inbox = (await app.post('inboxes', { name: 'strict', channel: { type: 'api' } })).body.id;
+      await app.post(`inboxes/${inbox}/set_agent_bot`, { agent_bot: bot });
+    });
+
+    it('waits, and tells which bots and every problem, while the old one answers', async () => {
+      const { status, body } = await upload(
+        app,
+        pluginArchive({ id: 'strict', version: '2.0.0', config: second }, says),
+      );
+      expect([status, body.version, body.pending.version]).to.deep.equal([201, '1.0.0', '2.0.0']);
+      expect(body.pending.widens).to.deep.equal([]);
+      const { count, bots } = body.pending.refuses;
+      expect([count, bots.length]).to.deep.equal([1, 1]);
+      expect(bots[0]).to.deep.include({ agent_bot_id: bot, account_id: 1, name: 'Polite' });
+      const problems = bots[0].problems.map(({ path, rule }: Record<string, string>) => [path, rule]);
+      expect(problems).to.have.deep.members([
+        ['/config/team', 'required'],
+        ['/config/greeting', 'maxLength'],
+      ]);
+      expect((await get('strict')).body.pending).to.deep.equal(body.pending);
+      expect(await ask(inbox)).to.equal('Welcome ');
+    });
+
+    it('can be approved all the same: then people get the conversations of these bots until their settings fit', async () => {
+      const waiting = await openConversation(app, inbox);
+      const { version, hash } = (await get('strict')).body.pending;
+      expect((await approve('strict', { version, hash })).body).to.include({ version: '2.0.0', pending: null });
+      expect((await app.get(`agent_bots/${bot}`)).body.disabled_reason).to.equal('config_invalid');
+      expect((await app.get(`conversations/${waiting}/agent_bot`)).body).to.include({
+        answers: false,
+        reason: 'config_invalid',
+      });
+      const open = await openConversation(app, inbox);
+      expect((await app.get(`conversations/${open}`)).body.status).to.equal('open');
+      await app.post(`${base}/strict/disable`);
+      expect((await app.get(`agent_bots/${bot}`)).body.disabled_reason).to.equal('plugin_disabled');
+      await app.post(`${base}/strict/enable`);
+      expect((await app.get(`agent_bots/${bot}`)).body.disabled_reason).to.equal('config_invalid');
+      expectRefused(await app.patch(`agent_bots/${bot}`, { config: { greeting: 'Welcome' } }), 422, 'team');
+      const mended = await app.patch(`agent_bots/${bot}`, { config: { greeting: 'Hi', team: 'us' } });
+      expect(mended.body.disabled_reason).to.equal(null);
+      expect(await ask(inbox)).to.equal('Hi us');
+    });
+
+    it('waits when it is chosen again too, and runs at once where all settings fit', async () => {
+      expect((await app.patch(`${base}/strict`, { version: '1.0.0' })).body.pending).to.equal(null);
+      await app.patch(`agent_bots/${bot}`, { config: { greeting: 'Hi' } });
+      const forth = await app.patch(`${base}/strict`, { version: '2.0.0' });
+      expect([forth.body.version, forth.body.pending.version]).to.deep.equal(['1.0.0', '2.0.0']);
+      expect(forth.body.pending.refuses.bots[0].problems[0].path).to.equal('/config/team');
+      const third = settings({
+        greeting: { type: 'string' },
+        team: { type: 'string' },
+        tone: { type: 'string', default: 'kind' },
+      });
+      const made = await upload(app, pluginArchive({ id: 'strict', version: '3.0.0', config: third }, says));
+      expect([made.body.version, made.body.pending]).to.deep.equal(['3.0.0', null]);
+    });
+  });
+
+  it('one that waits can be withdrawn, exactly it, and the one that runs goes on', async () => {
+    await upload(app, pluginArchive({ id: 'modest', permissions: narrow }, replying('modest')));
+    const inbox = await serve('modest');
+    const reject = (body: unknown) => app.post(`${base}/modest/reject`, body);
+    expectRefused(await reject({ version: '2.0.0', hash: 'x' }), 409, 'not_pending');
+    const { body } = await upload(app, pluginArchive({ id: 'modest', version: '2.0.0', permissions: wide }));
+    const { version, hash } = body.pending;
+    expectRefused(await reject({ version, hash: body.hash }), 409, 'not_pending');
+    const rejected = await reject({ version, hash });
+    expect([rejected.status, rejected.body.version, rejected.body.pending]).to.deep.equal([200, '1.0.0', null]);
+    expectRefused(await approve('modest', { version, hash }), 409, 'not_pending');
+    expect(await ask(inbox)).to.equal('modest');
+    const { payload } = (await app.get(`${base}/modest/versions`)).body;
+    const told = payload.map((row: Record<string, unknown>) => [row['version'], row['activated_at'] !== null]);
+    expect(told).to.deep.equal([
+      ['2.0.0', false],
+      ['1.0.0', true],
+    ]);
+    expectRefused(await app.post(`${base}/nobody/reject`, { version, hash }), 404, 'not_found');
+  });
+
   it('is not uninstalled while bots use it, and is gone afterwards', async () => {
     await upload(app, pluginArchive({ id: 'leaver' }));
     const bot = await app.post('agent_bots', { name: 'Leaver bot', kind: 'plugin', plugin_id: 'leaver' });
