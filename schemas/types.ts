@@ -648,14 +648,7 @@ name: string
 /**
  * Every problem.
  */
-problems: {
-/**
- * JSON pointer into the bot's record.
- */
-path: string
-rule: string
-message: string
-}[]
+problems: ErrorDetail[]
 }[]
 }
 } | null)
@@ -2097,14 +2090,15 @@ error: string
  */
 code: string
 request_id: string
-details?: {
+details?: ErrorDetail[]
+}
+export interface ErrorDetail {
 /**
  * JSON pointer to the offending value.
  */
 path: string
 rule: string
 message: string
-}[]
 }
 /**
  * Events in the order in which they were committed, oldest first. A page may hold fewer than `limit`, even none, and still have a new `next_cursor`: nothing more is there when `next_cursor` is the `after` that was sent.
@@ -2404,6 +2398,10 @@ cpu_ms: number
  * Milliseconds from start to end, without the time in the queue.
  */
 wall_ms: number
+/**
+ * When calls, actions, logs and error were deleted, together with a message whose text they held or could hold; null for never. Such a run cannot be repeated.
+ */
+erased_at: NullableUnixTime
 created_at: UnixTime
 }
 export interface CursorMeta {

@@ -63,6 +63,8 @@ export interface Config {
   readonly pluginSignatures: 'off' | 'warn' | 'require';
   readonly shutdownTimeoutMs: number;
   readonly retentionDays: number;
+  /** More than retentionDays means as many. */
+  readonly runRetentionDays: number;
   /** Null = mail is not sent. Contains a password. */
   readonly smtpUrl: string | null;
   readonly mailFrom: string | null;
@@ -193,6 +195,9 @@ function findContradictions(values: Values, given: Values): string[] {
   }
   if (Number(values['LEASE_SECONDS']) * 1000 <= Number(values['WEBHOOK_TIMEOUT_MS'])) {
     problems.push('LEASE_SECONDS must be longer than WEBHOOK_TIMEOUT_MS, or deliveries under way are made twice');
+  }
+  if (Number(given['RUN_RETENTION_DAYS'] ?? 0) > Number(values['RETENTION_DAYS'])) {
+    problems.push('RUN_RETENTION_DAYS must be at most RETENTION_DAYS: a run is deleted with its event');
   }
   return problems;
 }

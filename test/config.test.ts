@@ -92,6 +92,8 @@ describe('configuration', () => {
       SMTP_URL: 'smtp://localhost',
       PUBLIC_URL_FILE: join(folder, 'missing'),
       LEASE_SECONDS: '5',
+      RETENTION_DAYS: '7',
+      RUN_RETENTION_DAYS: '8',
     });
     const expected = [
       /^PORT must be <= 65535, not 70000$/,
@@ -104,6 +106,7 @@ describe('configuration', () => {
       /^MAIL_FROM is needed when SMTP_URL is set$/,
       /^PUBLIC_URL_FILE cannot be read: ENOENT/,
       /^LEASE_SECONDS must be longer than WEBHOOK_TIMEOUT_MS/,
+      /^RUN_RETENTION_DAYS must be at most RETENTION_DAYS/,
     ];
     for (const line of expected)
       expect(

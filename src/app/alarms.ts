@@ -6,7 +6,7 @@ import { deleteExpiredStorage } from '../domain/upkeep/storage-expiry.ts';
 import { deleteReleasedBundles } from '../domain/upkeep/bundles.ts';
 import { deleteOldIdempotencyKeys } from '../domain/upkeep/idempotency-keys.ts';
 import { finishRenames } from '../domain/labels/renames.ts';
-import { deleteOldEvents } from '../domain/upkeep/retention.ts';
+import { deleteOldEvents, deleteOldRuns } from '../domain/upkeep/retention.ts';
 import { checkSla } from '../domain/conversations/breaches.ts';
 import { mergeCountChanges, recountConversations } from '../domain/upkeep/conversation-counts.ts';
 import { wakeDueSnoozes } from '../domain/conversations/snoozes.ts';
@@ -18,11 +18,14 @@ const pruneMs = 3_600_000;
 const recountMs = 24 * 3_600_000;
 const retryMs = 60_000;
 
+/** Days for which rows are kept. */
+interface Retention {
+  retentionDays: number;
+  runRetentionDays: number;
+}
+
 /** The tasks of the alarm clock, and how often each runs. `retry` makes the deliveries that are due. */
-export function alarmsOf(
-  database: Database,
-  { retentionDays, retry }: { retentionDays: number; retry: () => void },
-): Alarm[] {
+export function alarmsOf(database: Database, { retry, ...retention }: Retention & { retry: () => void }): Alarm[] {
   return [
     { name: 'wake-snoozed', everyMs: null, ring: () => wakeDueSnoozes(database) },
     { name: 'call-scheduled', everyMs: null, ring: () => callScheduled(database) },
@@ -30,7 +33,7 @@ export function alarmsOf(
     { name: 'finish-leftovers', everyMs: sweepMs, ring: () => finishLeftovers(database) },
     { name: 'retry-deliveries', everyMs: retryMs, ring: async () => retry() },
     { name: 'recount-conversations', everyMs: recountMs, ring: () => recountConversations(database) },
-    { name: 'delete-old-rows', everyMs: pruneMs, ring: () => deleteOldRows(database, retentionDays) },
+    { name: 'delete-old-rows', everyMs: pruneMs, ring: () => deleteOldRows(database, retention) },
   ];
 }
 
@@ -46,9 +49,13 @@ function finishLeftovers(database: Database): Promise<void> {
   return doAll(works.map((work) => work(database)));
 }
 
-function deleteOldRows(database: Database, retentionDays: number): Promise<void> {
+function deleteOldRows(database: Database, { retentionDays, runRetentionDays }: Retention): Promise<void> {
   const works = [deleteExpiredStorage, deleteReleasedBundles, deleteOldIdempotencyKeys];
-  return doAll([deleteOldEvents(database, retentionDays), ...works.map((work) => work(database))]);
+  return doAll([
+    deleteOldEvents(database, retentionDays),
+    deleteOldRuns(database, runRetentionDays),
+    ...works.map((work) => work(database)),
+  ]);
 }
 
 // One work that fails does not end the others; its error is thrown when all have ended.

@@ -11,12 +11,15 @@ export interface Replayable {
   stored: { manifest: string; code: string } | null;
 }
 
+const erased = 'What this run got and did was deleted, together with a message: it cannot be repeated';
+
 /** Reads what repeating a run needs. Errors: 409 when code or record are not there, or not as they were. */
 export function readReplayable({ account, run, stored }: Replayable): {
   manifest: Manifest;
   repeater: Repeater;
   recording: Recording;
 } {
+  if (run.erasedAt) throw new ApiError(409, 'run_erased', erased);
   return { ...repeaterOf(run, stored), recording: recordingOf(account, run) };
 }
 

@@ -124,6 +124,13 @@ function unloaded(error: string): RunResult {
   return { outcome: 'load_failed', error, actions: [], logs: [], calls: [], wallMs: 0, cpuMs: 0 };
 }
 
+// As the bot got them: a message that is deleted later is found by its id.
+function messagesIn({ event, body }: BotEvent, { calls: [first] }: RunResult): number[] {
+  const heard = first?.name === 'history' && Array.isArray(first.output) ? (first.output as { id: number }[]) : [];
+  const about = event.name.startsWith('message_') ? [JSON.parse(body) as { id: number }] : [];
+  return [...about, ...heard].map(({ id }) => id);
+}
+
 /** The record of a run; `error` replaces the sandbox's own, for what went wrong after the run. */
 export function recordOf(
   { input, bot, pack, config, seed, clock, result }: Run,
@@ -150,5 +157,6 @@ export function recordOf(
     error: errorOfRun(error ?? result.error),
     cpuMs: result.cpuMs,
     wallMs: result.wallMs,
+    messageIds: messagesIn(input, result),
   };
 }

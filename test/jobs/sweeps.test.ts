@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { deleteOldIdempotencyKeys } from '../../src/domain/upkeep/idempotency-keys.ts';
-import { deleteOldEvents } from '../../src/domain/upkeep/retention.ts';
+import { deleteOldEvents, deleteOldRuns } from '../../src/domain/upkeep/retention.ts';
 import { checkSla } from '../../src/domain/conversations/breaches.ts';
 import { wakeDueSnoozes } from '../../src/domain/conversations/snoozes.ts';
 import { sweep } from '../../src/domain/upkeep/sweep.ts';
@@ -250,6 +250,42 @@ describe('retention', () => {
     );
     await deleteOldEvents(app.app.database, 30);
     expect(await idsOf('bot_runs', 'event_id')).to.deep.equal([ids[1]]);
+  });
+
+  it('deletes records of runs before their events, but none of an event that the bot is still to handle', async () => {
+    const conversation = await app.post('conversations', {
+      inbox_id: (await app.post('inboxes', { name: 'Old runs' })).body.id,
+      contact_id: contactId,
+    });
+    const [bot] = await app.query<{ id: number }>(
+      `INSERT INTO agent_bots (account_id, name, kind, plugin_id, events) VALUES (1, 'Old', 'plugin', 'faq', '{}') RETURNING id`,
+    );
+    const events = [await event(40, ['delivered']), await event(40, ['pending']), await event(40, ['pending'])];
+    await app.query(`UPDATE deliveries SET endpoint_kind = 'bot', endpoint_id = $2 WHERE event_id = ANY ($1)`, [
+      events.slice(0, 2),
+      bot!.id,
+    ]);
+    const record = (eventId: number, ageDays: number, count = 1) =>
+      app.query(
+        `INSERT INTO bot_runs (account_id, agent_bot_id, conversation_id, event_id, attempt, plugin_id, plugin_version,
+           bundle_hash, config, seed, clock, outcome, actions, logs, wall_ms, created_at)
+         SELECT 1, $1, $2, $3, n, 'faq', '1.0.0', '', '{}', 1, now(), 'ok', '[]', '[]', 1, now() - make_interval(days => $4)
+         FROM generate_series(1, $5) n`,
+        [bot!.id, conversation.body.id, eventId, ageDays, count],
+      );
+    const [done, toHandle, owedToOthers] = events as [number, number, number];
+    await record(done, 8, 450);
+    await record(done, 6);
+    await record(toHandle, 8);
+    await record(owedToOthers, 8);
+    expect(await deleteOldRuns(app.app.database, 7)).to.equal(451);
+    const left = await app.query<{ event_id: number }>(
+      'SELECT event_id FROM bot_runs WHERE agent_bot_id = $1 ORDER BY id',
+      [bot!.id],
+    );
+    expect(left.map(({ event_id: id }) => id)).to.deep.equal([done, toHandle]);
+    expect(await idsOf('events')).to.include.members(events);
+    expect(await deleteOldRuns(app.app.database, 7)).to.equal(0);
   });
 
   it('leaves empty lanes alone that are leased or due', async () => {

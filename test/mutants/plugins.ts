@@ -37,8 +37,8 @@ export const plugins: readonly Mutant[] = [
   },
   {
     file: 'src/domain/plugins/changes.ts',
-    text: 'pending.version !== version || pending.hash !== hash',
-    replacement: 'pending.version !== version && pending.hash !== hash',
+    text: 'pending.version === version && pending.hash === hash',
+    replacement: 'pending.version === version || pending.hash === hash',
     test: http,
     harm: 'An administrator approves another code than the one that was looked at.',
   },

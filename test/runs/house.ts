@@ -62,7 +62,7 @@ export class BotHouse {
   /** Every run that the bots have made is repeated first, from its record: it ends as it did. */
   async close(): Promise<void> {
     const runs = await this.app.query<{ id: number; account_id: number; outcome: string }>(
-      `SELECT id, account_id, outcome FROM bot_runs WHERE bundle_hash <> '' AND outcome NOT IN ('crashed', 'queue_full') ORDER BY id LIMIT 500`,
+      `SELECT id, account_id, outcome FROM bot_runs WHERE bundle_hash <> '' AND erased_at IS NULL AND outcome NOT IN ('crashed', 'queue_full') ORDER BY id LIMIT 500`,
     );
     for (const { id, account_id: account, outcome } of runs) {
       const { body } = await this.app.post(`/api/v1/accounts/${account}/runs/${id}/replay`);

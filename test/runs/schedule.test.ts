@@ -87,7 +87,11 @@ describe('calls that bots schedule', function () {
     const id = await asked(`ctx.schedule({ inSeconds: 60 }, 'late', null);`);
     await house.app.query(`DELETE FROM agenda_jobs WHERE name = 'call-scheduled-once'`);
     clock.ahead += 61_000;
-    const alarms = alarmsOf(house.app.app.database, { retentionDays: 30, retry: () => undefined });
+    const alarms = alarmsOf(house.app.app.database, {
+      retentionDays: 30,
+      runRetentionDays: 30,
+      retry: () => undefined,
+    });
     await alarms.find(({ name }) => name === 'do-what-is-due')?.ring();
     await house.runAfter(id, 1);
     expect(await replies(id)).to.have.length(1);

@@ -3,7 +3,7 @@ import { findBundle } from '../../domain/plugins/registry.ts';
 import { readAgentBot } from '../../domain/bots/bots.ts';
 import { doors } from '../../http/route/doors.ts';
 import type { Services } from '../../http/route/call.ts';
-import { fromUnixSeconds, unixSeconds } from '../../lib/unix-time.ts';
+import { fromUnixSeconds, unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 import { presentStretch, readCursor } from '../cursor.ts';
 
@@ -44,7 +44,7 @@ export const runRoutes = [
       reply: 'resources/run-replay',
       role: 'agent',
       description:
-        'Repeats the run from its record: by the code that ran, with the settings, the clock, the random numbers and the answers of that time. Nothing is called, and nothing changed. Refused (409) when the code is not stored any more, or the record was changed.',
+        'Repeats the run from its record: by the code that ran, with the settings, the clock, the random numbers and the answers of that time. Nothing is called, and nothing changed. Refused (409) when the code is not stored any more, the record was changed (`not_replayable`), or its content was deleted with a message (`run_erased`).',
     },
     {
       prepare: async ({ services, read, account, actor, params }) => {
@@ -84,6 +84,7 @@ function presentRun(run: RecordedRun, { platformAdmin }: { platformAdmin: boolea
     error: run.error,
     cpu_ms: run.cpuMs,
     wall_ms: run.wallMs,
+    erased_at: unixSecondsOrNull(run.erasedAt),
     created_at: unixSeconds(run.createdAt),
   };
 }

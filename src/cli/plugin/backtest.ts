@@ -24,13 +24,14 @@ interface ComparedConversation {
   runs: ComparedRun[];
 }
 
-/** What a backtest found; `skipped` runs are more than the limit. */
+/** What a backtest found; `skipped` runs are more than the limit, the content of `erased` ones was deleted with a message. */
 interface Backtest {
   plugin: { id: string; version: string; hash: string };
   since: number;
   runs: number;
   identical: number;
   different: number;
+  erased: number;
   skipped: boolean;
   conversations: ComparedConversation[];
 }
@@ -76,18 +77,21 @@ async function backtest({ call, sandbox, bar, pack }: Tools, options: BacktestOp
   const bots = await findBots(call, id, options);
   const now = systemClock.now().getTime() / 1000;
   let runs = 0;
+  let erased = 0;
   let skipped = false;
   for (const [at, bot] of bots.entries()) {
     for await (const whole of readRuns(call, bot, options)) {
-      const page = whole.slice(0, limit - runs);
-      skipped ||= page.length < whole.length;
+      const some = whole.slice(0, limit - runs);
+      const page = some.filter((run) => run.erased_at === null);
+      erased += some.length - page.length;
+      skipped ||= some.length < whole.length;
       const found = await Promise.all(
         page.map(async (run) => ({ run, compared: await compareRun(sandbox, run, pack) })),
       );
       different.push(...found.flatMap(({ run, compared }) => (compared ? [{ run, compared }] : [])));
       runs += page.length;
       // The list goes back in time, so what is left of the time is left to do.
-      const passed = (now - (page.at(-1)?.created_at ?? since)) / Math.max(1, now - since);
+      const passed = (now - (some.at(-1)?.created_at ?? since)) / Math.max(1, now - since);
       bar.show((at + Math.min(1, passed)) / bots.length, `${runs} runs, ${different.length} differ`);
       if (skipped) break;
     }
@@ -95,7 +99,8 @@ async function backtest({ call, sandbox, bar, pack }: Tools, options: BacktestOp
   const { hash } = pack.bundle;
   const identical = runs - different.length;
   const conversations = groupOf(different);
-  return { plugin: { id, version, hash }, since, runs, identical, different: different.length, skipped, conversations };
+  const counts = { runs, identical, different: different.length, erased, skipped };
+  return { plugin: { id, version, hash }, since, ...counts, conversations };
 }
 
 function groupOf(different: readonly { run: ListedRun; compared: ComparedRun }[]): ComparedConversation[] {
@@ -111,7 +116,7 @@ function groupOf(different: readonly { run: ListedRun; compared: ComparedRun }[]
   );
 }
 
-function tell({ plugin, since, runs, different, skipped, conversations }: Backtest): string[] {
+function tell({ plugin, since, runs, different, erased, skipped, conversations }: Backtest): string[] {
   const lines = conversations.flatMap(({ account_id: account, conversation_id: conversation, runs: compared }) => [
     `Conversation ${conversation} of account ${account}`,
     ...compared.flatMap(tellRun),
@@ -121,7 +126,8 @@ function tell({ plugin, since, runs, different, skipped, conversations }: Backte
     runs === 0
       ? `There are no runs of ${plugin.id} since ${timeOf(since)} (UTC).`
       : `${runs} runs since ${timeOf(since)} (UTC) repeated with ${plugin.id} ${plugin.version}: ${different} would end otherwise, in ${conversations.length} conversations.`;
-  return [...lines, sum, ...(skipped ? ['There are more runs: raise --limit to repeat them too.'] : [])];
+  const left = erased > 0 ? [`${erased} runs cannot be repeated: their content was deleted with a message.`] : [];
+  return [...lines, sum, ...left, ...(skipped ? ['There are more runs: raise --limit to repeat them too.'] : [])];
 }
 
 function tellRun({ run_id: id, event, said, created_at: at, difference, reason }: ComparedRun): string[] {

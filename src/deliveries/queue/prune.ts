@@ -37,6 +37,16 @@ const deleteLanes = `
   DELETE FROM lanes WHERE id IN (SELECT l.id FROM lanes l WHERE ${emptyLane} AND l.id = ANY ($1) FOR UPDATE SKIP LOCKED)
   RETURNING id`;
 
+/** SQL: whether the bot is still to handle the event; the arguments are SQL. */
+export function isPendingForBot({
+  accountId,
+  eventId,
+  botId,
+}: Record<'accountId' | 'eventId' | 'botId', string>): string {
+  return `EXISTS (SELECT FROM deliveries d WHERE d.account_id = ${accountId} AND d.event_id = ${eventId}
+    AND d.endpoint_kind = 'bot' AND d.endpoint_id = ${botId} AND d.state = 'pending')`;
+}
+
 /** Events older than `days` without a pending delivery, in the order of their ids. */
 export function findFinishedEvents(executor: Executor, days: number, { after, limit }: Page): Promise<Row[]> {
   return sql<Row>(executor, findEvents, [days, after, limit]);

@@ -31,18 +31,27 @@ export interface BotRun {
   error: { message: string; stack: string | null } | null;
   cpuMs: number;
   wallMs: number;
+  /** The messages that the bot got, in its event and its history. */
+  messageIds: readonly number[];
 }
 
 const maxErrorChars = 4096;
 // Names and versions from a plugin's manifest.
 const maxNameChars = 255;
 
+// A message that was deleted while the run was under way, after it had been read, is in no record.
+const read = `read AS MATERIALIZED (
+  SELECT EXISTS (SELECT FROM messages WHERE account_id = $1 AND id = ANY ($23::bigint[]) AND content = '') AS gone)`;
+const unlessGone = (value: string, type: 'json' | 'text'): string =>
+  `(SELECT CASE WHEN gone THEN ${type === 'json' ? `'[]'::json` : 'NULL'} ELSE ${value}::${type} END FROM read)`;
 const insertion = `INSERT INTO bot_runs (account_id, agent_bot_id, conversation_id, event_id, attempt, plugin_id,
   plugin_version, bundle_hash, config, seed, clock, outcome, actions, logs, error, wall_ms, created_at, calls, permissions,
-  limits, error_stack, cpu_ms)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`;
-const keepStatement = prepared(insertion);
-const keepGoodStatement = prepared(`WITH forgotten AS (${forgetFailures('$2')}) ${insertion}`);
+  limits, error_stack, cpu_ms, erased_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ${unlessGone('$13', 'json')}, ${unlessGone('$14', 'json')},
+    ${unlessGone('$15', 'text')}, $16, $17, ${unlessGone('$18', 'json')}, $19, $20, ${unlessGone('$21', 'text')}, $22,
+    (SELECT $17::timestamptz FROM read WHERE gone))`;
+const keepStatement = prepared(`WITH ${read} ${insertion}`);
+const keepGoodStatement = prepared(`WITH ${read}, forgotten AS (${forgetFailures('$2')}) ${insertion}`);
 
 /**
  * Stores the record of a run in the transaction of its effects. Text and JSON from the plugin are made storable first: a
@@ -81,5 +90,6 @@ async function keep(tx: Transaction, run: BotRun, statement: string): Promise<vo
     run.limits && storableJson(run.limits),
     storableTextOrNull(run.error?.stack ?? null, maxErrorChars),
     Math.round(run.cpuMs),
+    run.messageIds,
   ]);
 }

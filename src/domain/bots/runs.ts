@@ -1,11 +1,11 @@
 import { notFound } from '../../errors.ts';
 import type { Actor } from '../../events/transaction.ts';
-import { moment, sql, type Executor } from '../../postgres/sql.ts';
+import { moment, momentOrNull, sql, type Executor } from '../../postgres/sql.ts';
 import { readConversation, visibleConversations } from '../conversations/access.ts';
 import type { BotRun } from './run-records.ts';
 
 /** A recorded run with its event. */
-export interface RecordedRun extends BotRun {
+export interface RecordedRun extends Omit<BotRun, 'messageIds'> {
   id: number;
   /** Whether the bot is the platform's. */
   isSystem: boolean;
@@ -13,6 +13,8 @@ export interface RecordedRun extends BotRun {
   /** The JSON of `actions`, as it was stored. */
   actionsText: string;
   createdAt: Date;
+  /** When its content was deleted with a message; null for never. */
+  erasedAt: Date | null;
 }
 
 /** Which runs of a list are wanted: `since` inclusive, `until` exclusive; those behind `after`. */
@@ -56,6 +58,7 @@ interface Row {
   cpu_ms: number;
   wall_ms: number;
   created_at: string;
+  erased_at: string | null;
 }
 
 const pageSize = 25;
@@ -66,7 +69,7 @@ const columns = `
   r.id, r.agent_bot_id, b.account_id IS NULL AS is_system, r.conversation_id, r.event_id, e.name AS event_name,
   coalesce(e.bot_payload, '{}'::json) AS event_body, r.attempt, r.plugin_id, r.plugin_version, r.bundle_hash, r.config,
   r.permissions, r.limits, r.seed, r.clock, r.calls, r.outcome, r.actions, r.actions::text AS actions_text, r.logs, r.error,
-  r.error_stack, r.cpu_ms, r.wall_ms, r.created_at`;
+  r.error_stack, r.cpu_ms, r.wall_ms, r.created_at, r.erased_at`;
 const joins = `
   JOIN agent_bots b ON b.id = r.agent_bot_id
   JOIN events e ON e.account_id = r.account_id AND e.id = r.event_id`;
@@ -159,5 +162,6 @@ function toRun(row: Row): RecordedRun {
     cpuMs: row.cpu_ms,
     wallMs: row.wall_ms,
     createdAt: moment(row.created_at),
+    erasedAt: momentOrNull(row.erased_at),
   };
 }

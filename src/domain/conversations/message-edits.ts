@@ -6,6 +6,7 @@ import { blankMessage } from '../../events/stored-payloads.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import { lockConversation } from './access.ts';
 import { decide } from './arbiter.ts';
+import { eraseFromRuns } from './run-erasure.ts';
 import { change, merge } from '../changes.ts';
 
 /** Changes of a message; undefined leaves a field unchanged, attributes are merged key by key. */
@@ -81,14 +82,16 @@ async function say(
 }
 
 /**
- * Deletes the content of a message, here and in its recorded events, and marks it deleted. Says message_updated, with null
+ * Deletes the content of a message, here, in its recorded events and in the records of runs, and marks it deleted. Says message_updated, with null
  * as the previous content, and message_deleted; nothing for a message deleted before. Errors: 404, 403.
  */
-export async function deleteMessage(tx: Transaction, place: Place): Promise<void> {
-  const reached = await reach(tx, place);
+export async function deleteMessage(tx: Transaction, asked: Place): Promise<void> {
+  const reached = await reach(tx, asked);
   const { conversation, message } = reached;
   if (isDeleted(message)) return;
-  await blankMessage(tx, { conversationId: conversation.id, messageId: message.id });
+  const place = { conversationId: conversation.id, messageId: message.id };
+  await blankMessage(tx, place);
+  await eraseFromRuns(tx, { ...place, content: message.content });
   const gone = { content: '', contentAttributes: { deleted: true } };
   Object.assign(message, gone);
   await say(tx, reached, {

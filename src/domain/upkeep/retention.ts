@@ -4,10 +4,12 @@ import {
   deleteFinishedEvents,
   findEmptyLanes,
   findFinishedEvents,
+  isPendingForBot,
 } from '../../deliveries/queue/prune.ts';
+import { sql } from '../../postgres/sql.ts';
 import { sweep } from './sweep.ts';
 
-const limit = 1000;
+const usualLimit = 1000;
 
 interface Row {
   id: number;
@@ -17,6 +19,8 @@ interface Row {
 interface Deletion {
   name: string;
   what: string;
+  /** Rows that are found and deleted at once. */
+  limit?: number;
   find: (page: { after: number; limit: number }) => Promise<Row[]>;
   remove: (ids: readonly number[]) => Promise<number>;
 }
@@ -41,7 +45,27 @@ export async function deleteOldEvents(database: Database, days: number): Promise
   return deleted;
 }
 
-function deleteAll(database: Database, { name, what, find, remove }: Deletion): Promise<number> {
+/**
+ * Deletes records of runs older than `days`; those of an event that the bot is still to handle stay. Returns their number.
+ * The code that no run refers to any more is deleted by deleteReleasedBundles.
+ */
+export function deleteOldRuns(database: Database, days: number): Promise<number> {
+  return deleteAll(database, {
+    name: 'deleting old runs',
+    what: 'run',
+    // A record may hold megabytes.
+    limit: 200,
+    find: ({ after, limit }) => sql<Row>(database.em(), findRuns, [days, after, limit]),
+    remove: async (ids) => (await sql(database.em(), deleteRuns, [days, ids])).length,
+  });
+}
+
+const toHandle = isPendingForBot({ accountId: 'r.account_id', eventId: 'r.event_id', botId: 'r.agent_bot_id' });
+const deletableRun = `r.created_at < now() - make_interval(days => $1) AND NOT ${toHandle}`;
+const findRuns = `SELECT r.id FROM bot_runs r WHERE ${deletableRun} AND r.id > $2 ORDER BY r.id LIMIT $3`;
+const deleteRuns = `DELETE FROM bot_runs r WHERE ${deletableRun} AND r.id = ANY ($2) RETURNING r.id`;
+
+function deleteAll(database: Database, { name, what, limit = usualLimit, find, remove }: Deletion): Promise<number> {
   return sweep<Row>(database, {
     name,
     nameOf: ({ id }) => `${what} ${id}`,

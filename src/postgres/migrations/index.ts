@@ -25,6 +25,7 @@ import { InboxOrder } from './20261122-inbox-order.ts';
 import { RunLists } from './20261122-run-lists.ts';
 import { FeedBounds } from './20261122-feed-bounds.ts';
 import { PluginObstacles } from './20261122-plugin-obstacles.ts';
+import { RunErasure } from './20261122-run-erasure.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -54,6 +55,7 @@ export const migrations = [
   { name: '20261122-articles', class: Articles },
   { name: '20261122-feed-bounds', class: FeedBounds },
   { name: '20261122-plugin-obstacles', class: PluginObstacles },
+  { name: '20261122-run-erasure', class: RunErasure },
 ];
 
 /** True if all migrations were applied; false for an empty database. */
