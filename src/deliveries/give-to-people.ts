@@ -33,7 +33,7 @@ export function giveToPeople(
       const suspension = { botId: endpoint.id, silence: 'bot_failed', note } as const;
       if (event.conversationId !== null) await suspendBot(tx, event.conversationId, suspension);
       await judge?.(tx);
-      await settleDelivery(tx.em, finishedWith(claimed, verdict), holdAttempts);
+      settleDelivery(tx, finishedWith(claimed, verdict), holdAttempts);
     }),
   );
 }

@@ -23,9 +23,9 @@ async function runOn(
   const input = { account, botId: endpoint.id, event: told, body, attempt, failures, ...waits };
   let made: Made = { verdict: null, isSettled: true, outcome: 'skipped', detail: null };
   const isOurs = await unlessStale(() =>
-    botRunner.handle(input, async (tx, { detail = null, ...rest }) => {
+    botRunner.handle(input, (tx, { detail = null, ...rest }) => {
       const verdict: Verdict = { status: null, responseBody: null, ...rest };
-      await settleDelivery(tx.connection, finishedWith(claimed, verdict), holdAttempts);
+      settleDelivery(tx, finishedWith(claimed, verdict), holdAttempts);
       made = { verdict, isSettled: true, outcome: outcomeOfRun(verdict), detail };
     }),
   );

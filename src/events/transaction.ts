@@ -7,7 +7,7 @@ import { HeldConversations } from '../records/held-conversations.ts';
 import { nextMessageId, type Message, type MessageDraft } from '../records/message.ts';
 import type { EventName, Subject } from './catalog.ts';
 import { eventOf, type BotDecision } from './outbox.ts';
-import { commitWithRetries, type Part, type Proof, type UnitOfWork } from './unit-of-work.ts';
+import { commitWithRetries, type LastStatement, type Part, type Proof, type UnitOfWork } from './unit-of-work.ts';
 
 /**
  * On whose behalf something is done. `depth` is the number of bot runs between a customer's action and this one: 0 for
@@ -78,6 +78,14 @@ export class OuterTransaction {
    */
   afterCommit(work: () => void): void {
     this.unit.afterCommit(work);
+  }
+
+  /**
+   * Sends a statement together with the commit, in the same round trip: after those that were added before it, and before what
+   * the transaction writes by itself. If it fails, nothing is committed.
+   */
+  atCommit(statement: LastStatement): void {
+    this.unit.atCommit(statement);
   }
 
   /** Announces to this and other processes, after the commit, that plugins have changed. */
@@ -161,6 +169,11 @@ export class Transaction extends OuterTransaction {
     messages.push(message);
     this.record('message_created', { conversation, message }, bot);
     return message;
+  }
+
+  /** See HeldConversations. */
+  get botMessages(): Map<number, number> {
+    return this.#part.conversations.botMessages;
   }
 
   /** The messages of the transaction that are not inserted yet. */

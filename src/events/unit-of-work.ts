@@ -19,6 +19,11 @@ export interface Part {
   events: RecordedEvent[];
 }
 
+/** A statement that is sent with the commit; `answered` gets its rows once it is committed. */
+export interface LastStatement extends Statement {
+  answered?: ((rows: never[]) => void) | undefined;
+}
+
 /**
  * The state of one database transaction, shared by its views (Transaction, OuterTransaction): conversations and events by
  * account, and the work after its commit.
@@ -32,6 +37,7 @@ export class UnitOfWork {
   /** By account. */
   readonly parts = new Map<number, Part>();
   readonly #afterCommit: (() => void)[] = [];
+  readonly #atCommit: LastStatement[] = [];
   #em: EntityManager | null = null;
 
   constructor(database: Database, connection: SqlTransaction) {
@@ -48,6 +54,11 @@ export class UnitOfWork {
   /** Starts `work` after the outermost commit; never inside the transaction, and never after a rollback. */
   afterCommit(work: () => void): void {
     this.#afterCommit.push(work);
+  }
+
+  /** Sends a statement with the commit, after those that were added before it; if it fails, nothing is committed. */
+  atCommit(statement: LastStatement): void {
+    this.#atCommit.push(statement);
   }
 
   /**
@@ -74,7 +85,7 @@ export class UnitOfWork {
 
   #mark(): () => void {
     const parts = new Map(this.parts);
-    const { length } = this.#afterCommit;
+    const [length, statements] = [this.#afterCommit.length, this.#atCommit.length];
     const undo: (() => void)[] = [];
     for (const part of parts.values()) {
       const [messages, events] = [[...part.messages], [...part.events]];
@@ -82,6 +93,7 @@ export class UnitOfWork {
     }
     return () => {
       this.#afterCommit.length = length;
+      this.#atCommit.length = statements;
       for (const id of this.parts.keys()) if (!parts.has(id)) this.parts.delete(id);
       for (const forget of undo) forget();
     };
@@ -102,19 +114,17 @@ export class UnitOfWork {
   /** Writes the changed rows and the events. */
   async flush(): Promise<void> {
     await this.#em?.flush();
-    for (const { statement, tell } of this.#writes()) {
-      tell(await sql(this.connection, statement.text, statement.parameters));
+    for (const { text, parameters, answered } of this.#writes()) {
+      answered?.(await sql(this.connection, text, parameters));
     }
   }
 
   /** Writes the changed rows and the events, commits, and starts the work after the commit. */
   async commit(): Promise<void> {
     await this.#em?.flush();
-    const writes = this.#writes();
-    const last = writes.pop();
-    for (const { statement, tell } of writes) tell(await sql(this.connection, statement.text, statement.parameters));
-    const touched = await this.connection.commit<TouchedEndpoint>(last?.statement ?? null);
-    last?.tell(touched);
+    const last = [...this.#atCommit, ...this.#writes()];
+    const rows = await this.connection.commit<never>(last);
+    last.forEach(({ answered }, index) => answered?.(rows[index] ?? []));
     for (const work of this.#afterCommit) {
       try {
         work();
@@ -126,7 +136,7 @@ export class UnitOfWork {
   }
 
   // One statement for each account: conversations, messages, events, deliveries and lanes.
-  #writes(): { statement: Statement; tell: (touched: Omit<TouchedEndpoint, 'accountId'>[]) => void }[] {
+  #writes(): LastStatement[] {
     const { database } = this;
     return Array.from(this.parts, ([accountId, part]) => {
       const [messages, events] = [part.messages.splice(0), part.events.splice(0)];
@@ -137,12 +147,12 @@ export class UnitOfWork {
       ];
       const statement = writeSet(accountId, rows);
       if (!statement) return [];
-      const tell = (touched: Omit<TouchedEndpoint, 'accountId'>[]): void => {
+      const answered = (touched: Omit<TouchedEndpoint, 'accountId'>[]): void => {
         if (events.length === 0) return;
         const deliveries = touched.map((endpoint) => ({ ...endpoint, accountId }));
         this.afterCommit(() => database.announce('committed', { events: true, deliveries }));
       };
-      return [{ statement, tell }];
+      return [{ ...statement, answered }];
     }).flat();
   }
 }

@@ -28,6 +28,11 @@ export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === '55P03';
 }
 
+/** True if the database refused to settle a delivery that another process has taken over (`refuse_stale_delivery`). */
+export function isStaleDelivery(error: unknown): boolean {
+  return codeOf(error) === 'STALE';
+}
+
 /** The name of the unique constraint that was violated; null for any other error. */
 export function brokenUniqueConstraint(error: unknown): string | null {
   if (codeOf(error) !== '23505') return null;

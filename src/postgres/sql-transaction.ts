@@ -43,15 +43,15 @@ export class SqlTransaction {
     return this.#add(text, parameters);
   }
 
-  /** Sends a last statement, if any, together with COMMIT, which is not run when the statement fails; returns its rows. */
-  async commit<Row>(last: Statement | null): Promise<Row[]> {
-    const written = last && this.execute(last.text, last.parameters);
+  /** Sends the last statements together with COMMIT, which is not run when one of them fails; returns the rows of each. */
+  async commit<Row>(last: readonly Statement[]): Promise<Row[][]> {
+    const written = last.map(({ text, parameters }) => this.query<Row>(text, parameters));
     if (!this.#hasBegun) return [];
-    const [result, { tag }] = await Promise.all([written, this.#add('COMMIT', [])]);
+    const [rows, { tag }] = await Promise.all([Promise.all(written), this.#add('COMMIT', [])]);
     this.#isOver = true;
     // PostgreSQL rolls back when a statement has failed before, and nobody minded.
     if (tag !== 'COMMIT') throw new Error(`The transaction ended with ${tag}`);
-    return (result?.rows ?? []) as Row[];
+    return rows;
   }
 
   /** Rolls back, unless the transaction is over, and returns the connection to the pool. */

@@ -27,6 +27,8 @@ export class HeldConversations {
   readonly byId: ReadonlyMap<number, Held> = this.#held;
   /** Ids for the next message of conversations, where one was taken with the lock. */
   readonly messageIds = new Map<number, number>();
+  /** Public messages of bots in the last minute, those of the transaction included, of conversations where they were counted. */
+  readonly botMessages = new Map<number, number>();
 
   /** Locks a conversation; null when the account has none with the id. */
   async lock({ connection, account }: Within, id: number): Promise<Conversation | null> {
@@ -66,7 +68,10 @@ export class HeldConversations {
    */
   mark(): () => void {
     const before = Array.from(this.#held.values(), (held) => ({ ...held, copy: { ...held.conversation } }));
+    const counted = new Map(this.botMessages);
     return () => {
+      this.botMessages.clear();
+      for (const [id, count] of counted) this.botMessages.set(id, count);
       this.#held.clear();
       for (const { copy, ...held } of before) {
         Object.assign(held.conversation, copy);

@@ -236,6 +236,9 @@ export async function findLastMessage(
   return row ? toMessage(row) : null;
 }
 
+const countStatement = prepared(`SELECT count(*) AS count FROM messages WHERE account_id = $1 AND conversation_id = $2
+  AND created_at > $3 AND sender_kind = 'agent_bot' AND NOT private`);
+
 /** The number of public messages from bots in the conversation since a moment. */
 export async function countBotMessagesSince(
   executor: Executor,
@@ -243,12 +246,7 @@ export async function countBotMessagesSince(
   conversationId: number,
   since: Date,
 ): Promise<number> {
-  const rows = await sql<{ count: number }>(
-    executor,
-    `SELECT count(*) AS count FROM messages WHERE account_id = $1 AND conversation_id = $2 AND created_at > $3
-       AND sender_kind = 'agent_bot' AND NOT private`,
-    [accountId, conversationId, since],
-  );
+  const rows = await sql<{ count: number }>(executor, countStatement, [accountId, conversationId, since]);
   return rows[0]?.count ?? 0;
 }
 

@@ -28,6 +28,11 @@ function isPublic({ type }: Action): boolean {
   return !quiet.has(type);
 }
 
+/** Whether an action sends a public message. */
+export function speaks(action: Action): boolean {
+  return action.type === 'reply' || (action.type === 'handoff' && action.message !== undefined);
+}
+
 type Apply<Type extends Action['type']> = (
   tx: Transaction,
   id: number,

@@ -1,3 +1,4 @@
+import { holdForBot } from '../domain/conversations/bot-loops.ts';
 import { suspendBot } from '../domain/bots/suspension.ts';
 import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
 import { readStored, storedBytes, writeStored } from '../domain/bots/storage.ts';
@@ -12,7 +13,7 @@ import type { Conversation } from '../records/conversation.ts';
 import { ApiError } from '../errors.ts';
 import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
 import type { SandboxLog } from '../sandbox/parent/pool.ts';
-import { applyActions, isSuperseded } from './apply-actions.ts';
+import { applyActions, isSuperseded, speaks } from './apply-actions.ts';
 import { actorOf, endAfter, noteOfUnfit, whyUnheard } from './conduct.ts';
 import { together } from './together.ts';
 import { tellQuarantine } from './quarantine-log.ts';
@@ -25,15 +26,21 @@ export interface RunVerdict extends Pick<Verdict, 'state' | 'delayMs' | 'errorCo
 }
 
 /**
- * Settles the delivery in the transaction of the run's effects. Throws StaleDelivery, which rolls the effects back, when the
- * delivery is no longer this process's.
+ * Settles the delivery with the commit of the run's effects, which is refused when the delivery is no longer this
+ * process's.
  */
-export type Settle = (tx: Transaction, verdict: RunVerdict) => Promise<unknown>;
+export type Settle = (tx: Transaction, verdict: RunVerdict) => void;
 
 /** What follows from a run; `effects` are under way. */
 interface Conclusion {
   verdict: Omit<RunVerdict, 'durationMs'>;
   effects: readonly Promise<unknown>[];
+}
+
+/** By whom a run's effects are, and how its conversation is locked for them. */
+interface Doing {
+  actor: Actor;
+  hold?: (tx: Transaction, id: number) => Promise<Conversation | null>;
 }
 
 export interface BotRunnerOptions extends RunPorts {
@@ -95,41 +102,40 @@ export class BotRunner {
 
   #commitEffects(run: Run, settle: Settle): Promise<void> {
     const { input, bot, result } = run;
-    return this.#commit(run, actorOf(bot, input.event.depth), settle, (tx, conversation) => {
+    const doing = {
+      actor: actorOf(bot, input.event.depth),
+      ...(result.actions.some(speaks) ? { hold: holdForBot } : {}),
+    };
+    return this.#commit(run, doing, settle, (tx, conversation) => {
       const superseded = isSuperseded(conversation, run);
+      keepGoodRun(tx, recordOf(run, superseded ? 'superseded' : result.outcome));
       return {
         verdict: { state: 'delivered', delayMs: 0, errorCode: superseded ? 'superseded' : null },
-        effects: [
-          ...(superseded ? [] : [applyEffects(tx, conversation.id, run)]),
-          keepGoodRun(tx, recordOf(run, superseded ? 'superseded' : result.outcome)),
-        ],
+        effects: superseded ? [] : [applyEffects(tx, conversation.id, run)],
       };
     });
   }
 
   #retry(run: Run, settle: Settle): Promise<void> {
     const { outcome, error: detail = '' } = run.result;
-    return this.#commit(run, system, settle, (tx) => ({
-      verdict: { state: 'pending', delayMs: transientDelayMs, errorCode: outcome, detail },
-      effects: [keepRun(tx, recordOf(run, outcome))],
-    }));
+    return this.#commit(run, { actor: system }, settle, (tx) => {
+      keepRun(tx, recordOf(run, outcome));
+      return { verdict: { state: 'pending', delayMs: transientDelayMs, errorCode: outcome, detail }, effects: [] };
+    });
   }
 
   // The customer must not wait for a bot that cannot answer: people get the conversation, with a note that says why.
   async #fail(run: Run, settle: Settle, { outcome, error }: { outcome: string; error: string }): Promise<void> {
     const { input, bot } = run;
     let quarantine: Quarantine | null = null;
-    await this.#commit(run, system, settle, (tx, conversation) => {
+    await this.#commit(run, { actor: system }, settle, (tx, conversation) => {
+      keepRun(tx, recordOf(run, outcome, error));
       const blame = async (): Promise<void> => {
         quarantine = await countFailedRun(tx, bot.id, outcome);
       };
       return {
         verdict: { state: 'exhausted', delayMs: 0, errorCode: outcome, detail: error },
-        effects: [
-          suspendBot(tx, conversation.id, endAfter(outcome, bot)),
-          keepRun(tx, recordOf(run, outcome, error)),
-          ...(isBlamed(outcome) ? [blame()] : []),
-        ],
+        effects: [suspendBot(tx, conversation.id, endAfter(outcome, bot)), ...(isBlamed(outcome) ? [blame()] : [])],
       };
     });
     if (quarantine) tellQuarantine(this.#options.log, { account: input.account.id, bot: bot.id, outcome }, quarantine);
@@ -143,29 +149,30 @@ export class BotRunner {
   ): Promise<void> {
     return this.#transact(input, system, async (tx) => {
       await suspendBot(tx, input.event.conversationId, { botId: bot.id, silence: 'bot_failed', note });
-      await settle(tx, { state: 'cancelled', delayMs: 0, errorCode: why, durationMs: 0 });
+      settle(tx, { state: 'cancelled', delayMs: 0, errorCode: why, durationMs: 0 });
     });
   }
 
   #cancel(input: BotEvent, settle: Settle, errorCode: string): Promise<void> {
     return this.#transact(input, system, async (tx) => {
-      await settle(tx, { state: 'cancelled', delayMs: 0, errorCode, durationMs: 0 });
+      settle(tx, { state: 'cancelled', delayMs: 0, errorCode, durationMs: 0 });
     });
   }
 
-  // Effects, record and verdict are asked for together, so that they share round trips.
+  // Record and verdict are sent with the commit of the effects.
   #commit(
     { input, result }: Run,
-    actor: Actor,
+    { actor, hold = (tx, id) => tx.conversation(id) }: Doing,
     settle: Settle,
     conclude: (tx: Transaction, conversation: Conversation) => Conclusion,
   ): Promise<void> {
     return this.#transact(input, actor, async (tx) => {
-      const conversation = await tx.conversation(input.event.conversationId);
+      const conversation = await hold(tx, input.event.conversationId);
       // A conversation that was deleted meanwhile took its deliveries with it.
       if (!conversation) throw new StaleDelivery();
       const { verdict, effects } = conclude(tx, conversation);
-      await together([...effects, settle(tx, { ...verdict, durationMs: result.wallMs })]);
+      await together(effects);
+      settle(tx, { ...verdict, durationMs: result.wallMs });
     });
   }
 

@@ -41,6 +41,13 @@ export const deliveries: readonly Mutant[] = [
   },
   {
     file: 'src/deliveries/queue/finish.ts',
+    text: 'coalesce(bool_or(is_due), refuse_stale_delivery())',
+    replacement: 'coalesce(bool_or(is_due), false)',
+    test: 'test/runs/stale.test.ts',
+    harm: 'A bot whose delivery another process has taken over answers all the same, and the customer reads it twice.',
+  },
+  {
+    file: 'src/deliveries/queue/finish.ts',
     text: ' AND locked.version = seen.version',
     replacement: '',
     test: 'test/faults/changed-lanes.test.ts',

@@ -50,7 +50,7 @@ export const runs: readonly Mutant[] = [
   },
   {
     file: 'src/runs/bot-runner.ts',
-    text: `await tx.conversation(input.event.conversationId);`,
+    text: `await hold(tx, input.event.conversationId);`,
     replacement: `(
         await findWithBot(tx.connection, tx.account.id, { ...input.event, botId: input.botId })
       )?.conversation;`,

@@ -33,7 +33,7 @@ describe('statements that a transaction sends together', () => {
         transaction.query(insert, [1, words, at, JSON.stringify({ a: [1] })]),
         transaction.query<{ words: unknown; at: string; more: unknown }>('SELECT words, at, more FROM kept'),
       ]);
-      await transaction.commit(null);
+      await transaction.commit([]);
       return answers;
     });
     expect(rows).to.have.lengthOf(1);
@@ -56,7 +56,7 @@ describe('statements that a transaction sends together', () => {
     const add = (...rows: number[]) =>
       run(async (transaction) => {
         for (const id of rows.slice(0, -1)) await transaction.query(insert, [id, [], null, null]);
-        return transaction.commit({ text: insert, parameters: [rows.at(-1), [], null, null] });
+        return transaction.commit([{ text: insert, parameters: [rows.at(-1), [], null, null] }]);
       });
     await add(10, 11);
     const refusal = await add(12, 11).catch((error: { code: string }) => error.code);

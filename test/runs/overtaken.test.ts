@@ -119,7 +119,7 @@ describe('a run that was overtaken', () => {
         attempt: failures + 1,
         failures,
       },
-      async (_, verdict) => verdicts.push(verdict) > 0,
+      (_, verdict) => void verdicts.push(verdict),
     );
     await settling(app, id);
     await handled;

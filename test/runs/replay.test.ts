@@ -130,7 +130,7 @@ describe('replays of runs', () => {
         attempt: 1,
         failures: 2,
       },
-      () => Promise.resolve(),
+      () => undefined,
     );
     return (await app.get(`conversations/${id}/runs`)).body.payload[0];
   }

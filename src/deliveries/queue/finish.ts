@@ -1,5 +1,7 @@
+import { isStaleDelivery } from '../../postgres/errors.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Statement } from '../../postgres/sql-transaction.ts';
 import { storableTextOrNull } from '../../lib/storable.ts';
 import type { Verdict } from '../core/verdict.ts';
 import { dueAfterFinish } from './hold.ts';
@@ -8,6 +10,8 @@ import { laneOrder } from './lock-order.ts';
 
 const maxErrorCodeChars = 100;
 const maxKeptBodyChars = 4096;
+// Parameters that say a result.
+const valueCount = 9;
 
 /** The result of an attempt, for its delivery and lane. */
 export interface Finished extends Lease, Verdict {
@@ -22,21 +26,9 @@ export function finishedWith(
   return { ...verdict, deliveryId, laneId, token };
 }
 
-// The whole is one statement, so that no trip is made under the lanes' locks. A lane that another transaction changed
-// after the snapshot was taken (its version differs) may have got a delivery that the statement cannot see: it is left as it
-// is, like a locked one, and written by another statement. Whoever enqueues into a lane changes its row.
-const finishStatement = prepared(`
-  WITH result AS MATERIALIZED (
-    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::float8[], $6::int[], $7::text[], $8::int[],
-      $9::text[]) AS r (lane_id, id, token, state, delay_ms, status, error_code, duration_ms, response_body)
-  ), seen AS MATERIALIZED (
-    SELECT l.id, l.ctid AS version FROM result r JOIN lanes l ON l.id = r.lane_id AND l.lease_token = r.token
-  ), locked AS MATERIALIZED (
-    SELECT l.id, l.ctid AS version FROM lanes l WHERE l.id = ANY ($1) AND l.lease_token = ANY ($3)
-    ORDER BY ${laneOrder('l')} FOR UPDATE SKIP LOCKED
-  ), free AS MATERIALIZED (
-    SELECT seen.id FROM seen JOIN locked ON locked.id = seen.id AND locked.version = seen.version
-  ), finished AS (
+// Of the deliveries in `result` those whose lanes are in `free`.
+const expressions = `
+  finished AS (
     UPDATE deliveries d SET state = r.state, lease_token = NULL, last_status = r.status, last_error = r.error_code,
       claims = 0, failures = d.failures + CASE r.state WHEN 'delivered' THEN 0 ELSE 1 END,
       next_attempt_at = now() + make_interval(secs => r.delay_ms / 1000.0),
@@ -57,9 +49,25 @@ const finishStatement = prepared(`
       UNION ALL SELECT free.id, NULL, NULL, NULL, NULL, NULL FROM free
       WHERE free.id <> ALL (ARRAY(SELECT lane_id FROM finished))) f
     CROSS JOIN LATERAL ${dueAfterFinish('$10')} due
-    WHERE lanes.id = f.lane_id RETURNING lanes.id, f.id AS delivery_id, lanes.due_at <= now() AS is_due
-  )
-  SELECT id AS lane_id, delivery_id, true AS is_released, coalesce(is_due, false) AS is_due FROM released
+    WHERE lanes.id = f.lane_id RETURNING lanes.id, f.id AS delivery_id, coalesce(lanes.due_at <= now(), false) AS is_due
+  )`;
+
+// The whole is one statement, so that no trip is made under the lanes' locks. A lane that another transaction changed
+// after the snapshot was taken (its version differs) may have got a delivery that the statement cannot see: it is left as it
+// is, like a locked one, and written by another statement. Whoever enqueues into a lane changes its row.
+const finishStatement = prepared(`
+  WITH result AS MATERIALIZED (
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::float8[], $6::int[], $7::text[], $8::int[],
+      $9::text[]) AS r (lane_id, id, token, state, delay_ms, status, error_code, duration_ms, response_body)
+  ), seen AS MATERIALIZED (
+    SELECT l.id, l.ctid AS version FROM result r JOIN lanes l ON l.id = r.lane_id AND l.lease_token = r.token
+  ), locked AS MATERIALIZED (
+    SELECT l.id, l.ctid AS version FROM lanes l WHERE l.id = ANY ($1) AND l.lease_token = ANY ($3)
+    ORDER BY ${laneOrder('l')} FOR UPDATE SKIP LOCKED
+  ), free AS MATERIALIZED (
+    SELECT seen.id FROM seen JOIN locked ON locked.id = seen.id AND locked.version = seen.version
+  ), ${expressions}
+  SELECT id AS lane_id, delivery_id, true AS is_released, is_due FROM released
   UNION ALL SELECT id, NULL, false, false FROM seen WHERE id <> ALL (ARRAY(SELECT id FROM free))`);
 
 /** What became of a result whose lease was still held. */
@@ -80,6 +88,21 @@ interface WrittenRow {
   is_due: boolean;
 }
 
+function valuesOf(finished: Finished) {
+  const { laneId, deliveryId, token, state, delayMs, status, errorCode, durationMs, responseBody } = finished;
+  return [
+    laneId,
+    deliveryId,
+    token,
+    state,
+    delayMs,
+    status,
+    storableTextOrNull(errorCode, maxErrorCodeChars),
+    Math.round(durationMs),
+    storableTextOrNull(responseBody, maxKeptBodyChars),
+  ] as const;
+}
+
 /**
  * Writes results with an attempt row each, and gives the lanes back; results whose lease is lost are left out. Does not
  * wait: a lane that another transaction has locked stays as it is.
@@ -89,18 +112,9 @@ export async function finishFreeDeliveries(
   results: readonly Finished[],
   holdAttempts: number,
 ): Promise<Written[]> {
-  const rows = await sql<WrittenRow>(executor, finishStatement, [
-    results.map(({ laneId }) => laneId),
-    results.map(({ deliveryId }) => deliveryId),
-    results.map(({ token }) => token),
-    results.map(({ state }) => state),
-    results.map(({ delayMs }) => delayMs),
-    results.map(({ status }) => status),
-    results.map(({ errorCode }) => storableTextOrNull(errorCode, maxErrorCodeChars)),
-    results.map(({ durationMs }) => Math.round(durationMs)),
-    results.map(({ responseBody }) => storableTextOrNull(responseBody, maxKeptBodyChars)),
-    holdAttempts,
-  ]);
+  const values = results.map(valuesOf);
+  const columns = Array.from({ length: valueCount }, (_, index) => values.map((row) => row[index]));
+  const rows = await sql<WrittenRow>(executor, finishStatement, [...columns, holdAttempts]);
   return rows.map((row) => ({
     laneId: row.lane_id,
     deliveryId: row.delivery_id,
@@ -129,22 +143,48 @@ export async function finishDeliveries(
 /** The delivery is no longer this process's: another process has taken it over, or it was deleted. */
 export class StaleDelivery extends Error {}
 
-/**
- * Settles a delivery: writes its result in the transaction of everything that follows from the result. Throws StaleDelivery,
- * which rolls that transaction back, when the delivery is no longer this process's.
- */
-export async function settleDelivery(executor: Executor, finished: Finished, holdAttempts: number): Promise<void> {
-  const written = await finishDeliveries(executor, [finished], holdAttempts);
-  if (written.length === 0) throw new StaleDelivery();
+const lockStatement = prepared('SELECT FROM lanes WHERE id = $1 AND lease_token = $2 FOR UPDATE');
+// The lane is locked, and the snapshot younger than the lock.
+const settleStatement = prepared(`
+  WITH result AS MATERIALIZED (
+    SELECT $1::bigint AS lane_id, $2::bigint AS id, $3::uuid AS token, $4::text AS state, $5::float8 AS delay_ms,
+      $6::int AS status, $7::text AS error_code, $8::int AS duration_ms, $9::text AS response_body
+  ), free AS MATERIALIZED (
+    SELECT l.id FROM lanes l WHERE l.id = $1 AND l.lease_token = $3
+  ), ${expressions}
+  SELECT coalesce(bool_or(is_due), refuse_stale_delivery()) AS is_due FROM released WHERE delivery_id IS NOT NULL`);
+
+/** Takes statements to be sent with the commit of a transaction. */
+interface Committing {
+  atCommit(statement: Statement & { answered?: (rows: { is_due: boolean }[]) => void }): void;
 }
 
-/** Runs a transaction that settles a delivery; false when StaleDelivery rolled it back. */
+/**
+ * Settles a delivery: its result is written with the commit of everything that follows from the result. When the delivery is
+ * no longer this process's, that commit fails, for `unlessStale`. `settled` is told whether the lane has another delivery
+ * that is due.
+ */
+export function settleDelivery(
+  tx: Committing,
+  finished: Finished,
+  holdAttempts: number,
+  settled?: (isDue: boolean) => void,
+): void {
+  tx.atCommit({ text: lockStatement, parameters: [finished.laneId, finished.token] });
+  tx.atCommit({
+    text: settleStatement,
+    parameters: [...valuesOf(finished), holdAttempts],
+    answered: ([row]) => settled?.(row?.is_due ?? false),
+  });
+}
+
+/** Runs a transaction that settles a delivery; false when it was rolled back, because the delivery is stale. */
 export async function unlessStale(transaction: () => Promise<void>): Promise<boolean> {
   try {
     await transaction();
     return true;
   } catch (error) {
-    if (!(error instanceof StaleDelivery)) throw error;
+    if (!(error instanceof StaleDelivery) && !isStaleDelivery(error)) throw error;
     return false;
   }
 }

@@ -1,6 +1,5 @@
 import type { Transaction } from '../../events/transaction.ts';
 import { prepared } from '../../postgres/prepared.ts';
-import { sql } from '../../postgres/sql.ts';
 import { forgetFailures } from './quarantine.ts';
 import { storableJson, storableText, storableTextOrNull } from '../../lib/storable.ts';
 
@@ -54,20 +53,20 @@ const keepStatement = prepared(`WITH ${read} ${insertion}`);
 const keepGoodStatement = prepared(`WITH ${read}, forgotten AS (${forgetFailures('$2')}) ${insertion}`);
 
 /**
- * Stores the record of a run in the transaction of its effects. Text and JSON from the plugin are made storable first: a
+ * Stores the record of a run with the commit of its effects. Text and JSON from the plugin are made storable first: a
  * failed insert would undo the run, and the run would start again.
  */
-export function keepRun(tx: Transaction, run: BotRun): Promise<void> {
-  return keep(tx, run, keepStatement);
+export function keepRun(tx: Transaction, run: BotRun): void {
+  keep(tx, run, keepStatement);
 }
 
 /** Stores the record of a successful run, which ends the bot's quarantine and makes its failures count from zero again. */
-export function keepGoodRun(tx: Transaction, run: BotRun): Promise<void> {
-  return keep(tx, run, keepGoodStatement);
+export function keepGoodRun(tx: Transaction, run: BotRun): void {
+  keep(tx, run, keepGoodStatement);
 }
 
-async function keep(tx: Transaction, run: BotRun, statement: string): Promise<void> {
-  await sql(tx.connection, statement, [
+function keep(tx: Transaction, run: BotRun, text: string): void {
+  const parameters = [
     tx.account.id,
     run.botId,
     run.conversationId,
@@ -91,5 +90,6 @@ async function keep(tx: Transaction, run: BotRun, statement: string): Promise<vo
     storableTextOrNull(run.error?.stack ?? null, maxErrorChars),
     Math.round(run.cpuMs),
     run.messageIds,
-  ]);
+  ];
+  tx.atCommit({ text, parameters });
 }

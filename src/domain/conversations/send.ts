@@ -1,16 +1,11 @@
 import type { Conversation } from '../../records/conversation.ts';
-import {
-  countBotMessagesSince,
-  type ContentType,
-  type Message,
-  type MessageDraft,
-  type Sender,
-} from '../../records/message.ts';
+import type { ContentType, Message, MessageDraft, Sender } from '../../records/message.ts';
 import { forbidden, invalid } from '../../errors.ts';
 import { system, type Transaction } from '../../events/transaction.ts';
 import { lockConversation } from './access.ts';
 import { decide, refuseSilentBot, quarantineNote } from './arbiter.ts';
 import { autoAssign } from './auto-assignment.ts';
+import { refuseLoop } from './bot-loops.ts';
 import { findGreeting } from './greetings.ts';
 import { meetFirstResponse } from './promises.ts';
 import { undergo } from './status.ts';
@@ -25,10 +20,6 @@ export interface NewMessage {
   /** The first message of a new conversation, whose creation has decided already who has it. */
   isFirst?: boolean;
 }
-
-// Limits for a bot in a loop with something else.
-const maxBotMessagesPerMinute = 10;
-const maxBotStreak = 20;
 
 /**
  * Adds a message to a locked conversation. Says first what the message does to the conversation, then message_created, then
@@ -104,22 +95,9 @@ function hearAgent(tx: Transaction, conversation: Conversation, isFirst: boolean
 // The check under the row lock: after a person took over, no message of a bot commits.
 async function allowBot(tx: Transaction, conversation: Conversation): Promise<void> {
   refuseSilentBot(tx.actor, conversation);
-  const minuteAgo = new Date(tx.now.getTime() - 60_000);
-  const unwritten = tx.unwritten.filter((one) => one.conversationId === conversation.id && isOfBot(one)).length;
-  const lastMinute =
-    unwritten + (await countBotMessagesSince(tx.connection, tx.account.id, conversation.id, minuteAgo));
-  if (conversation.botStreak >= maxBotStreak || lastMinute >= maxBotMessagesPerMinute) {
-    throw forbidden(
-      'The bot wrote too many messages without a word from the customer; people were asked to look',
-      'loop_suspected',
-    );
-  }
+  await refuseLoop(tx, conversation);
   conversation.waitingSince = null;
   undergo(tx, conversation, { kind: 'spoke' });
-}
-
-function isOfBot(message: Message): boolean {
-  return message.sender.kind === 'agent_bot' && !message.private;
 }
 
 // The actor of automatic messages is the system: they count neither as a person's nor as a bot's.

@@ -26,6 +26,7 @@ import { RunLists } from './20261122-run-lists.ts';
 import { FeedBounds } from './20261122-feed-bounds.ts';
 import { PluginObstacles } from './20261122-plugin-obstacles.ts';
 import { RunErasure } from './20261122-run-erasure.ts';
+import { StaleDeliveries } from './20261122-stale-deliveries.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -56,6 +57,7 @@ export const migrations = [
   { name: '20261122-feed-bounds', class: FeedBounds },
   { name: '20261122-plugin-obstacles', class: PluginObstacles },
   { name: '20261122-run-erasure', class: RunErasure },
+  { name: '20261122-stale-deliveries', class: StaleDeliveries },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

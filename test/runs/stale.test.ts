@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import { takeHeads } from '../../src/deliveries/queue/claim.ts';
+import { lookAt } from '../../src/deliveries/queue/due-endpoints.ts';
+import { leaseLanes } from '../../src/deliveries/queue/lease.ts';
+import { toPlugin } from '../../src/deliveries/to-plugin.ts';
+import { systemClock, systemRandom } from '../../src/lib/ports.ts';
+import { BotRunner } from '../../src/runs/bot-runner.ts';
+import type { RunResult } from '../../src/sandbox/run.ts';
+import { openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
+import { TestApp } from '../support/app.ts';
+
+const holdAttempts = 3;
+const ended: RunResult = { outcome: 'ok', actions: [], logs: [], calls: [], wallMs: 1, cpuMs: 0 };
+const results: Readonly<Record<string, RunResult>> = {
+  'that replied': { ...ended, actions: [{ type: 'reply', content: 'Too late' }] },
+  'that threw': { ...ended, outcome: 'threw', error: 'Error: no' },
+};
+/** What may happen to the delivery of a run, and in what state it is then. */
+const losses = {
+  'another process has claimed': ['UPDATE lanes SET lease_token = gen_random_uuid() WHERE id = $1', 'pending'],
+  'was cancelled': [`UPDATE deliveries SET state = 'cancelled', lease_token = NULL WHERE lane_id = $1`, 'cancelled'],
+} as const;
+
+describe('a run', () => {
+  let app: TestApp;
+  let root: { path: string; remove: () => void };
+  let inboxId: number | undefined;
+
+  before(async () => {
+    root = pluginRootOf({ thinker: '' });
+    app = await TestApp.start({ engine: false, pluginRoot: root.path });
+    inboxId = (await serveInboxes(app, ['thinker'])).get('thinker');
+  });
+
+  after(async () => {
+    await app.stop();
+    root.remove();
+  });
+
+  /** Lets a run end with the result, after `meanwhile`, which gets the id of its lane. */
+  async function play(result: RunResult, meanwhile: string) {
+    const id = await openConversation(app, inboxId);
+    await app.post(`conversations/${id}/messages`, { content: 'Hello', message_type: 'incoming' });
+    const { database, plugins } = app.app;
+    const [bot] = await app.query<{ id: number }>(`SELECT id FROM agent_bots WHERE plugin_id = 'thinker'`);
+    const [due] = (await lookAt(database.em(), 'bot', [{ id: bot!.id, accountId: 1 }])).values();
+    const token = systemRandom.uuid();
+    const share = { kind: 'bot', shares: [{ ...due!, lanes: 1 }], leaseSeconds: 30 } as const;
+    const [lane] = await leaseLanes(database.em(), share, token);
+    const [claimed] = await takeHeads(database.em(), { laneIds: [lane!.id], token, holdAttempts });
+    const log = { info: () => undefined, warn: () => undefined };
+    const sandbox = {
+      queued: 0,
+      close: async () => undefined,
+      run: async () => {
+        await app.query(meanwhile, [lane!.id]);
+        return result;
+      },
+    };
+    const botRunner = new BotRunner({ database, plugins, clock: systemClock, random: systemRandom, log, sandbox });
+    const deliver = toPlugin({ database, holdAttempts, log, botRunner });
+    await app.events();
+    const attempted = await deliver(claimed!, due!);
+    const count = async (table: string) =>
+      (await app.query(`SELECT FROM ${table} WHERE conversation_id = $1`, [id])).length;
+    const [delivery] = await app.query<{ state: string; lane_id: number }>(
+      'SELECT state FROM deliveries WHERE id = $1',
+      [claimed!.deliveryId],
+    );
+    return {
+      attempted,
+      state: delivery!.state,
+      left: { messages: await count('messages'), runs: await count('bot_runs'), events: await app.eventNames() },
+    };
+  }
+
+  for (const [which, result] of Object.entries(results)) {
+    for (const [loss, [meanwhile, state]] of Object.entries(losses)) {
+      it(`${which} leaves nothing when its delivery ${loss} meanwhile`, async () => {
+        const played = await play(result, meanwhile);
+        expect(played.left).to.deep.equal({ messages: 1, runs: 0, events: [] });
+        expect(played.state).to.equal(state);
+        expect(played.attempted).to.include({ outcome: 'skipped', finished: null, retryInMs: null });
+      });
+    }
+
+    it(`${which} leaves its effects when nobody took its delivery`, async () => {
+      const played = await play(result, 'SELECT $1::bigint');
+      expect(played.left).to.include({ messages: 2, runs: 1 });
+      expect(played.state).to.equal(result.outcome === 'ok' ? 'delivered' : 'exhausted');
+    });
+  }
+});
