@@ -312,6 +312,24 @@ current_conversation: BotConversation
 sequence: EventSequence
 })
 /**
+ * The model server that the account's bots ask; null for that of the service. Merged: what is left out stays, but an API key only as long as the base URL keeps its origin.
+ */
+export type GivenLlm = ({
+/**
+ * Of any server with the API of OpenAI (chat completions), such as https://api.openai.com/v1.
+ */
+base_url?: string
+/**
+ * The model that the server is asked for.
+ */
+model?: string
+/**
+ * Stored sealed and never answered; null for a server that asks for none.
+ */
+api_key?: (string | null)
+[k: string]: unknown
+} | null)
+/**
  * @maxItems 20
  */
 export type ArticleTags = string[]
@@ -356,6 +374,10 @@ id: Id
 [k: string]: unknown
 } & ToggleStatus)
 /**
+ * What changes.
+ */
+export type UpdateAccount = UpdateOwnAccount
+/**
  * @minItems 1
  * @maxItems 50
  */
@@ -370,6 +392,27 @@ export type AccountPlugin = (PluginShape & {
 config_schema: {
 [k: string]: unknown
 }
+})
+/**
+ * A tenant, as its administrators see it.
+ */
+export type Account = AccountShape
+/**
+ * A tenant.
+ */
+export type AccountShape = (RecordShape & {
+name: string
+/**
+ * The model server that the account's bots ask; null for that of the service, if it has one.
+ */
+llm: ({
+base_url: string
+model: string
+/**
+ * Whether there is an API key, which is never answered.
+ */
+has_api_key: boolean
+} | null)
 })
 /**
  * A bot that can serve conversations.
@@ -580,9 +623,7 @@ show_on_sidebar: boolean
 /**
  * A tenant, as platform administrators see it.
  */
-export type PlatformAccount = (RecordShape & {
-name: string
-})
+export type PlatformAccount = AccountShape
 /**
  * A person with the access token just made: the only answer that carries it.
  */
@@ -802,6 +843,7 @@ export interface Schemas {
 "events/bot/webwidget_triggered": BotWebwidgetTriggered
 "requests/account-user.create": AddAccountUser
 "requests/account-user.delete": RemoveAccountUser
+"requests/account.update": UpdateOwnAccount
 "requests/agent-bot.create": CreateAgentBot
 "requests/agent-bot.update": UpdateAgentBot
 "requests/agent.create": CreateAgent
@@ -856,6 +898,7 @@ export interface Schemas {
 "resources/account-plugin": AccountPlugin
 "resources/account-user-list": AccountUsers
 "resources/account-user": AccountUser
+"resources/account": Account
 "resources/agent-bot-list": AgentBotList
 "resources/agent-bot-with-secrets": AgentBotWithSecrets
 "resources/agent-bot": AgentBot
@@ -928,9 +971,11 @@ export interface Schemas {
 "runtime/action.schedule": ScheduleAction
 "runtime/action.snooze": SnoozeAction
 "runtime/actions": ActionBatch
+"runtime/chat": Chat
 "runtime/plugin": PluginManifest
 "shapes/account-message": AccountMessageShape
 "shapes/account-record": AccountRecordShape
+"shapes/account": AccountShape
 "shapes/agent-bot": AgentBotShape
 "shapes/bot-contact": BotContactShape
 "shapes/bot-conversation-event": BotConversationEventShape
@@ -1075,6 +1120,14 @@ role: ("administrator" | "agent")
  */
 export interface RemoveAccountUser {
 user_id: Id
+[k: string]: unknown
+}
+/**
+ * What to change on the account.
+ */
+export interface UpdateOwnAccount {
+name?: string
+llm?: GivenLlm
 [k: string]: unknown
 }
 /**
@@ -1616,13 +1669,7 @@ content_attributes?: GivenAttributes
  */
 export interface CreateAccount {
 name: string
-[k: string]: unknown
-}
-/**
- * What changes.
- */
-export interface UpdateAccount {
-name?: string
+llm?: GivenLlm
 [k: string]: unknown
 }
 /**
@@ -2610,6 +2657,46 @@ data: ({
 export interface SnoozeAction {
 type: "snooze"
 until: UnixTime
+}
+/**
+ * What a bot asks a language model, by ctx.llm.chat.
+ */
+export interface Chat {
+/**
+ * @minItems 1
+ * @maxItems 200
+ */
+messages: {
+role: ("system" | "user" | "assistant")
+content: string
+}[]
+/**
+ * 0 = precise, 1 = varied; what is outside is brought inside.
+ */
+temperature?: number
+/**
+ * Tokens of the answer at most; the service has a bound of its own.
+ */
+max_tokens?: number
+/**
+ * Functions that the model may ask to call; the bot decides what comes of it.
+ * 
+ * @maxItems 10
+ */
+tools?: {
+name: string
+description?: string
+/**
+ * A JSON Schema object.
+ */
+parameters: {
+[k: string]: unknown
+}
+}[]
+/**
+ * required: the model has to ask for a call.
+ */
+tool_choice?: ("auto" | "required")
 }
 /**
  * plugin.json: what a bot package is, what it listens to, what it may do, how it is configured.

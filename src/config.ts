@@ -52,6 +52,15 @@ export interface Config {
   readonly waitingRunsPerAccount: number;
   readonly botFetchTimeoutMs: number;
   readonly botFetchMaxBytes: number;
+  /** Null = accounts without a model server of their own have none. */
+  readonly llmBaseUrl: string | null;
+  /** Null = that server asks for none. */
+  readonly llmApiKey: string | null;
+  readonly llmModel: string | null;
+  readonly llmTimeoutMs: number;
+  readonly llmRunMs: number;
+  readonly llmMaxBytes: number;
+  readonly llmMaxTokens: number;
   /** Absolute paths; the defaults are relative to the project's folder. */
   readonly pluginDirs: readonly string[];
   readonly pluginPollMs: number;

@@ -63,7 +63,7 @@ const fences: readonly Fence[] = [
   { what: 'isolated-vm', only: 'src/sandbox/child/isolate.ts', modules: /^isolated-vm$/ },
   // esbuild-wasm has no file system; it may be loaded only in the process that reads one package.
   { what: 'the bundler', only: 'src/packages/bundle.ts', modules: /^esbuild/ },
-  { what: 'the model client', only: null, modules: /^openai(\/|$)/ },
+  { what: 'the model client', only: 'src/models/openai.ts', modules: /^openai(\/|$)/ },
   { what: 'Agenda', only: 'src/jobs/alarm-clock.ts', modules: /^agenda$|^@agendajs\// },
   { what: 'outbound HTTP', only: 'src/outbound/connections.ts', modules: /^undici$/ },
   // Commands are clients of the running service, not parts of it.

@@ -135,6 +135,7 @@ describe('configuration', () => {
       'DATABASE_URL',
       'BOOTSTRAP_ADMIN_TOKEN',
       'SECRET_KEY',
+      'LLM_API_KEY',
       'SMTP_URL',
     ]);
   });

@@ -45,6 +45,8 @@ const table = `
   GET    contacts/:id/conversations                               200  200 200  200 403 403   404  404  404   401  401  401 401
   GET    contacts/:id/notes                                       200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   contacts/:id/notes                                       201  201 201  201 403 403   404  404  404   401  401  401 401
+  GET    /api/v1/accounts/:account_id                             200  403 403  403 403 403   404  404  404   401  401  401 401
+  PATCH  /api/v1/accounts/:account_id                             200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    inboxes                                                  200  200 200  200 403 403   404  404  404   401  401  401 401
   GET    inboxes/:id                                              200  200 403  403 403 403   404  404  404   401  401  401 401
   POST   inboxes                                                  201  403 403  403 403 403   404  404  404   401  401  401 401

@@ -1,4 +1,5 @@
 import type { Route } from '../http/route/route.ts';
+import { accountRoutes } from './accounts/account.ts';
 import { agentBotRoutes } from './accounts/agent-bots.ts';
 import { agentRoutes } from './accounts/agents.ts';
 import { articleRoutes } from './accounts/articles.ts';
@@ -42,6 +43,7 @@ export const routes: readonly Route[] = [
   ...slaPolicyRoutes,
   ...webhookRoutes,
   ...eventRoutes,
+  ...accountRoutes,
   ...profileRoutes,
   ...platformAccountRoutes,
   ...platformUserRoutes,

@@ -10,6 +10,7 @@ import { sendOutbound } from '../runs/doors/send.ts';
 import { WakeCalls, type WakeCall } from '../postgres/wake-calls.ts';
 import { alarmsOf, ringForRetries } from './alarms.ts';
 import type { Mechanisms } from './mechanisms.ts';
+import { modelsOf } from './model-servers.ts';
 import { createServer } from './server.ts';
 
 /** All parts of the service. */
@@ -56,7 +57,7 @@ function createEngine(mechanisms: Mechanisms, { retries }: Pick<EngineOptions, '
   const { config, databases, plugins, sandbox, clock, random, log, secretBox, outbound, warn } = mechanisms;
   const database = databases.engine;
   const { holdAttempts } = config;
-  const doors = { send: sendOutbound(mechanisms.botOutbound, config.botFetchMaxBytes) };
+  const doors = { send: sendOutbound(mechanisms.botOutbound, config.botFetchMaxBytes), models: modelsOf(mechanisms) };
   const openSecret = (sealed: string) => secretBox.open(sealed);
   const botRunner = new BotRunner({ database, plugins, sandbox, clock, random, log, doors, openSecret });
   const ways = { database, random, clock, secretBox, outbound, holdAttempts, log, failed: warn };

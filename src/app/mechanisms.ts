@@ -6,6 +6,7 @@ import { Mailer } from '../lib/mail.ts';
 import { systemRandom, type Clock, type Random } from '../lib/ports.ts';
 import { createSecretBox, type SecretBox } from '../lib/secret-box.ts';
 import { SharedClock } from '../lib/shared-clock.ts';
+import { createModelClient, type ModelClient } from '../models/openai.ts';
 import { createOutboundHttp, type OutboundHttp } from '../outbound/http.ts';
 import { createArchiveReader, type ReadArchive } from '../packages/archive.ts';
 import { readRegistry, type BrokenPackage, type Registry } from '../packages/registry.ts';
@@ -70,6 +71,8 @@ export interface Mechanisms {
   readonly outbound: OutboundHttp;
   /** The way out for requests of bots. */
   readonly botOutbound: OutboundHttp;
+  /** Asks models, at servers of accounts by a guarded way out. */
+  readonly models: ModelClient;
   readonly secretBox: SecretBox;
   readonly mailer: Mailer;
   readonly sandbox: Sandbox;
@@ -126,6 +129,11 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
       maxResponseBytes: config.botFetchMaxBytes,
       allHeaders: true,
       connectionsPerOrigin: botConnectionsPerOrigin,
+    }),
+    models: createModelClient({
+      allowCidrs: config.outboundAllowCidrs,
+      timeoutMs: config.llmTimeoutMs,
+      maxBytes: config.llmMaxBytes,
     }),
     secretBox: createSecretBox(config.secretKey, random),
     mailer: new Mailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log }),

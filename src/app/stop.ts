@@ -16,7 +16,7 @@ export async function stop(parts: Parts): Promise<void> {
   await parts.alarms.stop();
   await parts.wakes.stop();
   await Promise.all([parts.sandbox.close(), parts.replayer.close()]);
-  await Promise.all([parts.outbound.close(), parts.botOutbound.close()]);
+  await Promise.all([parts.outbound.close(), parts.botOutbound.close(), parts.models.close()]);
   await parts.mailer.close();
   await Promise.all([databases.requests.close(), databases.engine.close()]);
 }

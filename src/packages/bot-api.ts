@@ -4,7 +4,8 @@
 
 import type {
   ChatAnswer,
-  ChatMessage,
+  ChatRequest,
+  ChatStatus,
   FetchAnswer,
   FetchOptions,
   Moment,
@@ -202,10 +203,13 @@ export interface Context<Config = JsonObject> {
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchAnswer>;
   readonly llm: {
     /**
-     * Asks the account's language model. Needs `permissions.llm`; rejects with the code `unavailable` where there is none.
+     * Asks the account's language model. Needs `permissions.llm`; rejects with an error whose `code` says why there is no
+     * answer: `unavailable` where there is no model, `timeout`, `rate_limited`, `unauthorized`, `bad_answer` and others.
      * `const { content } = await ctx.llm.chat({ messages: [{ role: 'user', content: ctx.message.content }] })`
      */
-    chat(request: { messages: readonly ChatMessage[]; temperature?: number }): Promise<ChatAnswer>;
+    chat(request: ChatRequest): Promise<ChatAnswer>;
+    /** The model that would be asked; null where there is none. `if ((await ctx.llm.status()) === null) return;` */
+    status(): Promise<ChatStatus | null>;
   };
   readonly kb: {
     /**

@@ -46,9 +46,43 @@ export interface ChatMessage {
   content: string;
 }
 
-/** The answer of a language model. */
+/** A function that a language model may ask to call. */
+export interface ChatTool {
+  /** Letters, digits, `_` and `-`. */
+  name: string;
+  description?: string;
+  /** A JSON Schema object. */
+  parameters: Record<string, unknown>;
+}
+
+/** What a language model is asked. */
+export interface ChatRequest {
+  messages: readonly ChatMessage[];
+  /** 0 = precise, 1 = varied; default 0.2. */
+  temperature?: number;
+  /** Tokens of the answer at most; the service has a bound of its own. */
+  max_tokens?: number;
+  tools?: readonly ChatTool[];
+  /** `required`: the model has to ask for a call. Default `auto`. */
+  tool_choice?: 'auto' | 'required';
+}
+
+/** The answer of a language model. Nobody vouches for it: what it says may be wrong, and its calls may be unknown. */
 export interface ChatAnswer {
+  /** Empty when the model only asks for calls. */
   readonly content: string;
+  /** The calls that the model asks for; `arguments` is the text that it wrote, which should be JSON. */
+  readonly tool_calls: readonly { readonly name: string; readonly arguments: string }[];
+  /** Why the model ended, such as `stop`, `length`, `tool_calls`. */
+  readonly finish_reason: string;
+  readonly model: string;
+  /** Zeros where the server does not count. */
+  readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number };
+}
+
+/** The language model that would be asked. */
+export interface ChatStatus {
+  readonly model: string;
 }
 
 /** A passage of the knowledge base. */

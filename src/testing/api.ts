@@ -40,6 +40,16 @@ export interface ScriptedPassage {
   score?: number;
 }
 
+/** An answer of the model to `ctx.llm.chat`; a text stands for one that has it as its `content`. */
+export interface ScriptedAnswer {
+  content?: string;
+  /** Arguments as text, or as a value that becomes JSON. */
+  tool_calls?: readonly { name: string; arguments: unknown }[];
+  finish_reason?: string;
+  model?: string;
+  usage?: { prompt_tokens: number; completion_tokens: number };
+}
+
 /** What the simulation begins with. */
 export interface SimulateOptions {
   /** The account's settings of the bot; what is left out has its default. */
@@ -59,8 +69,8 @@ export interface SimulateOptions {
   now?: Date | string;
   /** Which requests of `ctx.fetch` are answered, and how; any other fails the test. */
   fetch?: readonly ScriptedFetch[];
-  /** The answers of `ctx.llm.chat` in order, or a function that makes them from its input. */
-  llm?: readonly unknown[] | ((input: JsonObject) => unknown);
+  /** The answers of `ctx.llm.chat` in order, or a function that makes them from its input; without it there is no model. */
+  llm?: readonly (string | ScriptedAnswer)[] | ((input: JsonObject) => unknown);
   /** What the knowledge base holds. */
   kb?: readonly ScriptedPassage[];
   /** The seed of `Math.random` in the bot; default 1. */

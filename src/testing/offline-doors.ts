@@ -15,8 +15,8 @@ const noStorage = { read: () => Promise.resolve(null), used: () => Promise.resol
 /** Opens doors for a run that is only tried, by the permissions of its manifest. */
 export function openOffline(permissions: Permissions, now: number): OfflineDoors {
   const script = new Script({});
-  const { send, chat, search } = script;
+  const { send, models, search } = script;
   const run = { owner: nowhere, permissions, now: new Date(now), secret: (name: string) => `the value of ${name}` };
-  const { hostCalls } = openDoors(run, { send, chat, search, storage: noStorage });
+  const { hostCalls } = openDoors(run, { send, models, search, storage: noStorage });
   return { hostCalls, asked: () => script.takeUnexpected() };
 }

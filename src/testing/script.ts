@@ -1,8 +1,17 @@
+import type { ChatAnswer } from '../models/chat.ts';
+import type { ModelPorts } from '../runs/doors/chat.ts';
 import type { DoorPorts } from '../runs/doors/doors.ts';
 import type { FetchAnswer, SendRequest } from '../runs/doors/fetch.ts';
-import type { ScriptedFetch, ScriptedPassage, ScriptedReply, SentRequest, SimulateOptions } from './api.ts';
+import type {
+  ScriptedAnswer,
+  ScriptedFetch,
+  ScriptedPassage,
+  ScriptedReply,
+  SentRequest,
+  SimulateOptions,
+} from './api.ts';
 
-type Door = NonNullable<DoorPorts['chat']>;
+type Door = NonNullable<DoorPorts['search']>;
 
 const passagesAtMost = 5;
 
@@ -15,7 +24,7 @@ export class Script {
   #unexpected: string[] = [];
   #chats = 0;
 
-  constructor({ fetch = [], llm = [], kb = [] }: Pick<SimulateOptions, 'fetch' | 'llm' | 'kb'>) {
+  constructor({ fetch = [], llm, kb = [] }: Pick<SimulateOptions, 'fetch' | 'llm' | 'kb'>) {
     this.#fetch = fetch;
     this.#llm = llm;
     this.#kb = kb;
@@ -41,14 +50,24 @@ export class Script {
     }
   };
 
-  readonly chat: Door = async (input) => {
+  get models(): ModelPorts {
+    return {
+      serverOf: () => Promise.resolve(this.#llm === undefined ? null : scriptedServer),
+      chat: (_, question) => this.#answer({ ...question }),
+      missed: (input) => this.#surprise(`ctx.llm.chat with ${JSON.stringify(input)}`),
+      runMs: 60_000,
+      maxTokens: 2048,
+    };
+  }
+
+  async #answer(question: Record<string, unknown>): Promise<ChatAnswer> {
     const at = this.#chats;
     this.#chats += 1;
-    if (typeof this.#llm === 'function') return replyOfModel(await this.#llm(input as Record<string, unknown>));
+    if (typeof this.#llm === 'function') return replyOfModel(await this.#llm(question));
     if (at < (this.#llm?.length ?? 0)) return replyOfModel(this.#llm?.[at]);
-    this.#surprise(`ctx.llm.chat with ${JSON.stringify(input)}`);
+    this.#surprise(`ctx.llm.chat with ${JSON.stringify(question)}`);
     throw new Error('`llm` of the simulation has no further answer');
-  };
+  }
 
   readonly search: Door = async (input) => {
     const { query = '', limit = passagesAtMost } = (input ?? {}) as { query?: unknown; limit?: number };
@@ -79,9 +98,17 @@ function answerOf({ status = 200, headers = {}, body = '' }: ScriptedReply): Fet
   return { status, headers: Object.fromEntries(named), text };
 }
 
-// A text stands for an answer that has it as its content.
-function replyOfModel(answer: unknown): unknown {
-  return typeof answer === 'string' ? { content: answer } : answer;
+const scriptedServer = { baseUrl: 'https://model.example/v1', model: 'scripted', apiKey: null, isOperators: false };
+
+// A text stands for an answer that has it as its content; arguments of a call may be given as a value.
+function replyOfModel(answer: unknown): ChatAnswer {
+  const given = (typeof answer === 'string' ? { content: answer } : (answer ?? {})) as ScriptedAnswer;
+  const calls = (given.tool_calls ?? []).map(({ name, arguments: value }) => ({
+    name,
+    arguments: typeof value === 'string' ? value : JSON.stringify(value),
+  }));
+  const plain = { content: '', finish_reason: calls.length > 0 ? 'tool_calls' : 'stop', model: scriptedServer.model };
+  return { ...plain, usage: { prompt_tokens: 0, completion_tokens: 0 }, ...given, tool_calls: calls };
 }
 
 function wordsOf(text: string): string[] {

@@ -44,6 +44,7 @@ async function assigned({ maker }: Tenant): Promise<{ inbox: number; agent: numb
 
 /** The events of operations on what administrators set up. */
 export const accountEvents: Record<string, EventCase[]> = {
+  'PATCH /api/v1/accounts/:account_id': always,
   'POST inboxes': always,
   'POST runs/:id/replay': always,
   'PATCH inboxes/:id': always,

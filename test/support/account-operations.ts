@@ -25,6 +25,11 @@ const presentTeam: Prepare = ({ team }) => ({ at: { id: team } });
 
 /** Requests about what administrators set up. */
 export const accountOperations: Record<string, Prepare> = {
+  'GET /api/v1/accounts/:account_id': nothing,
+  'PATCH /api/v1/accounts/:account_id': ({ maker }) => ({
+    body: { llm: { base_url: 'http://127.0.0.1:9/v1', model: maker.text('model') } },
+  }),
+
   'GET inboxes': nothing,
   'GET inboxes/:id': presentInbox,
   'POST inboxes': (home) => ({ body: renamed(home) }),

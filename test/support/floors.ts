@@ -8,7 +8,7 @@ const floors: readonly (readonly string[])[] = [
   ['errors.ts'],
   ['fault-sentences.ts'],
   ['schemas.ts', 'outbound', 'postgres', 'jobs'],
-  ['config.ts', 'sandbox', 'deliveries/core'],
+  ['config.ts', 'sandbox', 'models', 'deliveries/core'],
   ['records', 'packages', 'deliveries/queue'],
   ['events'],
   ['domain/upkeep', 'domain/plugins', 'domain/changes.ts', 'domain/signing-secrets.ts'],

@@ -1,23 +1,20 @@
 import { createAccount } from '../../domain/people/users.ts';
 import { deleteAgent } from '../../domain/people/agent-removal.ts';
 import { findAgents, type AgentProfile } from '../../domain/people/agents.ts';
-import { deleteAccount, listAccounts, readAccount, renameAccount } from '../../domain/platform/accounts.ts';
+import { deleteAccount, listAccounts, readAccount } from '../../domain/platform/accounts.ts';
 import { joinAccount } from '../../domain/platform/users.ts';
 import { findSeatOf } from '../../domain/people/seats.ts';
-import type { Account } from '../../records/account.ts';
+import { updateAccount } from '../../domain/accounts.ts';
 import { notFound } from '../../errors.ts';
 import { within } from '../../events/transaction.ts';
 import { doors } from '../../http/route/doors.ts';
 import { presentPage, presentWhole } from '../page.ts';
+import { checkModelServer, presentAccount, readAccountChanges } from '../accounts/account.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 
 const base = '/platform/api/v1/accounts';
 const members = `${base}/:id/account_users`;
-
-function presentAccount({ id, name, createdAt, updatedAt }: Account): Shape<'resources/platform-account'> {
-  return { id, name, created_at: unixSeconds(createdAt), updated_at: unixSeconds(updatedAt) };
-}
 
 function presentMember(agent: AgentProfile): Shape<'resources/account-user'> {
   const { id, accountId, personId, name, email, role, createdAt } = agent;
@@ -39,15 +36,25 @@ export const platformAccountRoutes = [
   doors.platform(
     ['POST', base, 'Create an account'],
     { body: 'requests/platform-account.create', reply: 'resources/platform-account', role: 'platform', status: 201 },
-    async ({ em, now, body }) => presentAccount(await createAccount(em, body.name, now)),
+    {
+      prepare: ({ services, body }) => checkModelServer(services, body),
+      handle: async ({ services, body, transact }) =>
+        presentAccount(
+          await transact(async (tx) => {
+            const { id } = await createAccount(tx.em, body.name, tx.now);
+            return updateAccount(tx, id, readAccountChanges(services, body));
+          }),
+        ),
+    },
   ),
   doors.platform(
     ['PATCH', `${base}/:id`, 'Update an account'],
     { body: 'requests/platform-account.update', reply: 'resources/platform-account', role: 'platform' },
-    async ({ em, params: { id }, body: { name }, transact }) =>
-      presentAccount(
-        name === undefined ? await readAccount(em, id) : await transact((tx) => renameAccount(tx, id, name)),
-      ),
+    {
+      prepare: ({ services, body }) => checkModelServer(services, body),
+      handle: async ({ services, params, body, transact }) =>
+        presentAccount(await transact((tx) => updateAccount(tx, params.id, readAccountChanges(services, body)))),
+    },
   ),
   doors.platform(
     ['DELETE', `${base}/:id`, 'Delete an account'],

@@ -7,7 +7,7 @@ import { sql } from '../../postgres/sql.ts';
 import { deleteSystemBot, dismissSystemBot, findServedAccounts } from '../bots/removal.ts';
 import { deleteInbox } from '../inboxes/inboxes.ts';
 import { revokeIdleTokens } from '../people/seats.ts';
-import { listPage, lockOne, readOne, update, type Page } from '../small-rows.ts';
+import { listPage, lockOne, readOne, type Page } from '../small-rows.ts';
 
 /** One page of all accounts, oldest first. */
 export function listAccounts(em: EntityManager, page: number): Promise<Page<Account>> {
@@ -17,13 +17,6 @@ export function listAccounts(em: EntityManager, page: number): Promise<Page<Acco
 /** An account. Errors: 404. */
 export function readAccount(em: EntityManager, id: number): Promise<Account> {
   return readOne(em, Account, { id });
-}
-
-/** Renames an account. Errors: 404. */
-export async function renameAccount({ em, now }: OuterTransaction, id: number, name: string): Promise<Account> {
-  const account = await lockOne(em, Account, { id });
-  update(account, { name }, now);
-  return account;
 }
 
 // Rows that one transaction deletes, so that none takes long.

@@ -5,7 +5,7 @@ import type { Contract, Route, Steps, Unchanged } from './route.ts';
 
 /** What the paths of a door begin with. */
 interface Beginnings {
-  account: '/api/v1/accounts/:account_id/';
+  account: '/api/v1/accounts/:account_id';
   platform: '/platform/api/v1/' | '/api/v1/profile';
   visitor: '/public/api/v1/inboxes/:identifier/';
   open: '/';

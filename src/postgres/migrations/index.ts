@@ -27,6 +27,7 @@ import { FeedBounds } from './20261122-feed-bounds.ts';
 import { PluginObstacles } from './20261122-plugin-obstacles.ts';
 import { RunErasure } from './20261122-run-erasure.ts';
 import { StaleDeliveries } from './20261122-stale-deliveries.ts';
+import { ModelServers } from './20261122-model-servers.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -58,6 +59,7 @@ export const migrations = [
   { name: '20261122-plugin-obstacles', class: PluginObstacles },
   { name: '20261122-run-erasure', class: RunErasure },
   { name: '20261122-stale-deliveries', class: StaleDeliveries },
+  { name: '20261122-model-servers', class: ModelServers },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

@@ -4,6 +4,7 @@ import { fetchDoor, type SendRequest } from './fetch.ts';
 import { Redaction } from './redaction.ts';
 import type { StorageWrite } from '../../domain/bots/storage.ts';
 import { StorageDoor, type StorageOwner, type StorageReader } from './storage.ts';
+import { ChatDoor, type ModelPorts } from './chat.ts';
 import { UnavailableError } from './errors.ts';
 
 /** A door that later parts of the service may give something behind. */
@@ -17,7 +18,7 @@ type Door = (
 export interface DoorPorts {
   storage?: StorageReader;
   send?: SendRequest;
-  chat?: Door;
+  models?: ModelPorts;
   search?: Door;
   forward?: Door;
 }
@@ -46,6 +47,7 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
   const redaction = new Redaction();
   const storage = new StorageDoor(run, ports.storage);
   const fetch = fetchDoor(run, ports.send, redaction);
+  const model = new ChatDoor(owner, ports.models);
   const guarded =
     (name: 'llm' | 'kb' | 'schedule' | 'forward', door: Door | undefined): HostCall =>
     async (input, _, signal) => {
@@ -57,7 +59,8 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
     hostCalls: {
       ...storage.calls,
       fetch,
-      'llm.chat': guarded('llm', ports.chat),
+      'llm.status': guarded('llm', () => model.status()),
+      'llm.chat': guarded('llm', (input, _, signal) => model.chat(input, signal)),
       'kb.search': guarded('kb', ports.search),
       forward: guarded('forward', ports.forward),
     },

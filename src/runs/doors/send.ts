@@ -1,3 +1,4 @@
+import { sentenceOf } from '../../outbound/failure-sentences.ts';
 import type { OutboundHttp, OutboundResult } from '../../outbound/http.ts';
 import { storableText } from '../../lib/storable.ts';
 import type { FetchAnswer, SendRequest } from './fetch.ts';
@@ -10,24 +11,10 @@ export function sendOutbound(outbound: OutboundHttp, maxBytes: number): SendRequ
   };
 }
 
-const sentences: Readonly<Record<string, string>> = {
-  blocked_address: 'The host is not a public address. The operator can open private ranges with OUTBOUND_ALLOW_CIDRS',
-  bad_url: 'The URL cannot be called',
-  bad_request: 'The request is not valid HTTP',
-  dns: 'The host cannot be resolved',
-  connect: 'The host does not accept connections',
-  tls: 'The certificate of the host is not valid',
-  timeout: 'The answer took too long',
-  reset: 'The connection broke',
-  headers_overflow: 'The headers of the answer are too large',
-  bad_response: 'The answer is no HTTP',
-  aborted: 'The run ended before the answer came',
-};
-
 function answerOf({ status, headers, body, bodyCut, errorCode }: OutboundResult, maxBytes: number): FetchAnswer {
   if (status === null) {
     const code = errorCode ?? 'connect';
-    return { problem: { code, message: sentences[code] ?? 'There was no answer' } };
+    return { problem: { code, message: sentenceOf(code) } };
   }
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity' && encoding !== '') {

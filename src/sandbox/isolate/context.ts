@@ -135,7 +135,10 @@ function doorsOf(callHost: ContextPorts['callHost']): Fields {
   return {
     storage: freeze(storage),
     fetch,
-    llm: freeze({ chat: (request: unknown) => callHost('llm.chat', request) }),
+    llm: freeze({
+      chat: (request: unknown) => callHost('llm.chat', request),
+      status: () => callHost('llm.status'),
+    }),
     kb: freeze({
       search: (query: unknown, options?: unknown) => callHost('kb.search', { query, ...(options as Fields) }),
     }),

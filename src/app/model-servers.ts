@@ -1,0 +1,21 @@
+import { findModelServer } from '../domain/accounts.ts';
+import type { ModelServer } from '../models/chat.ts';
+import type { ModelPorts } from '../runs/doors/chat.ts';
+import type { Mechanisms } from './mechanisms.ts';
+
+/** What bots ask with `ctx.llm`: the account's own server, else the operator's. */
+export function modelsOf({ config, databases, models, secretBox }: Mechanisms): ModelPorts {
+  const { llmBaseUrl: baseUrl, llmModel: model, llmApiKey: apiKey } = config;
+  const operators: ModelServer | null = baseUrl && model ? { baseUrl, model, apiKey, isOperators: true } : null;
+  return {
+    chat: models.chat,
+    runMs: config.llmRunMs,
+    maxTokens: config.llmMaxTokens,
+    serverOf: async (accountId) => {
+      const own = await findModelServer(databases.engine.em(), accountId);
+      if (!own) return operators;
+      const { sealedKey, ...server } = own;
+      return { ...server, apiKey: sealedKey === null ? null : secretBox.open(sealedKey), isOperators: false };
+    },
+  };
+}
