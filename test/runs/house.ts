@@ -7,6 +7,8 @@ import { openConversation } from '../faults/plugins.ts';
 /** A bot of a test: bodies of its handlers by event, which get `ctx`, and its permissions; `top` runs when it is loaded. */
 export interface TestBot {
   on: Readonly<Record<string, string>>;
+  /** The events of the manifest, where they are not those of the handlers. */
+  events?: readonly string[];
   permissions?: object;
   config?: object;
   limits?: object;
@@ -126,7 +128,11 @@ export class BotHouse {
   }
 }
 
-function writeBot(folder: string, id: string, { on, permissions = {}, config, limits, top = '' }: TestBot): void {
+function writeBot(
+  folder: string,
+  id: string,
+  { on, events = Object.keys(on), permissions = {}, config, limits, top = '' }: TestBot,
+): void {
   mkdirSync(folder, { recursive: true });
   const manifest = {
     id,
@@ -134,7 +140,7 @@ function writeBot(folder: string, id: string, { on, permissions = {}, config, li
     version: '1.0.0',
     apiVersion: '1',
     main: 'bot.js',
-    events: Object.keys(on),
+    events,
     permissions,
     ...(config ? { config } : {}),
     ...(limits ? { limits } : {}),

@@ -73,6 +73,25 @@ describe('calls that bots schedule', function () {
     expect(events).to.deep.equal([{ bot_silence: null }]);
   });
 
+  it('are replayed from their records, with the moment that they were called for', async () => {
+    const id = await asked(`ctx.schedule({ inSeconds: 60 }, 'again', { order: 3, again: true });`);
+    await later(61);
+    await house.runAfter(id, 1);
+    const [run] = (await house.app.get(`conversations/${id}/runs`)).body.payload;
+    expect(run.event).to.deep.include({ name: 'schedule' });
+    expect(run.actions.map(({ type }: { type: string }) => type)).to.deep.equal(['reply', 'schedule']);
+    await house.app.query('DELETE FROM bot_schedules WHERE conversation_id = $1', [id]);
+    clock.ahead += 3_600_000;
+    const replay = async () => (await house.app.post(`runs/${run.id}/replay`)).body;
+    expect(await replay()).to.deep.equal({ identical: true, outcome: 'ok', actions: run.actions });
+    expect(await rows(id)).to.deep.equal([]);
+    const tell = (body: unknown) =>
+      house.app.query('UPDATE events SET bot_payload = $2::json WHERE id = $1', [run.event.id, JSON.stringify(body)]);
+    await tell({ ...run.event.body, data: { order: 4, again: true } });
+    expect((await replay()).identical).to.equal(false);
+    await tell(run.event.body);
+  });
+
   it('can schedule the next one', async () => {
     const id = await asked(`ctx.schedule({ inSeconds: 60 }, 'tick', { again: true });`);
     for (let round = 1; round <= 3; round++) {
