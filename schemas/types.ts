@@ -374,6 +374,10 @@ id: Id
 [k: string]: unknown
 } & ToggleStatus)
 /**
+ * `pending`: no attempt has failed yet, also while it waits behind others; `failing`: one has, and another is due; `delivered`; `exhausted`: no further attempt follows, or the receiver answered 410; `cancelled`: it was not wanted any more.
+ */
+export type DeliveryState = ("pending" | "failing" | "delivered" | "exhausted" | "cancelled")
+/**
  * What changes.
  */
 export type UpdateAccount = UpdateOwnAccount
@@ -555,6 +559,149 @@ conversation_id: Id
 status: ("sent" | "delivered" | "read" | "failed")
 created_at: UnixTime
 attachments: Attributes[]
+})
+/**
+ * A delivery with everything that was sent and answered.
+ */
+export type DeliveryWithAttempts = (DeliveryShape & {
+/**
+ * The attempts that have ended, in their order.
+ */
+attempts: {
+number: number
+started_at: UnixTime
+/**
+ * Why it failed; null when it succeeded.
+ */
+error: ({
+/**
+ * `timeout`: no answer in time; `bad_status`: an answer other than 2xx; `too_large`: too many bytes of headers; `unknown`: the answer was no HTTP, nothing was sent, or the process ended before the result was known.
+ */
+class: ("dns" | "connect" | "tls" | "timeout" | "blocked_address" | "bad_status" | "too_large" | "reset" | "unknown")
+/**
+ * The code behind it, such as `ECONNREFUSED`, `CERT_HAS_EXPIRED` or a status; null where there is none.
+ */
+detail: (string | null)
+} | null)
+request: {
+/**
+ * The headers that were sent, with the signature of that moment; empty when nothing was sent.
+ */
+headers: {
+[k: string]: string
+}
+/**
+ * The body, byte for byte. The content of a message that was deleted since is gone here too.
+ */
+body: string
+}
+/**
+ * The answer; null when there was none.
+ */
+response: ({
+status: number
+/**
+ * Its headers, 8 KB at most, without cookies.
+ */
+headers: {
+[k: string]: string
+}
+/**
+ * Its first 16 KB as text; empty when it was compressed.
+ */
+body: string
+} | null)
+/**
+ * Milliseconds of each phase; null for a phase that the attempt did not have or did not reach. A connection that was open already has no DNS, connect and TLS.
+ */
+times: {
+/**
+ * Milliseconds, or null.
+ */
+dns: (number | null)
+/**
+ * Milliseconds, or null.
+ */
+connect: (number | null)
+/**
+ * Milliseconds, or null.
+ */
+tls: (number | null)
+/**
+ * From the beginning to the headers of the answer.
+ */
+first_byte: (number | null)
+/**
+ * Milliseconds, or null.
+ */
+total: (number | null)
+}
+}[]
+})
+/**
+ * One event for one endpoint.
+ */
+export type DeliveryShape = (AboutEventShape & {
+id: Id
+/**
+ * The webhook, which may be deleted by now; null for a delivery to a bot.
+ */
+webhook_id: NullableId
+/**
+ * The bot, which may be deleted by now; null for a delivery to a webhook.
+ */
+agent_bot_id: NullableId
+endpoint_kind: ("webhook" | "agent_bot")
+/**
+ * The header `webhook-id`: the same in every attempt and every resend.
+ */
+webhook_message_id: string
+state: DeliveryState
+/**
+ * Why it is sent: the event happened (`live`), somebody wanted it again (`resend`, `recover`), or somebody tried the endpoint (`test`).
+ */
+trigger: ("live" | "resend" | "recover" | "test")
+/**
+ * The HTTP status of the last attempt; null without an answer.
+ */
+last_status: (number | null)
+/**
+ * The class of the last attempt's error (see the attempts of a delivery), or why the delivery ended without one, such as `endpoint_disabled`; null after a success.
+ */
+last_error: (string | null)
+/**
+ * When it is due, though it may still wait behind others or an open circuit; null at its end.
+ */
+next_attempt_at: NullableUnixTime
+})
+/**
+ * One event for one endpoint, and how far it got.
+ */
+export type Delivery = (DeliveryShape & {
+/**
+ * How many attempts have begun.
+ */
+attempts: number
+})
+/**
+ * Something that happened in the account, in the order of its feed.
+ */
+export type Event = (AboutEventShape & {
+id: Id
+/**
+ * The place behind this event: with it, as `after` or Last-Event-ID, a reader goes on.
+ */
+cursor: string
+/**
+ * Position of the event among the events of its conversation: 1, 2, 3 … Null for events of contacts.
+ */
+sequence: (number | null)
+/**
+ * The body that account webhooks get; null for events that only bots get.
+ */
+payload: ({
+[k: string]: unknown
+} | null)
 })
 /**
  * A configured channel connection.
@@ -865,6 +1012,7 @@ export interface Schemas {
 "requests/conversation.set-status": SetConversationStatus
 "requests/conversation.toggle-status": ToggleStatus
 "requests/conversation.update": UpdateConversation
+"requests/delivery.list.query": ListDeliveriesQuery
 "requests/event.list.query": ListEventsQuery
 "requests/inbox.create": CreateInbox
 "requests/inbox.members": InboxMembers
@@ -917,6 +1065,9 @@ export interface Schemas {
 "resources/conversation-page": ConversationPage
 "resources/conversation-search": ConversationSearch
 "resources/conversation": Conversation
+"resources/delivery-detail": DeliveryWithAttempts
+"resources/delivery-list": DeliveryList
+"resources/delivery": Delivery
 "resources/empty": Empty
 "resources/error": Error
 "resources/event-list": EventList
@@ -973,6 +1124,7 @@ export interface Schemas {
 "runtime/actions": ActionBatch
 "runtime/chat": Chat
 "runtime/plugin": PluginManifest
+"shapes/about-event": AboutEventShape
 "shapes/account-message": AccountMessageShape
 "shapes/account-record": AccountRecordShape
 "shapes/account": AccountShape
@@ -985,6 +1137,7 @@ export interface Schemas {
 "shapes/contact": ContactShape
 "shapes/conversation-event": ConversationEventShape
 "shapes/conversation": ConversationShape
+"shapes/delivery": DeliveryShape
 "shapes/inbox": InboxShape
 "shapes/internal-message": InternalMessageShape
 "shapes/message-content": MessageContentShape
@@ -1416,6 +1569,33 @@ priority?: ("urgent" | "high" | "medium" | "low" | null)
 sla_policy_id?: NullableId
 additional_attributes?: GivenAttributes
 custom_attributes?: GivenAttributes
+[k: string]: unknown
+}
+/**
+ * Which deliveries, and where to go on.
+ */
+export interface ListDeliveriesQuery {
+state?: DeliveryState
+/**
+ * Deliveries of this event alone.
+ */
+event?: string
+/**
+ * Deliveries of events of this conversation, its deletion included.
+ */
+conversation_id?: Id
+/**
+ * Deliveries that were created at this moment or later.
+ */
+since?: UnixTime
+/**
+ * Deliveries that were created before this moment.
+ */
+until?: UnixTime
+/**
+ * The `next_cursor` of an earlier answer of the same list, to go on behind it.
+ */
+cursor?: string
 [k: string]: unknown
 }
 /**
@@ -2119,6 +2299,33 @@ exact?: false
 }
 }
 /**
+ * What everything that was made of an event tells of it.
+ */
+export interface AboutEventShape {
+/**
+ * The name of the event.
+ */
+event: string
+/**
+ * The conversation that the event is about, as long as it exists.
+ */
+conversation_id: NullableId
+created_at: UnixTime
+}
+/**
+ * Deliveries, newest first: 25 on a page. A page has fewer, or none, where the wanted ones are rare; the list ends where `next_cursor` is null.
+ */
+export interface DeliveryList {
+payload: Delivery[]
+meta: CursorMeta
+}
+export interface CursorMeta {
+/**
+ * With it, as `cursor`, the same list goes on; null at its end.
+ */
+next_cursor: (string | null)
+}
+/**
  * Success with nothing to tell.
  */
 export interface Empty {
@@ -2153,35 +2360,6 @@ message: string
 export interface EventList {
 payload: Event[]
 meta: FeedMeta
-}
-/**
- * Something that happened in the account, in the order of its feed.
- */
-export interface Event {
-id: Id
-/**
- * The place behind this event: with it, as `after` or Last-Event-ID, a reader goes on.
- */
-cursor: string
-/**
- * The name of the event.
- */
-event: string
-/**
- * Null for events of contacts.
- */
-conversation_id: NullableId
-/**
- * Position of the event among the events of its conversation: 1, 2, 3 … Null for events of contacts.
- */
-sequence: (number | null)
-created_at: UnixTime
-/**
- * The body that account webhooks get; null for events that only bots get.
- */
-payload: ({
-[k: string]: unknown
-} | null)
 }
 export interface FeedMeta {
 /**
@@ -2450,12 +2628,6 @@ wall_ms: number
  */
 erased_at: NullableUnixTime
 created_at: UnixTime
-}
-export interface CursorMeta {
-/**
- * With it, as `cursor`, the same list goes on; null at its end.
- */
-next_cursor: (string | null)
 }
 /**
  * How a run ended when it was repeated from its record.

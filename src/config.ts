@@ -41,6 +41,8 @@ export interface Config {
   readonly enginePollMs: number;
   readonly engineInFlight: number;
   readonly endpointInFlight: number;
+  readonly engineResentInFlight: number;
+  readonly endpointResentInFlight: number;
   readonly leaseSeconds: number;
   readonly holdAttempts: number;
   readonly sandboxRunners: number;

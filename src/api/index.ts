@@ -6,6 +6,7 @@ import { articleRoutes } from './accounts/articles.ts';
 import { contactRoutes } from './accounts/contacts.ts';
 import { conversationRoutes } from './accounts/conversations.ts';
 import { eventRoutes } from './accounts/events.ts';
+import { deliveryRoutes } from './accounts/deliveries.ts';
 import { healthRoutes } from './service/health.ts';
 import { inboxRoutes } from './accounts/inboxes.ts';
 import { invitationRoutes } from './accounts/invitations.ts';
@@ -44,6 +45,7 @@ export const routes: readonly Route[] = [
   ...webhookRoutes,
   ...eventRoutes,
   ...accountRoutes,
+  ...deliveryRoutes,
   ...profileRoutes,
   ...platformAccountRoutes,
   ...platformUserRoutes,

@@ -72,6 +72,7 @@ function createEngine(mechanisms: Mechanisms, { retries }: Pick<EngineOptions, '
     inFlight: { webhook: config.engineInFlight, bot: config.engineInFlight },
     room: { total: config.waitingRuns, perAccount: config.waitingRunsPerAccount },
     endpointInFlight: config.endpointInFlight,
+    resent: { inFlight: config.engineResentInFlight, endpointInFlight: config.endpointResentInFlight },
     leaseSeconds: config.leaseSeconds,
     holdAttempts,
     pollMs: config.enginePollMs,

@@ -127,7 +127,6 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
       allowCidrs: config.outboundAllowCidrs,
       timeoutMs: config.botFetchTimeoutMs,
       maxResponseBytes: config.botFetchMaxBytes,
-      allHeaders: true,
       connectionsPerOrigin: botConnectionsPerOrigin,
     }),
     models: createModelClient({

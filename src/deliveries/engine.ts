@@ -13,6 +13,8 @@ export interface EngineOptions {
   deliver: Record<EndpointKind, Deliver>;
   /** Deliveries in progress in this process, by kind of endpoint. */
   inFlight: Record<EndpointKind, number>;
+  /** Deliveries in progress that somebody asked for (resends, recoveries, tests), of each kind and to one endpoint. */
+  resent: { inFlight: number; endpointInFlight: number };
   /** Deliveries that may wait without a slot in this process. */
   room?: WaitingRoom;
   /** Deliveries in progress to one endpoint in this process. */
@@ -40,12 +42,16 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.#options = options;
     const results = new FinishBatch(options);
-    const pump = (kind: EndpointKind): Pump => {
-      const { inFlight, endpointInFlight: perEndpoint, room } = options;
-      const slots = new Slots({ total: inFlight[kind], perEndpoint, ...(room ? { room } : {}) });
-      return new Pump({ ...options, kind, deliver: options.deliver[kind], slots, results });
+    // What somebody asked for has slots of its own, so that live deliveries never wait behind it.
+    const pump = (kind: EndpointKind, isSide: boolean): Pump => {
+      const { resent, room } = options;
+      const bounds = isSide
+        ? { total: resent.inFlight, perEndpoint: resent.endpointInFlight }
+        : { total: options.inFlight[kind], perEndpoint: options.endpointInFlight };
+      const slots = new Slots({ ...bounds, ...(room ? { room } : {}) });
+      return new Pump({ ...options, kind, isSide, deliver: options.deliver[kind], slots, results });
     };
-    this.#pumps = [pump('webhook'), pump('bot')];
+    this.#pumps = [pump('webhook', false), pump('bot', false), pump('webhook', true), pump('bot', true)];
   }
 
   /** Starts looking for due deliveries: at once, when poked, and when the next one is due. */

@@ -89,6 +89,7 @@ async function follow(
   if (change !== 'closed') return log.warn(fields, messages[change]);
   log.info(fields, messages.closed);
   while (await transact(database, scope, (tx) => wakeLanes(tx.em, endpoint)));
-  const deliveries = [{ kind: endpoint.kind, id: endpoint.id, accountId: account.id }];
+  const woken = { kind: endpoint.kind, id: endpoint.id, accountId: account.id };
+  const deliveries = [woken, { ...woken, isSide: true }];
   database.announce('committed', { events: false, deliveries });
 }

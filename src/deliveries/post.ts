@@ -7,8 +7,8 @@ import type { Made } from './attempt.ts';
 import { outcomeOf } from './core/circuit.ts';
 import type { calleeOf } from './core/refusal.ts';
 import { goneStatus, nextStep } from './core/retry.ts';
-import { signatureHeaders, type SignatureHeaders } from './core/sign.ts';
-import { afterCall, afterMove, withoutAttempt, type Verdict } from './core/verdict.ts';
+import { messageIdOf, signatureHeaders, type SignatureHeaders } from './core/sign.ts';
+import { afterCall, afterMove, withoutAttempt, type CallMade, type Verdict } from './core/verdict.ts';
 import type { Claimed } from './queue/claim.ts';
 
 export interface PostOptions {
@@ -29,31 +29,36 @@ export async function post(claimed: Claimed, callee: ReturnType<typeof calleeOf>
   if (typeof callee === 'string') return unmade(withoutAttempt('cancelled', callee));
   const secret = openOrNull(ports.secretBox, callee.sealedSecret);
   if (secret === null) return unmade(withoutAttempt('exhausted', 'secret_unreadable'));
-  const result = await ports.outbound.post(callee.url, {
-    headers: {
-      'content-type': 'application/json',
-      'user-agent': 'Switchboard',
-      ...sign(claimed, secret, ports),
-      'webhook-attempt': String(claimed.attempt),
-    },
-    body: claimed.body,
-  });
-  return result.ok ? judge(claimed, result, ports) : heedFailure(claimed, result, ports);
+  const startedAt = ports.clock.now();
+  const sent = {
+    'content-type': 'application/json',
+    'user-agent': 'Switchboard',
+    ...sign(claimed, startedAt, { secret, secretBox: ports.secretBox }),
+    'webhook-attempt': String(claimed.attempt),
+  };
+  const result = await ports.outbound.post(callee.url, { headers: sent, body: claimed.body });
+  const call = { result, made: { startedAt, sent } };
+  return result.ok ? judge(claimed, call, ports) : heedFailure(claimed, call, ports);
 }
 
-function judge(claimed: Claimed, result: OutboundResult, { clock, random }: PostOptions) {
+interface Call {
+  made: CallMade;
+  result: OutboundResult;
+}
+
+function judge(claimed: Claimed, { result, made }: Call, { clock, random }: PostOptions) {
   const attempt = { kind: claimed.endpoint.kind, attempt: claimed.failures + 1, result, now: clock.now(), random };
   return {
-    verdict: afterCall(nextStep(attempt), result),
+    verdict: afterCall(nextStep(attempt), result, made),
     outcome: outcomeOf(result),
     detail: result.errorDetail,
     isSettled: false,
   };
 }
 
-async function heedFailure(claimed: Claimed, result: OutboundResult, ports: PostOptions): Promise<Made> {
-  const made = judge(claimed, result, ports);
-  if (result.status === goneStatus && ports.whenGone) return ports.whenGone(claimed, made);
+async function heedFailure(claimed: Claimed, call: Call, ports: PostOptions): Promise<Made> {
+  const made = judge(claimed, call, ports);
+  if (call.result.status === goneStatus && ports.whenGone) return ports.whenGone(claimed, made);
   const { account, endpoint } = claimed;
   // If the address cannot be read, the result counts as it is.
   const address = await findAddress(ports.database.em(), account.id, endpoint).catch(() => endpoint.url);
@@ -64,12 +69,15 @@ function unmade(verdict: Verdict): Made {
   return { verdict, outcome: 'skipped', isSettled: false, detail: null };
 }
 
-// The id is the same in every attempt and resend of one event to one endpoint, so that the receiver can recognize repetitions.
-function sign({ event, endpoint, body }: Claimed, secret: string, { secretBox, clock }: PostOptions): SignatureHeaders {
+function sign(
+  { event, endpoint, body }: Claimed,
+  timestamp: Date,
+  { secret, secretBox }: Pick<PostOptions, 'secretBox'> & { secret: string },
+): SignatureHeaders {
   const previous = openOrNull(secretBox, endpoint.previousSealedSecret);
   return signatureHeaders({
-    id: `evt_${event.id}_${endpoint.kind}_${endpoint.id}`,
-    timestamp: clock.now(),
+    id: messageIdOf(event.id, endpoint),
+    timestamp,
     body,
     secrets: previous === null ? [secret] : [secret, previous],
   });

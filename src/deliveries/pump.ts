@@ -5,7 +5,7 @@ import { isPassing } from '../postgres/errors.ts';
 import type { Deliver, OnWait } from './attempt.ts';
 import { claimProbes } from './claim-probes.ts';
 import { pauseAfter } from './core/claims.ts';
-import { keyOf, type EndpointKind, type EndpointOfAccount } from './core/endpoint.ts';
+import { keyOf, type DueLanes, type EndpointOfAccount } from './core/endpoint.ts';
 import type { EndpointOutcome } from './core/circuit.ts';
 import type { DueEndpoint, Share, Slot, Slots } from './core/slots.ts';
 import type { FinishBatch } from './finish-batch.ts';
@@ -15,8 +15,7 @@ import { leaseLanes, releaseLanes, type Lease, type LeasedLane } from './queue/l
 import { giveBackProbes } from './queue/probes.ts';
 import { endLeases, type Abandoned } from './renewal.ts';
 
-export interface PumpOptions {
-  kind: EndpointKind;
+export interface PumpOptions extends DueLanes {
   database: Database;
   random: Random;
   /** Makes an attempt on an endpoint of the kind. */
@@ -39,12 +38,15 @@ interface Claim {
 
 /** Endpoints per survey; the next survey continues after them. */
 const surveyed = 1_000;
-/** Surveys grow rare while nothing is due, up to this many times the poll's interval. */
-const maxQuiet = 20;
+/**
+ * Surveys grow rare while nothing is due, up to this many times the poll's interval; those beside the live lanes, where
+ * somebody has to ask for a delivery first, are rare from the start.
+ */
+const maxQuiet = { live: 20, side: 240 };
 /** Lanes that become due one after the other are surveyed together. */
 const gatherMs = 50;
 
-/** Claims the due deliveries of one kind of endpoint, as many as there are slots, and makes them. */
+/** Claims the due deliveries of its lanes, as many as there are slots, and makes them. */
 export class Pump {
   /** The deliveries in progress, each with the lease of its lane. */
   readonly held = new Set<Claimed>();
@@ -71,7 +73,12 @@ export class Pump {
 
   constructor(options: PumpOptions) {
     this.#options = options;
-    this.#pauseMs = options.pollMs;
+    this.#pauseMs = options.isSide ? this.#quietMs : options.pollMs;
+  }
+
+  get #quietMs(): number {
+    const { isSide, pollMs } = this.#options;
+    return maxQuiet[isSide ? 'side' : 'live'] * pollMs;
   }
 
   start(): void {
@@ -81,7 +88,9 @@ export class Pump {
   /** Starts a claim, or repeats the one in progress: something may be due at these endpoints, or anywhere. */
   poke(touched?: readonly TouchedEndpoint[]): void {
     if (touched === undefined) this.#mustSurvey = true;
-    for (const endpoint of touched ?? []) if (endpoint.kind === this.#options.kind) this.#touched.push(endpoint);
+    const { kind, isSide } = this.#options;
+    for (const endpoint of touched ?? [])
+      if (endpoint.kind === kind && (endpoint.isSide ?? false) === isSide) this.#touched.push(endpoint);
     if (this.#mustSurvey || this.#touched.length > 0) this.#wake();
   }
 
@@ -133,7 +142,7 @@ export class Pump {
   }
 
   async #claim(): Promise<void> {
-    const { kind, database, random, slots, leaseSeconds } = this.#options;
+    const { kind, isSide, database, random, slots, leaseSeconds } = this.#options;
     if (this.#abandoned.length > 0) await this.#endAbandoned();
     if (slots.free <= 0) return;
     const planned = slots.plan(await this.#look());
@@ -143,7 +152,7 @@ export class Pump {
       : planned;
     if (shares.length === 0) return;
     const token = random.uuid();
-    const lanes = await leaseLanes(database.em(), { kind, shares, leaseSeconds }, token);
+    const lanes = await leaseLanes(database.em(), { kind, isSide, shares, leaseSeconds }, token);
     this.#forgetServed(shares, lanes);
     if (lanes.length > 0 && this.#due.size > 0) this.#again = true;
     await this.#takeUp({ token, leases: lanes.map(({ id }) => ({ laneId: id, token })), shares });
@@ -160,30 +169,35 @@ export class Pump {
 
   // Looking at the touched endpoints only keeps a claim cheap while many endpoints have something due but no slot.
   async #look(): Promise<Iterable<DueEndpoint>> {
-    const { kind, database } = this.#options;
+    const { database } = this.#options;
     if (this.#mustSurvey) await this.#survey();
     for (const endpoint of this.#stillDue.splice(0)) this.#due.set(keyOf(endpoint), endpoint);
     const touched = this.#touched.splice(0);
     if (touched.length === 0) return this.#due.values();
-    const found = await lookAt(database.em(), kind, touched);
+    const found = await lookAt(database.em(), this.#options, touched);
     for (const endpoint of touched) this.#due.delete(keyOf(endpoint));
     for (const [key, endpoint] of found) this.#due.set(key, endpoint);
     return this.#due.values();
   }
 
   async #survey(): Promise<void> {
-    const { kind, database, pollMs, retries } = this.#options;
+    const { kind, isSide, database, retries } = this.#options;
     this.#mustSurvey = false;
     this.#surveyedAt = performance.now();
     const isFirst = this.#after.id === 0;
-    const { due, next, nextInMs } = await surveyDue(database.em(), { kind, after: this.#after, limit: surveyed });
+    const { due, next, nextInMs } = await surveyDue(database.em(), {
+      kind,
+      isSide,
+      after: this.#after,
+      limit: surveyed,
+    });
     this.#after = next;
     this.#due = new Map(due.map((endpoint) => [keyOf(endpoint), endpoint]));
     if (nextInMs !== null) retries?.(nextInMs);
     const nextDueAt = nextInMs === null ? Infinity : performance.now() + nextInMs;
     this.#nextDueAt = isFirst ? nextDueAt : Math.min(this.#nextDueAt, nextDueAt);
     this.#surveyAt = performance.now() + this.#pauseMs;
-    this.#pauseMs = Math.min(maxQuiet * pollMs, 2 * this.#pauseMs);
+    this.#pauseMs = Math.min(this.#quietMs, 2 * this.#pauseMs);
   }
 
   async #takeUp({ token, leases, shares }: Claim): Promise<void> {

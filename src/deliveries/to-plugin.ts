@@ -24,7 +24,7 @@ async function runOn(
   let made: Made = { verdict: null, isSettled: true, outcome: 'skipped', detail: null };
   const isOurs = await unlessStale(() =>
     botRunner.handle(input, (tx, { detail = null, ...rest }) => {
-      const verdict: Verdict = { status: null, responseBody: null, ...rest };
+      const verdict: Verdict = { status: null, responseBody: null, wire: null, ...rest };
       settleDelivery(tx, finishedWith(claimed, verdict), holdAttempts);
       made = { verdict, isSettled: true, outcome: outcomeOfRun(verdict), detail };
     }),

@@ -5,6 +5,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import { callbackify } from 'node:util';
 import { buildConnector, Pool } from 'undici';
 import type { AddressPolicy } from './addresses.ts';
+import { Dial, takeDialTimes } from './dial-times.ts';
 import type { HostResolver } from './host-resolver.ts';
 import type { Exchange } from './exchange.ts';
 import { BlockedAddressError, UnresolvedHostError } from './result.ts';
@@ -128,10 +129,12 @@ function createPool(origin: string, settings: ConnectionSettings, connect: build
  * second DNS answer can differ. TLS still checks the certificate against the name.
  */
 function createConnector({ policy, resolver, timeoutMs }: ConnectionSettings): buildConnector.connector {
-  const dial = buildConnector({
+  // Node begins to look a name up within the call that opens the socket.
+  let current: Dial | null = null;
+  const open = buildConnector({
     allowH2: false,
     timeout: timeoutMs,
-    lookup: createVettedLookup(policy, resolver),
+    lookup: createVettedLookup(policy, resolver, () => current),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: addressAttemptMs,
   });
@@ -141,7 +144,10 @@ function createConnector({ policy, resolver, timeoutMs }: ConnectionSettings): b
       queueMicrotask(() => callback(new BlockedAddressError(), null));
       return;
     }
-    dial(target, (...outcome) => {
+    const dial = new Dial();
+    current = dial;
+    // The connector returns the socket, which its type does not say.
+    const opening = open(target, (...outcome) => {
       const [error, socket] = outcome;
       // Defence in depth: checks the address of the connected socket again, before any byte is written to it.
       if (error === null && !policy.allows(socket.remoteAddress ?? '', port)) {
@@ -149,15 +155,25 @@ function createConnector({ policy, resolver, timeoutMs }: ConnectionSettings): b
         callback(new BlockedAddressError(), null);
         return;
       }
+      if (error === null) dial.opened(socket, { isSecure: target.protocol === 'https:' });
+      else dial.failed(error);
       callback(...outcome);
-    });
+    }) as unknown as Socket;
+    opening.prependOnceListener('connect', () => dial.connected());
+    current = null;
   };
 }
 
-function createVettedLookup(policy: AddressPolicy, resolver: HostResolver): LookupFunction {
+function createVettedLookup(
+  policy: AddressPolicy,
+  resolver: HostResolver,
+  currentDial: () => Dial | null,
+): LookupFunction {
   const lookUp = callbackify((hostname: string) => vettedAddresses(hostname, policy, resolver));
   return (hostname, options, callback) => {
+    const dial = currentDial();
     lookUp(hostname, (error, vetted) => {
+      dial?.resolved();
       if (error !== null) return callback(error, []);
       const [first] = vetted;
       if (first === undefined) return callback(new UnresolvedHostError('ENODATA'), []);
@@ -179,13 +195,17 @@ async function vettedAddresses(
 }
 
 /**
- * Sets the remote address of each exchange. undici publishes the socket of a request only on a diagnostics channel, in
+ * Sets the remote address of each exchange, and the times of a connection that was opened for it. undici publishes the socket of a request only on a diagnostics channel, in
  * the same tick in which it starts the exchange.
  */
 function observeSockets(): { expect: (exchange: Exchange) => void; stop: () => void } {
   let starting: Exchange | null = null;
   const onSendHeaders = (message: unknown): void => {
-    if (starting !== null) starting.remoteAddress = (message as { socket: Socket }).socket.remoteAddress ?? null;
+    const { socket } = message as { socket: Socket };
+    if (starting !== null) {
+      starting.remoteAddress = socket.remoteAddress ?? null;
+      starting.dialTimes = takeDialTimes(socket);
+    }
     starting = null;
   };
   subscribe(sendHeadersChannel, onSendHeaders);

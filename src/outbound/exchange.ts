@@ -1,4 +1,5 @@
-import { allHeaders, bodyText, failureOf, keptHeaders } from './result.ts';
+import { noDial, takeDialTimes, type DialTimes } from './dial-times.ts';
+import { allHeaders, bodyText, failureOf } from './result.ts';
 import type { OutboundFailure, OutboundResult } from './result.ts';
 
 /** Aborts a request; the HTTP client passes it to the exchange when the request starts. */
@@ -14,8 +15,6 @@ export interface ExchangeLimits {
   readonly timeoutMs: number;
   /** The number of bytes that are read of the answer's body. */
   readonly maxResponseBytes: number;
-  /** Whether the result has all headers of the answer; by default only those that `keptHeaders` names. */
-  readonly allHeaders?: boolean;
 }
 
 /**
@@ -27,6 +26,8 @@ export class Exchange {
   readonly result: Promise<OutboundResult>;
   /** The address of the request's socket; set by `observeSockets` in connections.ts. */
   remoteAddress: string | null = null;
+  /** The times of the connection that was opened for the request; set by `observeSockets` too. */
+  dialTimes: DialTimes = noDial;
   /** Called when the request is about to be written to a socket. */
   beforeStart: (exchange: Exchange) => void = () => {};
 
@@ -40,6 +41,7 @@ export class Exchange {
   #wire: WireControl | null = null;
   #status: number | null = null;
   #headers: Record<string, string> = {};
+  #firstByteMs: number | null = null;
   #ended = false;
 
   constructor(limits: ExchangeLimits, signal?: AbortSignal) {
@@ -69,7 +71,8 @@ export class Exchange {
     // An informational answer (1xx) precedes the final one.
     if (status < 200) return;
     this.#status = status;
-    this.#headers = this.#limits.allHeaders ? allHeaders(headers) : keptHeaders(headers);
+    this.#headers = allHeaders(headers);
+    this.#firstByteMs = this.#sinceStart();
   }
 
   onResponseData(_wire: WireControl, chunk: Buffer): void {
@@ -84,6 +87,7 @@ export class Exchange {
   }
 
   onResponseError(_wire: WireControl | null, error: Error): void {
+    if (this.remoteAddress === null) this.dialTimes = takeDialTimes(error);
     this.#end(failureOf(error), true);
   }
 
@@ -109,8 +113,13 @@ export class Exchange {
       bodyCut: status !== null && bodyCut,
       errorCode: status === null ? (failure?.errorCode ?? 'bad_response') : null,
       errorDetail: status === null ? (failure?.errorDetail ?? null) : null,
-      durationMs: Math.round(performance.now() - this.#startedAt),
+      durationMs: this.#sinceStart(),
+      times: { ...this.dialTimes, firstByte: this.#firstByteMs },
       remoteAddress: this.remoteAddress,
     });
+  }
+
+  #sinceStart(): number {
+    return Math.round(performance.now() - this.#startedAt);
   }
 }

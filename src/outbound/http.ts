@@ -10,7 +10,7 @@ import type { OutboundFailure, OutboundResult } from './result.ts';
 import { addressProblem, hostOf, isAddress, readUrl } from './url.ts';
 import type { UrlProblem } from './url.ts';
 
-export type { OutboundErrorCode, OutboundResult } from './result.ts';
+export type { OutboundErrorCode, OutboundResult, OutboundTimes } from './result.ts';
 
 /** The settings and limits of outbound calls. */
 export interface OutboundHttpOptions {
@@ -22,8 +22,6 @@ export interface OutboundHttpOptions {
   readonly timeoutMs: number;
   /** The number of bytes that are read of an answer's body. */
   readonly maxResponseBytes: number;
-  /** Whether results have all headers of the answer; by default a few. */
-  readonly allHeaders?: boolean;
   /** Connections to one origin at most; all endpoints of all tenants at that origin share them. */
   readonly connectionsPerOrigin: number;
   readonly resolver?: HostResolver;

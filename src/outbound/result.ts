@@ -1,3 +1,5 @@
+import { noDial, type DialTimes } from './dial-times.ts';
+
 /**
  * Why a call has no status. With `bad_url`, `blocked_address` and `bad_request` nothing was sent; `aborted` means that
  * the caller's signal or a shutdown ended the call.
@@ -21,10 +23,7 @@ export interface OutboundResult {
   readonly ok: boolean;
   /** The status, if the final headers arrived before the deadline; else null. */
   readonly status: number | null;
-  /**
-   * The headers content-encoding, content-type, location, retry-after, server and x-request-id, cut to 512 characters; all
-   * of them with `allHeaders`.
-   */
+  /** The answer's headers by lower-case name, without cookies. */
   readonly headers: Readonly<Record<string, string>>;
   /** The beginning of the answer's body as text without NUL; empty if the answer is compressed. */
   readonly body: string;
@@ -36,8 +35,19 @@ export interface OutboundResult {
   readonly errorDetail: string | null;
   /** The time from the call to its result, in milliseconds. */
   readonly durationMs: number;
+  /** The times of the phases within it. */
+  readonly times: OutboundTimes;
   /** The address that the request was sent to; null if nothing was sent. */
   readonly remoteAddress: string | null;
+}
+
+/**
+ * Milliseconds of the phases of a call; null for one that it did not have or did not reach. A call on a connection that was
+ * open already has no DNS, connect and TLS.
+ */
+export interface OutboundTimes extends DialTimes {
+  /** From the call to the headers of the answer. */
+  readonly firstByte: number | null;
 }
 
 /** The error fields of a result. */
@@ -61,9 +71,6 @@ export class UnresolvedHostError extends Error {
     this.code = code;
   }
 }
-
-const keptHeaderNames = ['content-encoding', 'content-type', 'location', 'retry-after', 'server', 'x-request-id'];
-const maxHeaderChars = 512;
 
 const errorCodesOf: Readonly<Record<string, OutboundErrorCode>> = {
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
@@ -90,6 +97,7 @@ export function refusedResult(failure: OutboundFailure): OutboundResult {
     bodyCut: false,
     ...failure,
     durationMs: 0,
+    times: { ...noDial, firstByte: null },
     remoteAddress: null,
   };
 }
@@ -102,16 +110,6 @@ export function failureOf(error: Error): OutboundFailure {
   // undici's parser errors carry no code.
   if (error.name === 'HTTPParserError') return { errorCode: 'bad_response', errorDetail: error.name };
   return { errorCode: code === null ? 'connect' : errorCodeOf(code), errorDetail: code };
-}
-
-/** The answer's headers that results keep, by lower-case name. */
-export function keptHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const name of keptHeaderNames) {
-    const value = headers[name];
-    if (value !== undefined) kept[name] = String(value).slice(0, maxHeaderChars);
-  }
-  return kept;
 }
 
 /** The answer's headers by lower-case name, without cookies; a bound on all headers is that of the HTTP client. */

@@ -34,6 +34,8 @@ export interface TouchedEndpoint {
   kind: 'webhook' | 'bot';
   id: number;
   accountId: number;
+  /** Whether they are beside the live ones: somebody asked for them. */
+  isSide?: boolean;
 }
 
 interface Announcements {

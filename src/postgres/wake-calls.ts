@@ -60,7 +60,10 @@ export class WakeCalls {
     this.#events ||= events;
     this.#plugins ||= plugins;
     for (const endpoint of deliveries) {
-      this.#deliveries.set(`${endpoint.kind} ${endpoint.id} ${endpoint.accountId}`, endpoint);
+      this.#deliveries.set(
+        `${endpoint.kind} ${endpoint.id} ${endpoint.accountId} ${endpoint.isSide ?? false}`,
+        endpoint,
+      );
     }
     this.#telling ??= this.#tellAll();
   }

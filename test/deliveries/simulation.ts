@@ -6,13 +6,26 @@ import { withProbes } from '../../src/deliveries/core/probes.ts';
 import { calleeOf, whyGivenUp } from '../../src/deliveries/core/refusal.ts';
 import { botPatienceSeconds, nextStep } from '../../src/deliveries/core/retry.ts';
 import { Slots, type DueEndpoint, type Slot } from '../../src/deliveries/core/slots.ts';
-import { afterCall, afterMove, withoutAttempt, type Verdict } from '../../src/deliveries/core/verdict.ts';
+import {
+  afterCall,
+  afterMove,
+  withoutAttempt,
+  type CallResult,
+  type Verdict,
+} from '../../src/deliveries/core/verdict.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
-import type { OutboundResult } from '../../src/outbound/http.ts';
 import { dueAtOf, headOf, type ModelDelivery } from './lane-model.ts';
 
-type Result = Pick<OutboundResult, 'ok' | 'status' | 'headers' | 'errorCode' | 'durationMs' | 'body'>;
-const answer: Result = { ok: false, status: null, headers: {}, errorCode: null, durationMs: 1, body: '' };
+const answer: CallResult = {
+  ok: false,
+  status: null,
+  headers: {},
+  errorCode: null,
+  errorDetail: null,
+  durationMs: 1,
+  times: { dns: null, connect: null, tls: null, firstByte: null },
+  body: '',
+};
 const results = {
   ok: { ...answer, ok: true, status: 200 },
   gone: { ...answer, status: 410 },
@@ -20,7 +33,7 @@ const results = {
   overloaded: { ...answer, status: 503, headers: { 'retry-after': '7200' } },
   timeout: { ...answer, errorCode: 'timeout' },
   blocked: { ...answer, errorCode: 'blocked_address' },
-} satisfies Record<string, Result>;
+} satisfies Record<string, CallResult>;
 
 /** The end of an attempt: the result of a call, or `lost` when no result could be written. */
 export type Happening = keyof typeof results | 'lost';
@@ -168,7 +181,8 @@ export class Simulation {
     const random = { ...systemRandom, fraction: () => this.#fraction() };
     const step = nextStep({ kind, attempt: delivery.failures + 1, result, now: new Date(this.#now), random });
     if (step.step === 'disable' && kind === 'webhook') this.#isOff = true;
-    return { verdict: afterMove(afterCall(step, result), callee.url, callee.url), outcome: outcomeOf(result) };
+    const made = { startedAt: new Date(this.#now), sent: {} };
+    return { verdict: afterMove(afterCall(step, result, made), callee.url, callee.url), outcome: outcomeOf(result) };
   }
 
   #learn(outcome: EndpointOutcome, { circuit }: DueEndpoint): void {

@@ -261,8 +261,10 @@ async function prepareTurn(app: TestApp): Promise<Operation> {
   const botRunner = new BotRunner({ database, plugins, ...ports, log, sandbox });
   const deliver = toPlugin({ database, holdAttempts, log, botRunner });
   return async () => {
-    const [due] = (await lookAt(database.em(), 'bot', [{ id: bot!.id, accountId: 1 }])).values();
-    const share = { kind: 'bot', shares: [{ ...due!, lanes: 1 }], leaseSeconds: 30 } as const;
+    const [due] = (
+      await lookAt(database.em(), { kind: 'bot', isSide: false }, [{ id: bot!.id, accountId: 1 }])
+    ).values();
+    const share = { kind: 'bot', isSide: false, shares: [{ ...due!, lanes: 1 }], leaseSeconds: 30 } as const;
     const token = systemRandom.uuid();
     const [lane] = await leaseLanes(database.em(), share, token);
     const [claimed] = await takeHeads(database.em(), { laneIds: [lane!.id], token, holdAttempts });

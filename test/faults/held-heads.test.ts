@@ -82,6 +82,7 @@ describe("a system bot's open circuit", () => {
       },
       inFlight: { webhook: 64, bot: 64 },
       endpointInFlight: 8,
+      resent: { inFlight: 8, endpointInFlight: 8 },
       leaseSeconds: 30,
       holdAttempts,
       pollMs: 20,

@@ -58,6 +58,7 @@ describe('results of attempts that end while the database is away', function () 
       },
       inFlight: { webhook: 4 * results, bot: 1 },
       endpointInFlight: 8,
+      resent: { inFlight: 8, endpointInFlight: 8 },
       leaseSeconds: 30,
       holdAttempts,
       pollMs: 50,

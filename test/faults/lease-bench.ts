@@ -67,14 +67,14 @@ export class Bench {
 
   /** Leases this many lanes of each endpoint with something due. */
   async shares(lanes: number): Promise<Share[]> {
-    const { due } = await surveyDue(this.em, { kind: 'webhook', after: firstEndpoint, limit: 1_000 });
+    const { due } = await surveyDue(this.em, { kind: 'webhook', isSide: false, after: firstEndpoint, limit: 1_000 });
     return due.map((endpoint) => ({ ...endpoint, lanes }));
   }
 
   async claim(lanes = perEndpoint): Promise<Claimed[]> {
     const token = systemRandom.uuid();
     const shares = await this.shares(lanes);
-    const leased = await leaseLanes(this.em, { kind: 'webhook', shares, leaseSeconds }, token);
+    const leased = await leaseLanes(this.em, { kind: 'webhook', isSide: false, shares, leaseSeconds }, token);
     return takeHeads(this.em, { laneIds: leased.map(({ id }) => id), token, holdAttempts });
   }
 
@@ -89,6 +89,7 @@ export class Bench {
       errorCode: null,
       durationMs: 1,
       responseBody: '',
+      wire: null,
     };
   }
 

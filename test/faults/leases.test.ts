@@ -34,7 +34,7 @@ describe('leases', () => {
   it('a claim passes by what another is about to take, without waiting for it', async () => {
     await bench.deliveries(await bench.webhook(), 3);
     await bench.em.transactional(async (em) => {
-      const lease = { kind: 'webhook' as const, shares: await bench.shares(3), leaseSeconds };
+      const lease = { kind: 'webhook' as const, isSide: false, shares: await bench.shares(3), leaseSeconds };
       expect(await leaseLanes(em, lease, systemRandom.uuid())).to.have.lengthOf(3);
       const patience = sleep(1_000, 'waited');
       expect(await Promise.race([bench.claim(), patience])).to.deep.equal([]);
@@ -84,7 +84,7 @@ describe('leases', () => {
     const stalled = systemRandom.uuid();
     const leased = await leaseLanes(
       bench.em,
-      { kind: 'webhook', shares: await bench.shares(1), leaseSeconds },
+      { kind: 'webhook', isSide: false, shares: await bench.shares(1), leaseSeconds },
       stalled,
     );
     await bench.pass(31);
@@ -213,7 +213,12 @@ describe('leases', () => {
     // A survey that is full goes on behind the endpoints it has stepped over.
     const pages = [firstEndpoint];
     for (let page = 0; page < 4; page += 1) {
-      const { due, next } = await surveyDue(bench.em, { kind: 'webhook', after: pages.at(-1)!, limit: 1 });
+      const { due, next } = await surveyDue(bench.em, {
+        kind: 'webhook',
+        isSide: false,
+        after: pages.at(-1)!,
+        limit: 1,
+      });
       expect(due.map(({ id }) => id)).to.deep.equal([[crowd], [], [last], []][page]);
       pages.push(next);
     }
@@ -221,10 +226,12 @@ describe('leases', () => {
 
     const shares = await bench.shares(1);
     const plans = {
-      survey: await explain(bench, (em) => surveyDue(em, { kind: 'webhook', after: firstEndpoint, limit: 1_000 })),
-      look: await explain(bench, (em) => lookAt(em, 'webhook', shares)),
+      survey: await explain(bench, (em) =>
+        surveyDue(em, { kind: 'webhook', isSide: false, after: firstEndpoint, limit: 1_000 }),
+      ),
+      look: await explain(bench, (em) => lookAt(em, { kind: 'webhook', isSide: false }, shares)),
       lease: await explain(bench, (em) =>
-        leaseLanes(em, { kind: 'webhook', shares, leaseSeconds }, systemRandom.uuid()),
+        leaseLanes(em, { kind: 'webhook', isSide: false, shares, leaseSeconds }, systemRandom.uuid()),
       ),
     };
     const lookups = Object.entries(plans).map(([name, plan]) => {
@@ -254,6 +261,7 @@ describe('leases', () => {
       },
       inFlight: { webhook: 10, bot: 10 },
       endpointInFlight: 10,
+      resent: { inFlight: 8, endpointInFlight: 8 },
       leaseSeconds: 30,
       holdAttempts,
       pollMs: 60_000,

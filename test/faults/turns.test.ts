@@ -18,6 +18,7 @@ function engineOf(bench: Bench, webhook: Deliver): Engine {
     deliver: { webhook, bot: () => Promise.reject(new Error('There is no bot')) },
     inFlight: { webhook: slots, bot: slots },
     endpointInFlight: 8,
+    resent: { inFlight: 8, endpointInFlight: 8 },
     leaseSeconds: 30,
     holdAttempts,
     pollMs: 20,

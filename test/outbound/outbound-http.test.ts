@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
@@ -53,17 +54,33 @@ describe('outbound HTTP', () => {
       status: 201,
       body: 'grüße\uFFFD',
       bodyCut: false,
-      headers: { 'retry-after': '7', 'x-request-id': 'r1' },
       errorCode: null,
       errorDetail: null,
       remoteAddress: '127.0.0.1',
     });
+    expect(result.headers).to.include({ 'retry-after': '7', 'x-request-id': 'r1' }).and.not.have.property('set-cookie');
     expect(seen[0]).to.include({ method: 'POST', url: '/hook?a=b', body: message.body });
     expect(seen[0]?.headers).to.include({
       'content-type': 'application/json',
       'accept-encoding': 'identity',
       host: `127.0.0.1:${listener.port}`,
     });
+  });
+
+  it('measures the phases of a call: those of a connection only where it is new', async () => {
+    const listener = await server((_, response) => void setTimeout(() => response.end(), 30));
+    const http = way();
+    const first = await http.post(`http://localhost:${listener.port}/`, message);
+    await sleep(30);
+    const second = await http.post(`http://localhost:${listener.port}/`, message);
+    expect(first.times).to.include({ tls: null });
+    expect(first.times.dns).to.be.a('number');
+    expect(first.times.connect).to.be.a('number');
+    expect(first.times.firstByte).to.be.within(29, first.durationMs);
+    expect(second.times).to.include({ dns: null, connect: null, tls: null });
+    expect(second.times.firstByte).to.be.within(29, second.durationMs);
+    const refused = await http.post('http://127.0.0.1:9/', message);
+    expect(refused.times).to.deep.equal({ dns: null, connect: null, tls: null, firstByte: null });
   });
 
   it('calls with other methods, and reuses the connection', async () => {

@@ -43,9 +43,11 @@ describe('a run', () => {
     await app.post(`conversations/${id}/messages`, { content: 'Hello', message_type: 'incoming' });
     const { database, plugins } = app.app;
     const [bot] = await app.query<{ id: number }>(`SELECT id FROM agent_bots WHERE plugin_id = 'thinker'`);
-    const [due] = (await lookAt(database.em(), 'bot', [{ id: bot!.id, accountId: 1 }])).values();
+    const [due] = (
+      await lookAt(database.em(), { kind: 'bot', isSide: false }, [{ id: bot!.id, accountId: 1 }])
+    ).values();
     const token = systemRandom.uuid();
-    const share = { kind: 'bot', shares: [{ ...due!, lanes: 1 }], leaseSeconds: 30 } as const;
+    const share = { kind: 'bot', isSide: false, shares: [{ ...due!, lanes: 1 }], leaseSeconds: 30 } as const;
     const [lane] = await leaseLanes(database.em(), share, token);
     const [claimed] = await takeHeads(database.em(), { laneIds: [lane!.id], token, holdAttempts });
     const log = { info: () => undefined, warn: () => undefined };

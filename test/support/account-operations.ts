@@ -91,6 +91,10 @@ export const accountOperations: Record<string, Prepare> = {
     body: { url: 'http://127.0.0.1:9/', subscriptions: ['contact_created'], active: false, inbox_id: inbox },
   }),
   'PATCH webhooks/:id': on(newWebhook, ({ inbox }) => ({ name: 'Alpha webhook', inbox_id: inbox })),
+  'GET webhooks/:id/deliveries': ({ webhook }) => ({ at: { id: webhook } }),
+  'GET agent_bots/:id/deliveries': ({ bot }) => ({ at: { id: bot.id } }),
+  'GET deliveries': nothing,
+  'GET deliveries/:id': ({ delivery }) => ({ at: { id: delivery } }),
   'POST webhooks/:id/rotate_secret': on(newWebhook),
   'DELETE webhooks/:id': on(newWebhook),
 

@@ -74,6 +74,7 @@ const records: Record<string, (tenant: Tenant) => number> = {
   agents: ({ member }) => member.id,
   contacts: ({ contact }) => contact,
   conversations: ({ conversation }) => conversation,
+  deliveries: ({ delivery }) => delivery,
   inboxes: ({ inbox }) => inbox,
   labels: ({ label }) => label.id,
   messages: ({ message }) => message,

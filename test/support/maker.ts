@@ -119,6 +119,26 @@ export class Maker {
     return run!.id;
   }
 
+  /** The delivery of the conversation's last message to the webhook, which it did not accept. */
+  async delivery(conversationId: number, webhookId: number): Promise<number> {
+    const [delivery] = await this.app.query<{ id: number }>(
+      `WITH lane AS (
+         INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id)
+         VALUES ($1, 'webhook', $3, 'conversation', $2)
+         ON CONFLICT ON CONSTRAINT lanes_subject_unique DO UPDATE SET due_at = lanes.due_at RETURNING id
+       ), delivery AS (
+         INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id, state, attempt, last_error,
+           finished_at)
+         SELECT e.account_id, e.id, lane.id, 'webhook', $3, 'exhausted', 1, 'bad_status', now() FROM events e, lane
+         WHERE e.account_id = $1 AND e.conversation_id = $2 AND e.name = 'message_created' ORDER BY e.id DESC LIMIT 1
+         RETURNING id)
+       INSERT INTO attempts (account_id, delivery_id, number, outcome, status, error_code, response_body)
+       SELECT $1, id, 1, 'failed', 500, 'bad_status', $4 FROM delivery RETURNING delivery_id AS id`,
+      [this.accountId, conversationId, webhookId, this.text('answer')],
+    );
+    return delivery!.id;
+  }
+
   agent(role: 'administrator' | 'agent' = 'agent'): Promise<User> {
     return addPerson(this.app, { name: this.text('agent'), role, accountId: this.accountId });
   }

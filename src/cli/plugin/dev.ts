@@ -21,7 +21,6 @@ const requests = {
   allowCidrs: [],
   timeoutMs: 10_000,
   maxResponseBytes: 1024 * 1024,
-  allHeaders: true,
   connectionsPerOrigin: 8,
 };
 const help = `A line is a message of the customer. Commands:

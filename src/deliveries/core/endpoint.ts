@@ -7,6 +7,12 @@ export interface Endpoint {
   id: number;
 }
 
+/** Which lanes a pump serves: of one kind of endpoint, the live ones or those beside them. */
+export interface DueLanes {
+  kind: EndpointKind;
+  isSide: boolean;
+}
+
 /** An endpoint in one account; a system bot exists in all of them. */
 export interface EndpointOfAccount {
   id: number;

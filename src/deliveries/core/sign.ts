@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import type { Endpoint } from './endpoint.ts';
 
 /** The parts of an attempt that are signed. */
 export interface Signable {
@@ -19,6 +20,14 @@ export interface SignatureHeaders {
   readonly 'webhook-timestamp': string;
   /** `v1,` + base64 of HMAC-SHA256, one per secret, separated by a space. */
   readonly 'webhook-signature': string;
+}
+
+/**
+ * The id under which an endpoint gets an event: the same in every attempt and resend, so that the receiver can recognize
+ * repetitions.
+ */
+export function messageIdOf(eventId: number, { kind, id }: Endpoint): string {
+  return `evt_${eventId}_${kind}_${id}`;
 }
 
 /** Signs an attempt as Standard Webhooks 1.0.0 says. Throws when there is no secret, or the id contains a dot. */

@@ -1,5 +1,16 @@
-import type { OutboundResult } from '../../outbound/http.ts';
+import type { OutboundResult, OutboundTimes } from '../../outbound/http.ts';
 import type { NextStep } from './retry.ts';
+
+/** What an attempt sent and got over the wire, beside the bodies: stored for whoever looks into it later. */
+export interface Wire {
+  startedAt: Date;
+  /** The code of the system or library behind an error; see OutboundResult. */
+  errorDetail: string | null;
+  sent: Readonly<Record<string, string>>;
+  /** The headers of the answer; null without one. */
+  received: Readonly<Record<string, string>> | null;
+  times: OutboundTimes;
+}
 
 /** How an attempt ended for its delivery, and what follows. */
 export interface Verdict {
@@ -12,20 +23,28 @@ export interface Verdict {
   durationMs: number;
   /** The answer's body; its beginning is stored. */
   responseBody: string | null;
+  /** Null when nothing was sent. */
+  wire: Wire | null;
 }
 
 const states = { delivered: 'delivered', retry: 'pending', exhausted: 'exhausted', disable: 'exhausted' } as const;
 
 /** The verdict on a delivery that ends without an attempt; `errorCode` is the reason. */
 export function withoutAttempt(state: 'cancelled' | 'exhausted', errorCode: string): Verdict {
-  return { state, delayMs: 0, status: null, errorCode, durationMs: 0, responseBody: null };
+  return { state, delayMs: 0, status: null, errorCode, durationMs: 0, responseBody: null, wire: null };
 }
 
+/** The result of a call, as far as the verdict on it goes. */
+export type CallResult = Pick<
+  OutboundResult,
+  'ok' | 'status' | 'headers' | 'errorCode' | 'errorDetail' | 'durationMs' | 'times' | 'body'
+>;
+
+/** A call's beginning and the headers that it sent. */
+export type CallMade = Pick<Wire, 'startedAt' | 'sent'>;
+
 /** The verdict on a call with this result and next step. Pure. */
-export function afterCall(
-  step: NextStep,
-  result: Pick<OutboundResult, 'ok' | 'status' | 'errorCode' | 'durationMs' | 'body'>,
-): Verdict {
+export function afterCall(step: NextStep, result: CallResult, made: CallMade): Verdict {
   return {
     state: states[step.step],
     delayMs: step.step === 'retry' ? step.delayMs : 0,
@@ -33,6 +52,12 @@ export function afterCall(
     errorCode: result.errorCode ?? (result.ok ? null : 'bad_status'),
     durationMs: result.durationMs,
     responseBody: result.body,
+    wire: {
+      ...made,
+      errorDetail: result.errorDetail,
+      received: result.status === null ? null : result.headers,
+      times: result.times,
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import type { Endpoint } from '../core/endpoint.ts';
+import { anySide } from './side.ts';
 import { wakeLanes } from './wake.ts';
 
 /** Why deliveries are cancelled: the endpoint is switched off, or deleted. */
@@ -12,8 +13,8 @@ const batch = 1000;
 // A newer cancellation replaces an unfinished older one.
 const noteCancelStatement = prepared(`
   INSERT INTO backlog_tasks AS known (account_id, endpoint_kind, endpoint_id, task, through, reason)
-  SELECT $1, $2, $3, 'cancel', id, $4 FROM deliveries
-  WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3 ORDER BY id DESC LIMIT 1
+  SELECT $1, $2, $3, 'cancel', (SELECT last_value FROM deliveries_id_seq), $4
+  WHERE EXISTS (SELECT FROM deliveries WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3)
   ON CONFLICT (account_id, endpoint_kind, endpoint_id, task) DO UPDATE
     SET through = greatest(known.through, excluded.through), reason = excluded.reason
   RETURNING id`);
@@ -21,7 +22,7 @@ const noteCancelStatement = prepared(`
 const noteWakeStatement = prepared(`
   INSERT INTO backlog_tasks (account_id, endpoint_kind, endpoint_id, task)
   SELECT DISTINCT account_id, $1, $2::bigint, 'wake' FROM lanes
-  WHERE endpoint_kind = $1 AND endpoint_id = $2 AND due_at > now() ORDER BY account_id
+  WHERE endpoint_kind = $1 AND ${anySide} AND endpoint_id = $2 AND due_at > now() ORDER BY account_id
   ON CONFLICT (account_id, endpoint_kind, endpoint_id, task) DO UPDATE SET task = excluded.task
   RETURNING id`);
 
@@ -31,7 +32,7 @@ const lockTaskStatement = prepared(`
 
 const waiting = `lanes l CROSS JOIN LATERAL (
     SELECT FROM deliveries d WHERE d.lane_id = l.id AND d.state = 'pending' AND d.id <= $4 LIMIT 1) d
-  WHERE l.account_id = $1 AND l.endpoint_kind = $2 AND l.endpoint_id = $3 AND l.due_at IS NOT NULL`;
+  WHERE l.account_id = $1 AND l.endpoint_kind = $2 AND l.${anySide} AND l.endpoint_id = $3 AND l.due_at IS NOT NULL`;
 
 // Skip leased lanes: the engine ends what it has claimed, and waiting for its lock could deadlock. The rows stay, with the
 // reason, so that deliveries cancelled because the webhook was switched off can be told apart and resent. A lane without

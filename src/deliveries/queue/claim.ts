@@ -1,6 +1,7 @@
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import type { EndpointKind } from '../core/endpoint.ts';
+import type { Trigger } from '../core/trigger.ts';
 import { isNotHeldBack } from './hold.ts';
 
 /** A delivery that only this process may make now: its lane is leased under `token`. */
@@ -15,7 +16,9 @@ export interface Claimed {
   /** Claims since the last written result, this one included. */
   claims: number;
   account: { id: number; name: string };
-  event: { id: number; name: string; conversationId: number | null; depth: number };
+  /** Why it is sent: see Trigger. */
+  trigger: Trigger;
+  event: { id: number; name: string; conversationId: number | null; depth: number; isTest: boolean };
   /** The body to deliver, byte for byte. */
   body: string;
   endpoint: {
@@ -43,6 +46,8 @@ interface HeadRow {
   event_name: string;
   conversation_id: number | null;
   depth: number;
+  trigger: Trigger;
+  is_test: boolean;
   body: string;
   endpoint_kind: EndpointKind;
   endpoint_id: number;
@@ -75,12 +80,12 @@ const headStatement = prepared(`
   ), taken AS (
     UPDATE deliveries d SET attempt = d.attempt + 1, claims = d.claims + 1, lease_token = $2
     FROM head WHERE d.id = head.id AND d.state = 'pending'
-    RETURNING d.id, d.lane_id, d.attempt, d.failures, d.claims, d.account_id, d.event_id, d.endpoint_kind, d.endpoint_id
+    RETURNING d.id, d.lane_id, d.attempt, d.failures, d.claims, d.trigger, d.account_id, d.event_id, d.endpoint_kind, d.endpoint_id
   )
   SELECT d.*, a.name AS account_name, e.*, endpoint.*
   FROM taken d JOIN accounts a ON a.id = d.account_id
   CROSS JOIN LATERAL (
-    SELECT e.name AS event_name, e.conversation_id, e.depth,
+    SELECT e.name AS event_name, e.conversation_id, e.depth, e.is_test,
       (CASE d.endpoint_kind WHEN 'bot' THEN e.bot_payload ELSE e.account_payload END)::text AS body
     FROM events e WHERE e.id = d.event_id AND e.account_id + 0 = d.account_id) e
   LEFT JOIN LATERAL (
@@ -108,7 +113,14 @@ export async function takeHeads(
     failures: row.failures,
     claims: row.claims,
     account: { id: row.account_id, name: row.account_name },
-    event: { id: row.event_id, name: row.event_name, conversationId: row.conversation_id, depth: row.depth },
+    trigger: row.trigger,
+    event: {
+      id: row.event_id,
+      name: row.event_name,
+      conversationId: row.conversation_id,
+      depth: row.depth,
+      isTest: row.is_test,
+    },
     body: row.body,
     endpoint: {
       kind: row.endpoint_kind,

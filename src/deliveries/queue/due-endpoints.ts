@@ -1,6 +1,6 @@
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
-import { keyOf, type EndpointKind, type EndpointOfAccount } from '../core/endpoint.ts';
+import { keyOf, type DueLanes, type EndpointKind, type EndpointOfAccount } from '../core/endpoint.ts';
 import { botPatienceSeconds } from '../core/retry.ts';
 import type { DueEndpoint } from '../core/slots.ts';
 
@@ -16,18 +16,23 @@ interface SurveyRow extends DueRow {
   next_in_ms: number | null;
 }
 
+interface Place {
+  standing: string;
+  patience: string | null;
+}
+
 // Selects from `page` the endpoints that have a due lane and may be called: all while their circuit is closed, one lane when
 // a probe is due. `standing` says whether an endpoint is proven and where its next probe stands.
-const permitted = ({ standing, patience }: { standing: string; patience: string | null }) => `
+const permitted = ({ standing, patience }: Place, isSide: string) => `
   SELECT p.endpoint_id, p.account_id, s.is_proven, circuit.state AS circuit
   FROM page p LEFT JOIN ${standing}
   CROSS JOIN LATERAL (SELECT CASE WHEN s.circuit_probe_at IS NULL THEN 'closed'
     WHEN s.circuit_probe_at <= now() THEN 'probe' ELSE 'open' END AS state) circuit
   WHERE ${patience === null ? `circuit.state <> 'open' AND ` : ''} EXISTS (
-    SELECT FROM lanes l WHERE l.endpoint_kind = $1 AND l.endpoint_id = p.endpoint_id AND l.account_id = p.account_id
-      AND l.due_at <= now() ${patience ?? ''})`;
+    SELECT FROM lanes l WHERE l.endpoint_kind = $1 AND l.is_side = ${isSide} AND l.endpoint_id = p.endpoint_id
+      AND l.account_id = p.account_id AND l.due_at <= now() ${patience ?? ''})`;
 
-const places = {
+const places: Record<EndpointKind, Place> = {
   webhook: { standing: 'webhooks s ON s.account_id = p.account_id AND s.id = p.endpoint_id', patience: null },
   // Plugin bots have no health of their own: a system bot's failures in one account must not count in another.
   bot: {
@@ -39,29 +44,29 @@ const places = {
 
 // Steps from endpoint to endpoint over the index instead of reading due lanes in order, so that an endpoint with a hundred
 // thousand due lanes costs no more than one with a single lane. The row without a circuit marks the end of a full page.
-const survey = (place: { standing: string; patience: string | null }) =>
+const survey = (place: Place) =>
   prepared(`
   WITH RECURSIVE endpoint AS (
-    (SELECT endpoint_id, account_id FROM lanes WHERE endpoint_kind = $1 AND due_at IS NOT NULL
+    (SELECT endpoint_id, account_id FROM lanes WHERE endpoint_kind = $1 AND is_side = $5 AND due_at IS NOT NULL
        AND (endpoint_id, account_id) > ($2, $3) ORDER BY endpoint_id, account_id LIMIT 1)
     UNION ALL
     SELECT next.endpoint_id, next.account_id FROM endpoint CROSS JOIN LATERAL (
-      SELECT l.endpoint_id, l.account_id FROM lanes l WHERE l.endpoint_kind = $1 AND l.due_at IS NOT NULL
+      SELECT l.endpoint_id, l.account_id FROM lanes l WHERE l.endpoint_kind = $1 AND l.is_side = $5 AND l.due_at IS NOT NULL
         AND (l.endpoint_id, l.account_id) > (endpoint.endpoint_id, endpoint.account_id)
       ORDER BY l.endpoint_id, l.account_id LIMIT 1) next
   ), page AS MATERIALIZED (SELECT * FROM endpoint LIMIT $4)
-  SELECT due.*, NULL::float8 AS next_in_ms FROM (${permitted(place)}) due
+  SELECT due.*, NULL::float8 AS next_in_ms FROM (${permitted(place, '$5')}) due
   UNION ALL (SELECT endpoint_id, account_id, NULL, NULL, NULL FROM page OFFSET $4 - 1)
   UNION ALL SELECT 0, 0, NULL, NULL, extract(epoch FROM min(next.at) - now()) * 1000
   FROM page p LEFT JOIN ${place.standing} CROSS JOIN LATERAL (
-    SELECT min(l.due_at) AS at FROM lanes l WHERE l.endpoint_kind = $1 AND l.endpoint_id = p.endpoint_id
-      AND l.account_id = p.account_id AND l.due_at > now()
+    SELECT min(l.due_at) AS at FROM lanes l WHERE l.endpoint_kind = $1 AND l.is_side = $5
+      AND l.endpoint_id = p.endpoint_id AND l.account_id = p.account_id AND l.due_at > now()
     UNION ALL SELECT s.circuit_probe_at WHERE s.circuit_probe_at > now()) next`);
 
-const look = (place: { standing: string; patience: string | null }) =>
+const look = (place: Place) =>
   prepared(`
   WITH page AS MATERIALIZED (SELECT DISTINCT * FROM unnest($2::bigint[], $3::bigint[]) AS touched (endpoint_id, account_id))
-  ${permitted(place)}`);
+  ${permitted(place, '$4')}`);
 
 const surveys = { webhook: survey(places.webhook), bot: survey(places.bot) };
 const looks = { webhook: look(places.webhook), bot: look(places.bot) };
@@ -73,9 +78,9 @@ const looks = { webhook: look(places.webhook), bot: look(places.bot) };
  */
 export async function surveyDue(
   executor: Executor,
-  { kind, after, limit }: { kind: EndpointKind; after: EndpointOfAccount; limit: number },
+  { kind, isSide, after, limit }: DueLanes & { after: EndpointOfAccount; limit: number },
 ): Promise<{ due: DueEndpoint[]; next: EndpointOfAccount; nextInMs: number | null }> {
-  const rows = await sql<SurveyRow>(executor, surveys[kind], [kind, after.id, after.accountId, limit]);
+  const rows = await sql<SurveyRow>(executor, surveys[kind], [kind, after.id, after.accountId, limit, isSide]);
   const end = rows.find((row) => row.circuit === null && row.endpoint_id > 0);
   const waiting = rows.find((row) => row.endpoint_id === 0);
   return {
@@ -95,13 +100,14 @@ export const firstEndpoint: EndpointOfAccount = { id: 0, accountId: 0 };
 /** Those of the endpoints that have something due and may be called, by their keys. */
 export async function lookAt(
   executor: Executor,
-  kind: EndpointKind,
+  { kind, isSide }: DueLanes,
   endpoints: readonly EndpointOfAccount[],
 ): Promise<Map<string, DueEndpoint>> {
   const rows = await sql<DueRow>(executor, looks[kind], [
     kind,
     endpoints.map(({ id }) => id),
     endpoints.map(({ accountId }) => accountId),
+    isSide,
   ]);
   return new Map(rows.flatMap(toDue).map((endpoint) => [keyOf(endpoint), endpoint]));
 }

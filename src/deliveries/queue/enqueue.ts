@@ -1,5 +1,5 @@
 import { valuesOf, type Part } from '../../postgres/write-set.ts';
-import { laneOrder } from './lock-order.ts';
+import { liveLaneOrder } from './lock-order.ts';
 
 /** An event to write, with its bodies as JSON text. */
 export interface NewEvent {
@@ -85,8 +85,8 @@ const expressions = `
   ), touched_lanes AS (
     INSERT INTO lanes AS lane (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
     SELECT $1, s.endpoint_kind, s.endpoint_id, s.subject_kind, s.subject_id, now() FROM subscribers s
-    GROUP BY ${laneOrder('s')} ORDER BY ${laneOrder('s')}
-    ON CONFLICT (account_id, subject_kind, subject_id, endpoint_kind, endpoint_id) DO UPDATE
+    GROUP BY ${liveLaneOrder('s')} ORDER BY ${liveLaneOrder('s')}
+    ON CONFLICT (account_id, subject_kind, subject_id, endpoint_kind, endpoint_id, side) DO UPDATE
       SET due_at = CASE WHEN lane.lease_token IS NULL THEN least(lane.due_at, now()) ELSE lane.due_at END
     RETURNING id, endpoint_kind, endpoint_id, subject_kind, subject_id
   ), delivered AS (

@@ -7,11 +7,12 @@ import type { Verdict } from '../core/verdict.ts';
 import { dueAfterFinish } from './hold.ts';
 import { lockLeased, type Lease } from './lease.ts';
 import { laneOrder } from './lock-order.ts';
+import { wireJson } from './wire-json.ts';
 
 const maxErrorCodeChars = 100;
-const maxKeptBodyChars = 4096;
+const maxKeptBodyChars = 16_384;
 // Parameters that say a result.
-const valueCount = 9;
+const valueCount = 10;
 
 /** The result of an attempt, for its delivery and lane. */
 export interface Finished extends Lease, Verdict {
@@ -36,11 +37,12 @@ const expressions = `
     FROM free JOIN result r ON r.lane_id = free.id
     WHERE d.id = r.id AND d.lease_token = r.token AND d.state = 'pending'
     RETURNING d.account_id, d.id, d.lane_id, d.event_id, d.attempt, d.failures, d.next_attempt_at, d.state, r.status,
-      r.error_code, r.duration_ms, r.response_body
+      r.error_code, r.duration_ms, r.response_body, r.wire
   ), logged AS (
-    INSERT INTO attempts (account_id, delivery_id, number, outcome, status, error_code, duration_ms, response_body)
+    INSERT INTO attempts (account_id, delivery_id, number, outcome, status, error_code, duration_ms, response_body,
+      wire)
     SELECT account_id, id, attempt, CASE state WHEN 'delivered' THEN 'delivered' ELSE 'failed' END, status, error_code,
-      duration_ms, response_body
+      duration_ms, response_body, wire::json
     FROM finished
   ), released AS (
     UPDATE lanes SET lease_token = NULL, due_at = due.at
@@ -48,7 +50,7 @@ const expressions = `
       SELECT lane_id, id, event_id, state, failures, next_attempt_at FROM finished
       UNION ALL SELECT free.id, NULL, NULL, NULL, NULL, NULL FROM free
       WHERE free.id <> ALL (ARRAY(SELECT lane_id FROM finished))) f
-    CROSS JOIN LATERAL ${dueAfterFinish('$10')} due
+    CROSS JOIN LATERAL ${dueAfterFinish('$11')} due
     WHERE lanes.id = f.lane_id RETURNING lanes.id, f.id AS delivery_id, coalesce(lanes.due_at <= now(), false) AS is_due
   )`;
 
@@ -58,7 +60,8 @@ const expressions = `
 const finishStatement = prepared(`
   WITH result AS MATERIALIZED (
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::float8[], $6::int[], $7::text[], $8::int[],
-      $9::text[]) AS r (lane_id, id, token, state, delay_ms, status, error_code, duration_ms, response_body)
+      $9::text[], $10::text[])
+      AS r (lane_id, id, token, state, delay_ms, status, error_code, duration_ms, response_body, wire)
   ), seen AS MATERIALIZED (
     SELECT l.id, l.ctid AS version FROM result r JOIN lanes l ON l.id = r.lane_id AND l.lease_token = r.token
   ), locked AS MATERIALIZED (
@@ -89,7 +92,7 @@ interface WrittenRow {
 }
 
 function valuesOf(finished: Finished) {
-  const { laneId, deliveryId, token, state, delayMs, status, errorCode, durationMs, responseBody } = finished;
+  const { laneId, deliveryId, token, state, delayMs, status, errorCode, durationMs, responseBody, wire } = finished;
   return [
     laneId,
     deliveryId,
@@ -100,6 +103,7 @@ function valuesOf(finished: Finished) {
     storableTextOrNull(errorCode, maxErrorCodeChars),
     Math.round(durationMs),
     storableTextOrNull(responseBody, maxKeptBodyChars),
+    wireJson(wire),
   ] as const;
 }
 
@@ -148,7 +152,7 @@ const lockStatement = prepared('SELECT FROM lanes WHERE id = $1 AND lease_token 
 const settleStatement = prepared(`
   WITH result AS MATERIALIZED (
     SELECT $1::bigint AS lane_id, $2::bigint AS id, $3::uuid AS token, $4::text AS state, $5::float8 AS delay_ms,
-      $6::int AS status, $7::text AS error_code, $8::int AS duration_ms, $9::text AS response_body
+      $6::int AS status, $7::text AS error_code, $8::int AS duration_ms, $9::text AS response_body, $10::text AS wire
   ), free AS MATERIALIZED (
     SELECT l.id FROM lanes l WHERE l.id = $1 AND l.lease_token = $3
   ), ${expressions}

@@ -1,7 +1,7 @@
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { botPatienceSeconds } from '../core/retry.ts';
-import type { EndpointKind } from '../core/endpoint.ts';
+import type { DueLanes } from '../core/endpoint.ts';
 import type { Share } from '../core/slots.ts';
 import { isNotHeldBack } from './hold.ts';
 import { laneOrder } from './lock-order.ts';
@@ -20,8 +20,7 @@ export interface LeasedLane {
 }
 
 /** How many lanes to lease of each endpoint; those due longest come first. */
-export interface LeaseBounds {
-  kind: EndpointKind;
+export interface LeaseBounds extends DueLanes {
   shares: readonly Share[];
   leaseSeconds: number;
 }
@@ -30,7 +29,7 @@ const leaseStatements = { webhook: lease('webhooks'), bot: lease('agent_bots') }
 
 /** Leases due lanes under `token`. */
 export async function leaseLanes(executor: Executor, bounds: LeaseBounds, token: string): Promise<LeasedLane[]> {
-  const { kind, shares, leaseSeconds } = bounds;
+  const { kind, isSide, shares, leaseSeconds } = bounds;
   const rows = await sql<{ id: number; endpoint_id: number; account_id: number }>(executor, leaseStatements[kind], [
     kind,
     shares.map(({ id }) => id),
@@ -40,6 +39,7 @@ export async function leaseLanes(executor: Executor, bounds: LeaseBounds, token:
     shares.map(({ circuit }) => (circuit === 'open' ? botPatienceSeconds : 0)),
     token,
     leaseSeconds,
+    isSide,
   ]);
   return rows.map((row) => ({ id: row.id, endpointId: row.endpoint_id, accountId: row.account_id }));
 }
@@ -132,7 +132,7 @@ function lease(table: string): string {
       SELECT due.id FROM unnest($2::bigint[], $3::bigint[], $4::int[], $5::text[], $6::int[])
         AS share (endpoint_id, account_id, wanted, circuit, due_for)
       CROSS JOIN LATERAL (
-        SELECT l.id FROM lanes l WHERE l.endpoint_kind = $1 AND l.endpoint_id = share.endpoint_id
+        SELECT l.id FROM lanes l WHERE l.endpoint_kind = $1 AND l.is_side = $9 AND l.endpoint_id = share.endpoint_id
           AND l.account_id = share.account_id AND l.due_at <= now() - make_interval(secs => share.due_for)
         ORDER BY l.due_at LIMIT share.wanted FOR UPDATE SKIP LOCKED) due
       WHERE share.circuit <> 'closed'

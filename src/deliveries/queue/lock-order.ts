@@ -6,7 +6,7 @@
  *   2. their contact
  *   3. the endpoint: the row of a webhook or a bot
  *   4. the endpoint's backlog tasks
- *   5. lanes, by subject, then by endpoint (`laneOrder`)
+ *   5. lanes, by subject, then by endpoint, the live one before those beside it (`laneOrder`)
  *   6. deliveries, each under the lock of its lane
  *   7. counts of conversations, by kind: only in the sweep that merges changes, in a transaction of its own
  *
@@ -17,6 +17,11 @@
  * Events are inserted, and later rewritten or deleted under the lock of their conversation.
  */
 export function laneOrder(alias: string): string {
+  return `${liveLaneOrder(alias)}, ${alias}.side`;
+}
+
+/** The order among live lanes. */
+export function liveLaneOrder(alias: string): string {
   return ['subject_kind', 'subject_id', 'endpoint_kind', 'endpoint_id']
     .map((column) => `${alias}.${column}`)
     .join(', ');

@@ -1,6 +1,7 @@
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import type { Endpoint } from '../core/endpoint.ts';
+import { anySide } from './side.ts';
 
 const batch = 1000;
 
@@ -8,7 +9,7 @@ const batch = 1000;
 // matter, and the statement need not sort all waiting lanes.
 const wakeStatement = prepared(`
   WITH waiting AS (
-    SELECT id FROM lanes WHERE endpoint_kind = $1 AND endpoint_id = $2 AND due_at > now() AND lease_token IS NULL
+    SELECT id FROM lanes WHERE endpoint_kind = $1 AND ${anySide} AND endpoint_id = $2 AND due_at > now() AND lease_token IS NULL
       AND ($3::bigint IS NULL OR account_id = $3)
     LIMIT ${batch} FOR UPDATE SKIP LOCKED
   ), moved AS (

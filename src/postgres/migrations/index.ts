@@ -28,6 +28,7 @@ import { PluginObstacles } from './20261122-plugin-obstacles.ts';
 import { RunErasure } from './20261122-run-erasure.ts';
 import { StaleDeliveries } from './20261122-stale-deliveries.ts';
 import { ModelServers } from './20261122-model-servers.ts';
+import { DeliveryLog } from './20261122-delivery-log.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -60,6 +61,7 @@ export const migrations = [
   { name: '20261122-run-erasure', class: RunErasure },
   { name: '20261122-stale-deliveries', class: StaleDeliveries },
   { name: '20261122-model-servers', class: ModelServers },
+  { name: '20261122-delivery-log', class: DeliveryLog },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

@@ -1,0 +1,80 @@
+import { readAgentBot } from '../../domain/bots/bots.ts';
+import { readWebhook } from '../../domain/webhooks.ts';
+import { findDelivery } from '../../deliveries/queue/attempts.ts';
+import { knowsConversation, listDeliveries, type LogFilter } from '../../deliveries/queue/log.ts';
+import type { Endpoint } from '../../deliveries/core/endpoint.ts';
+import { notFound } from '../../errors.ts';
+import { doors } from '../../http/route/doors.ts';
+import type { Services } from '../../http/route/call.ts';
+import { fromUnixSeconds } from '../../lib/unix-time.ts';
+import type { Executor } from '../../postgres/sql.ts';
+import type { Shape } from '../../schemas.ts';
+import { presentStretch, readCursor } from '../cursor.ts';
+import { presentDelivery, presentDetail } from './delivery-records.ts';
+
+const base = '/api/v1/accounts/:account_id';
+const list = {
+  query: 'requests/delivery.list.query',
+  reply: 'resources/delivery-list',
+  role: 'administrator',
+} as const;
+
+export const deliveryRoutes = [
+  doors.account(['GET', `${base}/deliveries`, 'List deliveries'], list, ({ services, em, account, query }) =>
+    answerList(em, { services, accountId: account.id, endpoint: null, asked: query }),
+  ),
+  doors.account(
+    ['GET', `${base}/webhooks/:id/deliveries`, 'List the deliveries of a webhook'],
+    list,
+    async ({ services, em, account, params, query }) => {
+      const { id } = await readWebhook(em, account.id, params.id);
+      return answerList(em, { services, accountId: account.id, endpoint: { kind: 'webhook', id }, asked: query });
+    },
+  ),
+  doors.account(
+    ['GET', `${base}/agent_bots/:id/deliveries`, 'List the deliveries of an agent bot'],
+    list,
+    async ({ services, em, account, params, query }) => {
+      const { id } = await readAgentBot(em, account.id, params.id);
+      return answerList(em, { services, accountId: account.id, endpoint: { kind: 'bot', id }, asked: query });
+    },
+  ),
+  doors.account(
+    ['GET', `${base}/deliveries/:id`, 'Get a delivery with its attempts'],
+    { reply: 'resources/delivery-detail', record: true, role: 'administrator' },
+    async ({ em, account, params }) => {
+      const delivery = await findDelivery(em, account.id, params.id);
+      if (!delivery) throw notFound('Delivery');
+      return presentDetail(delivery);
+    },
+  ),
+];
+
+interface Asked {
+  services: Services;
+  accountId: number;
+  endpoint: Endpoint | null;
+  asked: Shape<'requests/delivery.list.query'>;
+}
+
+async function answerList(executor: Executor, { services, accountId, endpoint, asked }: Asked) {
+  const of = endpoint ? ` of ${endpoint.kind} ${endpoint.id}` : '';
+  const name = `deliveries${of} in account ${accountId}`;
+  const filter: LogFilter = {
+    endpoint,
+    state: asked.state ?? null,
+    event: asked.event ?? null,
+    conversationId: asked.conversation_id ?? null,
+    since: dateOf(asked.since),
+    until: dateOf(asked.until),
+    after: readCursor(services.secretBox, name, asked.cursor),
+  };
+  if (filter.conversationId !== null && !(await knowsConversation(executor, accountId, filter.conversationId)))
+    throw notFound('Conversation');
+  const found = await listDeliveries(executor, accountId, filter);
+  return presentStretch(found, presentDelivery, { secretBox: services.secretBox, list: name });
+}
+
+function dateOf(seconds: number | undefined): Date | null {
+  return seconds === undefined ? null : fromUnixSeconds(seconds);
+}
