@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Bench, Figure, Setting } from './bench.ts';
+import { articleSearch } from './paths/article-search.ts';
 import { botReply } from './paths/bot-reply.ts';
 import { conversationCreate } from './paths/conversation-create.ts';
 import { conversationList } from './paths/conversation-list.ts';
@@ -14,6 +15,7 @@ import { idle } from './paths/idle.ts';
 import { installedPlugins } from './paths/installed-plugins.ts';
 import { messageCreate, messageCreateGrown } from './paths/message-create.ts';
 import { pluginRun } from './paths/plugin-run.ts';
+import { retrieval } from './paths/retrieval.ts';
 import { search } from './paths/search.ts';
 import { snoozes } from './paths/snoozes.ts';
 import { startTime } from './paths/start-time.ts';
@@ -35,6 +37,8 @@ const benches: Bench[] = [
   snoozes,
   startTime,
   idle,
+  retrieval,
+  articleSearch,
   conversationList,
   search,
   messageCreateGrown,

@@ -10,6 +10,8 @@ export interface Term {
   weight: number;
   /** The passages that have it, or one of its variants. */
   passages: number;
+  /** All passages in this language. */
+  total: number;
   /** The word itself, if an article has it. */
   word: string | null;
   /** Words of articles that stand for it. */
@@ -21,14 +23,14 @@ export interface Term {
 /** Languages in which a question is asked at most: those with the most passages. */
 const maxLanguages = 8;
 /** Words of a question at most; the rest is not looked at. */
-const maxWords = 32;
+const maxWords = 24;
 /** Words of articles that stand for one of a question at most. */
 const maxVariants = 12;
 // What a word weighs in small collections, where chance decides in how many passages it is.
 const priorPassages = 50;
 // A word that no article has says less about what is asked than one that an article has.
 const unknownShare = 0.8;
-const [misspelt, begun, partly] = [0.85, 0.6, 0.7];
+const [misspelt, begun, partly] = [0.85, 0.6, 0.85];
 const [shortestBeginning, shortestPart] = [4, 4];
 /** Languages that write compounds as one word. */
 const compounding = new Set(['german', 'dutch', 'swedish', 'danish', 'norwegian', 'finnish', 'hungarian', 'estonian']);
@@ -107,6 +109,7 @@ function termOf({ language, term, exact, longer, similar }: Row, total: number):
     language,
     weight: weight * shareOf(term, all),
     passages,
+    total,
     word,
     variants: variants.map(({ word: variant }) => variant),
     quality,
@@ -129,7 +132,9 @@ function guess(
   const close = similar.filter(({ word }) => least <= most && errors.get(word) === least);
   if (close.length > 0) return { found: close, quality: misspelt };
   if (longer.length > 0) return { found: longer, quality: begun };
-  return { found: longest(similar, term), quality: partly };
+  const found = longest(similar, term);
+  const letters = found.reduce((sum, { word }) => sum + word.length, 0);
+  return { found, quality: partly * Math.min(1, letters / term.length) };
 }
 
 /** The longest part at the beginning, and at the end. */

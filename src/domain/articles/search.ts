@@ -1,7 +1,7 @@
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { highlight } from './highlight.ts';
 import { findTerms, type Term } from './query-terms.ts';
-import { queryOf, scoredTerm, waysOf } from './ways.ts';
+import { queryOf, scoredTerm, waysOf, type Way } from './ways.ts';
 
 /** The best passage of an article for a question. */
 export interface FoundPassage {
@@ -28,10 +28,10 @@ export interface PassageFilter {
 }
 
 /** The score from which on a passage answers the question; `npm run bench -- retrieval` shows what it lets through. */
-export const answerThreshold = 0.5;
+export const answerThreshold = 0.45;
 
 // Passages that one way of looking scores at most: how long a search takes does not grow with the articles.
-const candidatesPerWay = 400;
+const candidatesPerWay = 250;
 // What the score consists of: the words of the question, the words of the title, how close together they are.
 const [ofWords, ofTitle, ofRank] = [0.85, 0.1, 0.05];
 /** What a word counts that is in the text, but neither in the title nor in a heading above it. */
@@ -53,14 +53,7 @@ export async function searchPassages(
   const terms = await findTerms(executor, accountId, { query, languages });
   const looked = [...Map.groupBy(terms, ({ language }) => language).values()].filter(hasWords);
   if (looked.length === 0) return [];
-  const rows = await sql<Row>(executor, searchStatement, [
-    accountId,
-    JSON.stringify(looked.flatMap(waysOf)),
-    JSON.stringify(looked.flatMap((ofLanguage) => ofLanguage.map(scoredTerm))),
-    tags.length > 0 ? tags : null,
-    limit,
-    JSON.stringify(looked.map(wholeOf)),
-  ]);
+  const rows = await find(executor, accountId, looked, { tags, limit });
   const words = new Map(looked.map((ofLanguage) => [ofLanguage[0]?.language ?? '', queryOf(ofLanguage)]));
   const highlights = await highlight(executor, rows, words);
   return rows.map((row, index) => ({ ...row, highlight: highlights[index] ?? '' }));
@@ -75,46 +68,68 @@ function wholeOf(terms: readonly Term[]): { language: string; weight: number; qu
   return { language: terms[0]?.language ?? '', weight, query: queryOf(terms) };
 }
 
-const wanted = 'p.account_id = $1 AND p.language = way.language AND ($4::text[] IS NULL OR p.tags && $4::text[])';
+async function find(
+  executor: Executor,
+  accountId: number,
+  terms: readonly Term[][],
+  { tags, limit }: { tags: readonly string[]; limit: number },
+): Promise<Row[]> {
+  const ways = terms.flatMap(waysOf);
+  const parameters = [
+    accountId,
+    JSON.stringify(terms.flat().flatMap((term) => scoredTerm(term))),
+    JSON.stringify(terms.map(wholeOf)),
+    limit,
+    ...(tags.length > 0 ? [tags] : []),
+  ];
+  const condition = tags.length > 0 ? `AND p.tags && $${parameters.length}::text[]` : '';
+  const candidates = ways
+    .map((way, index) => candidatesOf(way, parameters.length + 2 * index, condition))
+    .join(' UNION ALL ');
+  return sql<Row>(executor, searchStatement(candidates), [
+    ...parameters,
+    ...ways.flatMap(({ language, query }) => [language, query]),
+  ]);
+}
 
-// A CASE stops at the first that holds, so that a passage is looked at about twice for each word.
-const matched = (vector: string) =>
-  `CASE WHEN ${vector} @@ t.word THEN 1 WHEN ${vector} @@ t.variants THEN t.quality ELSE 0 END`;
+// Each way has parameters of its own: the planner knows from its statistics what to expect of each word.
+function candidatesOf({ title }: Way, before: number, condition: string): string {
+  const wanted = `p.account_id = $1 AND p.language = $${before + 1} ${condition}`;
+  const query = `$${before + 2}::tsquery`;
+  if (!title)
+    return `(SELECT ${columns('p')} FROM article_passages p WHERE ${wanted} AND p.search @@ ${query} LIMIT ${candidatesPerWay})`;
+  return `
+    (SELECT ${columns('every')} FROM (
+      SELECT p.article_id FROM article_passages p
+      WHERE ${wanted} AND p.title @@ ${query} AND p.position = 0 LIMIT ${candidatesPerWay}
+    ) f JOIN article_passages every ON every.account_id = $1 AND every.article_id = f.article_id)`;
+}
 
-const searchStatement = `
-  WITH ways AS (SELECT * FROM jsonb_to_recordset($2::jsonb) AS w (language text, query tsquery, title boolean)),
-  terms AS (
-    SELECT * FROM jsonb_to_recordset($3::jsonb) AS t (language text, weight float8, quality float8, word tsquery,
-      variants tsquery, prominent tsquery, prominent_variants tsquery)
+const columns = (from: string) =>
+  ['id', 'article_id', 'language', 'title', 'search'].map((name) => `${from}.${name}`).join();
+
+// Some are candidates twice, and scored twice: telling them apart first would mean to read all of them twice.
+const searchStatement = (candidates: string) => `
+  WITH terms AS (
+    SELECT * FROM jsonb_to_recordset($2::jsonb) AS t (language text, weight float8, quality float8, word tsquery,
+      any_word tsquery, prominent tsquery, any_prominent tsquery)
   ),
-  whole AS (SELECT * FROM jsonb_to_recordset($6::jsonb) AS w (language text, weight float8, query tsquery)),
-  candidates AS MATERIALIZED (
-    SELECT f.id FROM ways way CROSS JOIN LATERAL (
-      SELECT p.id FROM article_passages p WHERE ${wanted} AND p.search @@ way.query LIMIT ${candidatesPerWay}
-    ) f WHERE NOT way.title
-    UNION
-    SELECT all_of.id FROM ways way CROSS JOIN LATERAL (
-      SELECT p.article_id FROM article_passages p WHERE ${wanted} AND p.title @@ way.query AND p.position = 0
-      LIMIT ${candidatesPerWay}
-    ) f JOIN article_passages all_of ON all_of.account_id = $1 AND all_of.article_id = f.article_id WHERE way.title
-  ),
+  whole AS (SELECT * FROM jsonb_to_recordset($3::jsonb) AS w (language text, weight float8, query tsquery)),
   scored AS (
-    SELECT p.id, p.article_id, p.search, p.language,
-      sum(t.weight * CASE WHEN p.search @@ t.prominent THEN 1 WHEN p.search @@ t.prominent_variants THEN t.quality
-        ELSE ${inTextAlone} * (${matched('p.search')}) END) AS words,
-      sum(CASE WHEN p.title @@ t.word OR p.title @@ t.variants THEN 1 ELSE 0 END) / greatest(length(p.title), 1)::float8 AS title
-    FROM candidates c JOIN article_passages p ON p.id = c.id AND p.account_id = $1
-    JOIN terms t ON t.language = p.language
-    GROUP BY p.id
+    SELECT p.id, p.article_id, least(1, ${ofWords} * s.words / w.weight + ${ofTitle} * least(1, s.title)
+      + ${ofRank} * ts_rank_cd(p.search, w.query, 32)) AS score
+    FROM (${candidates}) p JOIN whole w ON w.language = p.language
+    CROSS JOIN LATERAL (
+      SELECT sum(t.weight * CASE WHEN NOT p.search @@ t.any_word THEN 0 WHEN p.search @@ t.prominent THEN 1
+          WHEN p.search @@ t.any_prominent THEN t.quality WHEN p.search @@ t.word THEN ${inTextAlone}
+          ELSE ${inTextAlone} * t.quality END) AS words,
+        sum(CASE WHEN p.title @@ t.any_word THEN 1 ELSE 0 END) / greatest(length(p.title), 1)::float8 AS title
+      FROM terms t WHERE t.language = p.language
+    ) s
   ),
-  ranked AS (
-    SELECT s.id, s.article_id, least(1, ${ofWords} * s.words / w.weight + ${ofTitle} * least(1, s.title)
-      + ${ofRank} * ts_rank_cd(s.search, w.query, 32)) AS score
-    FROM scored s JOIN whole w ON w.language = s.language
-  ),
-  best AS (SELECT DISTINCT ON (article_id) id, article_id, score FROM ranked ORDER BY article_id, score DESC, id)
+  best AS (SELECT DISTINCT ON (article_id) id, article_id, score FROM scored ORDER BY article_id, score DESC, id)
   SELECT a.id AS article_id, a.title, a.url, a.language, p.heading, p.text, b.score
-  FROM (SELECT * FROM best WHERE score > 0 ORDER BY score DESC, article_id LIMIT $5) b
+  FROM (SELECT * FROM best WHERE score > 0 ORDER BY score DESC, article_id LIMIT $4) b
   JOIN article_passages p ON p.account_id = $1 AND p.id = b.id
   JOIN articles a ON a.account_id = $1 AND a.id = b.article_id
   ORDER BY b.score DESC, a.id`;

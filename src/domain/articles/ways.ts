@@ -8,38 +8,49 @@ export interface Way {
 }
 
 // As many passages are scored without choosing among them.
-const budget = 1200;
+const budget = 800;
+/** Words in a larger share of the passages find nothing by themselves, unless all words of the question are like that. */
+const tellingShare = 0.15;
+// Putting long lists of passages together takes time.
+const maxTogether = 4;
 
 /**
  * The ways to find what one language has for the terms. Passages with a rare word are all found; of words that many have,
  * those passages that have several, since scoring all of them would take the longer the more articles there are.
  */
 export function waysOf(terms: readonly Term[]): Way[] {
+  const [first] = terms;
+  if (!first) return [];
+  const { language, total } = first;
   const known = terms.filter(({ passages }) => passages > 0).toSorted((one, other) => one.passages - other.passages);
-  const rare: Term[] = [];
-  let sum = 0;
-  for (const term of known) {
-    sum += term.passages;
-    if (sum <= budget) rare.push(term);
-  }
-  const common = known.slice(rare.length);
-  const language = terms[0]?.language ?? '';
-  const inText = [...(rare.length > 0 ? [queryOf(rare)] : []), ...choose(common)];
-  const inTitle = common.length > 0 ? choose(known) : [];
-  return [
-    ...[...new Set(inText)].map((query) => ({ language, query, title: false })),
-    ...[...new Set(inTitle)].map((query) => ({ language, query, title: true })),
+  const telling = known.filter(({ passages }) => passages <= Math.max(budget, tellingShare * total));
+  const found = telling.length > 0 ? telling : known.slice(0, 2);
+  const rare = takeWhileBelow(budget, found);
+  const common = found.slice(rare.length);
+  const inText = [
+    ...(rare.length > 0 ? [queryOf(rare)] : []),
+    ...(common.length > 1 ? severalOf(common) : [queryOf(common)]),
   ];
+  const inTitle = common.length > 0 ? [...severalOf(found), queryOf(found)] : [];
+  return [
+    ...inText.map((query) => ({ language, query, title: false })),
+    ...inTitle.map((query) => ({ language, query, title: true })),
+  ].filter(({ query }) => query !== '');
 }
 
-/** Of terms, the rarest first: all of them, the rarest with another one, the rarest. */
-function choose(terms: readonly Term[]): string[] {
+function takeWhileBelow(most: number, terms: readonly Term[]): Term[] {
+  let sum = 0;
+  return terms.filter(({ passages }) => (sum += passages) <= most);
+}
+
+/** Of terms, the rarest first: several of them together, and the rarest with any other. */
+function severalOf(terms: readonly Term[]): string[] {
   const [rarest, ...others] = terms;
-  if (!rarest) return [];
-  const alone = queryOf([rarest]);
-  if (others.length === 0) return [alone];
-  const together = terms.map((term) => `(${queryOf([term])})`).join(' & ');
-  return [together, `(${alone}) & (${queryOf(others)})`, alone];
+  if (!rarest || others.length === 0) return [];
+  const withOther = `(${queryOf([rarest])}) & (${queryOf(others)})`;
+  if (others.length === 1) return [withOther];
+  const together = terms.slice(0, maxTogether).map((term) => `(${queryOf([term])})`);
+  return [together.join(' & '), withOther];
 }
 
 /** The tsquery for one of the words of the terms. */
@@ -47,19 +58,23 @@ export function queryOf(terms: readonly Term[]): string {
   return terms.flatMap(({ word, variants }) => (word === null ? variants : [word, ...variants]).map(quote)).join(' | ');
 }
 
-/** A term as the statement that scores passages reads it; queries are null where there are no words. */
-export function scoredTerm({ language, weight, quality, word, variants }: Term) {
-  const prominent = (found: readonly string[]) => found.map((one) => `${quote(one)}:AB`).join(' | ') || null;
+/** A term as the statement that scores passages reads it; none for a word that no passage has. */
+export function scoredTerm(term: Term) {
+  const { language, weight, quality, word, variants } = term;
   const itself = word === null ? [] : [word];
-  return {
-    language,
-    weight,
-    quality,
-    word: itself.map(quote).join('') || null,
-    variants: variants.map(quote).join(' | ') || null,
-    prominent: prominent(itself),
-    prominent_variants: prominent(variants),
-  };
+  if (itself.length + variants.length === 0) return [];
+  const prominent = (words: readonly string[]) => words.map((one) => `${quote(one)}:AB`).join(' | ') || null;
+  return [
+    {
+      language,
+      weight,
+      quality,
+      word: itself.map(quote).join('') || null,
+      any_word: queryOf([term]),
+      prominent: prominent(itself),
+      any_prominent: prominent([...itself, ...variants]),
+    },
+  ];
 }
 
 function quote(word: string): string {
