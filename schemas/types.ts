@@ -1014,6 +1014,7 @@ export interface Schemas {
 "requests/conversation.update": UpdateConversation
 "requests/delivery.list.query": ListDeliveriesQuery
 "requests/event.list.query": ListEventsQuery
+"requests/event.stream.query": FollowEventsQuery
 "requests/inbox.create": CreateInbox
 "requests/inbox.members": InboxMembers
 "requests/inbox.set-agent-bot": SetAgentBot
@@ -1100,6 +1101,7 @@ export interface Schemas {
 "resources/run": Run
 "resources/sla-policy-list": SLAPolicyList
 "resources/sla-policy": SLAPolicy
+"resources/stream-ticket": StreamTicket
 "resources/team-list": TeamList
 "resources/team": Team
 "resources/webhook-list": WebhookList
@@ -1618,6 +1620,24 @@ conversation_id?: Id
  * Events on a page at most.
  */
 limit?: number
+[k: string]: unknown
+}
+/**
+ * Which events, and where to begin.
+ */
+export interface FollowEventsQuery {
+/**
+ * A cursor of the feed: the stream begins with what is behind it. Last-Event-ID goes before it.
+ */
+after?: string
+/**
+ * Names of events, separated by commas: events with one of them alone.
+ */
+types?: string
+/**
+ * Events of this conversation alone.
+ */
+conversation_id?: Id
 [k: string]: unknown
 }
 /**
@@ -2651,6 +2671,13 @@ actions: {
 export interface SLAPolicyList {
 payload: SLAPolicy[]
 meta: PageMeta
+}
+/**
+ * Opens one stream of events, once and within 30 seconds.
+ */
+export interface StreamTicket {
+ticket: string
+expires_at: UnixTime
 }
 /**
  * The account's webhooks.

@@ -30,6 +30,7 @@ export interface Config {
   readonly bodyLimitBytes: number;
   readonly connections: number;
   readonly connectionsPerAddress: number;
+  readonly eventStreamsPerAccount: number;
   readonly databasePoolMax: number;
   /** Null = a quarter of databasePoolMax. */
   readonly databasePoolEngine: number | null;

@@ -104,6 +104,8 @@ const table = `
   GET    agent_bots/:id/deliveries                                200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    deliveries                                               200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    deliveries/:id                                           200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    events/stream                                            200  200 200  200 403 403   404  404  404   401  401  401 401
+  POST   events/ticket                                            201  201 201  201 403 403   404  404  404   401  401  401 401
 
   GET    /api/v1/profile                                          200  200 200  200 403 403   403  200  200   401  401  401 401
   POST   /api/v1/profile/reset_access_token                       200  200 200  200 403 403   403  200  200   401  401  401 401

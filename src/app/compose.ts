@@ -9,6 +9,7 @@ import { BotRunner } from '../runs/bot-runner.ts';
 import { sendOutbound } from '../runs/doors/send.ts';
 import { WakeCalls, type WakeCall } from '../postgres/wake-calls.ts';
 import { alarmsOf, ringForRetries } from './alarms.ts';
+import { EventStreams } from '../live/streams.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import { modelsOf } from './model-servers.ts';
 import { createServer } from './server.ts';
@@ -17,6 +18,7 @@ import { createServer } from './server.ts';
 export interface Parts extends Mechanisms {
   readonly engine: Engine;
   readonly feed: FeedPump;
+  readonly streams: EventStreams;
   readonly alarms: AlarmClock;
   readonly wakes: WakeCalls;
   readonly http: HttpServer;
@@ -32,14 +34,34 @@ export function compose(mechanisms: Mechanisms): Parts {
   const engine = createEngine(mechanisms, {
     retries: ringForRetries(clock, (moment) => ring('retry-deliveries', moment)),
   });
-  const feed = new FeedPump({ database, pollMs: config.enginePollMs, failed: warn });
+  const streams = new EventStreams({
+    database: databases.requests,
+    secretBox: mechanisms.secretBox,
+    perAccount: config.eventStreamsPerAccount,
+    failed: warn,
+  });
+  const placed = (accounts: readonly number[] | null): void => streams.poke(accounts);
+  const feed = new FeedPump({
+    database,
+    pollMs: config.enginePollMs,
+    failed: warn,
+    placed: (accounts) => {
+      placed(accounts);
+      wakes.tell({ placed: accounts });
+    },
+  });
   const heard = ({ events, plugins: changed, deliveries }: WakeCall): void => {
     if (events) feed.poke();
     if (deliveries === null || deliveries.length > 0) engine.poke(deliveries ?? undefined);
     if (changed) plugins.poke();
   };
-  const wakes = new WakeCalls({ url: options.databaseUrl, failed: warn, ...(servesEngine ? { heard } : {}) });
-  const http = createServer(mechanisms);
+  const wakes = new WakeCalls({
+    url: options.databaseUrl,
+    failed: warn,
+    ...(servesEngine ? { heard } : {}),
+    ...(config.role === 'engine' ? {} : { placed }),
+  });
+  const http = createServer(mechanisms, streams);
   databases.requests.onAnnounced('committed', (committed) => {
     if (servesEngine) heard({ ...committed, plugins: false });
     wakes.tell(committed);
@@ -50,7 +72,7 @@ export function compose(mechanisms: Mechanisms): Parts {
   });
   databases.requests.onAnnounced('snooze', (until) => ring('wake-snoozed', until));
   databases.requests.onAnnounced('call', (at) => ring('call-scheduled', at));
-  return { ...mechanisms, engine, feed, alarms, wakes, http };
+  return { ...mechanisms, engine, feed, streams, alarms, wakes, http };
 }
 
 function createEngine(mechanisms: Mechanisms, { retries }: Pick<EngineOptions, 'retries'>): Engine {

@@ -5,6 +5,7 @@ import { Identities } from '../domain/people/remembered-identities.ts';
 import { FairGate } from '../http/server/fair-gate.ts';
 import { RateLimit } from '../http/server/rate-limit.ts';
 import { createHttpServer, type HttpServer } from '../http/server/server.ts';
+import type { EventStreams } from '../live/streams.ts';
 import { divideConnections } from './connections.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import { serviceUrl } from './welcome.ts';
@@ -15,7 +16,7 @@ const contactWritesPerMinute = 60;
 const formBytes = 16 * 1024;
 
 /** Creates the HTTP server with the operations that this process answers. It does not listen yet. */
-export function createServer(mechanisms: Mechanisms): HttpServer {
+export function createServer(mechanisms: Mechanisms, streams: EventStreams): HttpServer {
   const { options, config, phase, databases, readArchive, replayer, outbound, secretBox, clock, random, mailer, log } =
     mechanisms;
   const http = createHttpServer(
@@ -28,6 +29,7 @@ export function createServer(mechanisms: Mechanisms): HttpServer {
       services: {
         outbound,
         readArchive,
+        streams,
         replay: (recorded) => replayer.replay(recorded),
         secretBox,
         random,

@@ -25,11 +25,11 @@ export async function start(parts: Parts): Promise<Seeded | null> {
     return seedOnce(parts);
   });
   await whenDatabaseIsThere(parts, () => warnOfStrandedBots(database, log));
+  parts.wakes.listen();
   if (parts.servesEngine) {
     parts.plugins.start();
     parts.engine.start();
     parts.feed.start();
-    parts.wakes.listen();
     await whenDatabaseIsThere(parts, () => parts.alarms.start());
   }
   if (!seeded) await checkBootstrapToken(parts);

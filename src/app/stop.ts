@@ -7,7 +7,10 @@ export async function stop(parts: Parts): Promise<void> {
   phase.accepting = false;
   sharedClock.stop();
   await phase.endReload?.();
+  // Their connections would stay open for as long as the shutdown may take.
+  const streamsEnded = parts.streams.stop();
   await Promise.all([
+    streamsEnded,
     closeServer(http.server, config.shutdownTimeoutMs / 2),
     engine.stop(),
     feed.stop(),

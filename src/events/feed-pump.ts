@@ -7,6 +7,8 @@ export interface FeedPumpOptions {
   /** Milliseconds until the first look, and after one that found something; further looks grow rare. */
   pollMs: number;
   failed: (error: unknown) => void;
+  /** Called with the accounts whose feeds have become longer. */
+  placed: (accounts: readonly number[]) => void;
 }
 
 // Waits a moment, so that one transaction places the events of many.
@@ -46,11 +48,11 @@ export class FeedPump {
   }
 
   async #run(): Promise<void> {
-    const { database, failed } = this.#options;
+    const { database, failed, placed } = this.#options;
     while (this.#again && !this.#stopped) {
       await wait(gatherMs);
       this.#again = false;
-      await placeEvents(database, failed).catch(failed);
+      await placeEvents(database, failed, placed).catch(failed);
     }
     this.#rest();
   }

@@ -6,16 +6,21 @@ import { sql } from '../postgres/sql.ts';
 /**
  * Gives all committed events without a position the next positions of their account, in batches; does nothing while another
  * process does. If that fails because an account's events are locked (they are being deleted), places the other accounts'
- * events one account at a time: errors are passed to `failed`, and that account's events wait for the next call.
+ * events one account at a time: errors are passed to `failed`, and that account's events wait for the next call. `placed` is
+ * called after each commit, with the accounts whose feeds are longer now.
  */
-export async function placeEvents(database: Database, failed: (error: unknown) => void): Promise<void> {
+export async function placeEvents(
+  database: Database,
+  failed: (error: unknown) => void,
+  placed: (accounts: readonly number[]) => void = () => undefined,
+): Promise<void> {
   try {
-    return await place(database, null);
+    return await place(database, { accountId: null, placed });
   } catch (error) {
     if (isOutage(error)) throw error;
   }
   const accounts = await sql<{ id: number }>(database.em(), 'SELECT DISTINCT account_id AS id FROM unplaced_events');
-  for (const { id } of accounts) await place(database, id).catch(failed);
+  for (const { id } of accounts) await place(database, { accountId: id, placed }).catch(failed);
 }
 
 /** Whether any committed event waits for its position. */
@@ -42,16 +47,23 @@ const placeStatement = `
     FROM waiting JOIN heads head USING (account_id) WINDOW account AS (PARTITION BY account_id)
   )
   DELETE FROM unplaced_events u USING waiting w WHERE u.event_id = w.event_id AND u.account_id = w.account_id
-  RETURNING u.event_id`;
+  RETURNING u.account_id`;
 
-// Serialized per database: the next batch begins after this one has committed.
-async function placeBatch(em: EntityManager, accountId: number | null): Promise<boolean> {
+// Serialized per database: the next batch begins after this one has committed. Answers the account of each event.
+async function placeBatch(em: EntityManager, accountId: number | null): Promise<number[]> {
   const [lock] = await sql<{ taken: boolean }>(em, 'SELECT pg_try_advisory_xact_lock(7237003) AS taken');
-  if (!lock?.taken) return false;
-  return (await sql(em, placeStatement, [accountId])).length === batch;
+  if (!lock?.taken) return [];
+  return (await sql<{ account_id: number }>(em, placeStatement, [accountId])).map(({ account_id: id }) => id);
 }
 
-async function place(database: Database, accountId: number | null): Promise<void> {
+async function place(
+  database: Database,
+  { accountId, placed }: { accountId: number | null; placed: (accounts: readonly number[]) => void },
+): Promise<void> {
   let more = true;
-  while (more) more = await database.em().transactional((em) => placeBatch(em, accountId));
+  while (more) {
+    const accounts = await database.em().transactional((em) => placeBatch(em, accountId));
+    if (accounts.length > 0) placed([...new Set(accounts)]);
+    more = accounts.length === batch;
+  }
 }

@@ -2,12 +2,21 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Random } from './ports.ts';
 
-/** The holder of a token: a person (`swu_`), a bot (`swb_`), a contact (`swc_`) or the invited person (`swi_`). */
-export type TokenKind = 'user' | 'bot' | 'contact' | 'invitation';
+/**
+ * The holder of a token: a person (`swu_`), a bot (`swb_`), a contact (`swc_`) or the invited person (`swi_`); a ticket
+ * (`swt_`) lets its holder in once.
+ */
+export type TokenKind = 'user' | 'bot' | 'contact' | 'invitation' | 'ticket';
 
-const prefixOf: Record<TokenKind, string> = { user: 'swu_', bot: 'swb_', contact: 'swc_', invitation: 'swi_' };
-const ourPrefix = /^sw[ubci]_/;
-const tokenShape = /^sw[ubci]_[0-9A-Za-z]{49}$/;
+const prefixOf: Record<TokenKind, string> = {
+  user: 'swu_',
+  bot: 'swb_',
+  contact: 'swc_',
+  invitation: 'swi_',
+  ticket: 'swt_',
+};
+const ourPrefix = /^sw[ubcit]_/;
+const tokenShape = /^sw[ubcit]_[0-9A-Za-z]{49}$/;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const entropyBytes = 32;
 /** 62^43 is just above 2^256. */

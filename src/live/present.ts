@@ -10,18 +10,23 @@ export interface Feed {
   dropped: number;
 }
 
-/** The JSON of an event as lists and streams show it (`resources/event`). */
-export function eventJson(secretBox: SecretBox, { accountId, dropped }: Feed, event: FeedEvent): string {
+/** An event as lists and streams show it (`resources/event`), as JSON, and the cursor of the place behind it. */
+export function presentEvent(
+  secretBox: SecretBox,
+  { accountId, dropped }: Feed,
+  event: FeedEvent,
+): { cursor: string; json: string } {
+  const cursor = sealPlace(secretBox, accountId, { position: event.position, floor: dropped });
   const head = JSON.stringify({
     id: event.id,
-    cursor: sealPlace(secretBox, accountId, { position: event.position, floor: dropped }),
+    cursor,
     event: event.name,
     conversation_id: conversationOf(event),
     sequence: event.sequence,
     created_at: unixSeconds(event.createdAt),
   });
   // The body is JSON already, and may be long.
-  return `${head.slice(0, -1)},"payload":${event.payload ?? 'null'}}`;
+  return { cursor, json: `${head.slice(0, -1)},"payload":${event.payload ?? 'null'}}` };
 }
 
 // The event of a deletion has no reference to the deleted row, but its body names it.

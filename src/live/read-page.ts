@@ -75,6 +75,16 @@ export async function readPage(executor: Executor, request: PageRequest): Promis
   return { events, reached: isEnd ? (reached ?? after) : last, kept: { dropped: dropped ?? 0, head: head ?? 0 } };
 }
 
+/** How far the account's feed goes now. */
+export async function readKept(executor: Executor, accountId: number): Promise<Kept> {
+  const [kept] = await sql<Kept>(
+    executor,
+    'SELECT dropped, position AS head FROM event_feed_heads WHERE account_id = $1',
+    [accountId],
+  );
+  return kept ?? { dropped: 0, head: 0 };
+}
+
 const nothing = { reached: null, dropped: null, head: null, found: null };
 
 function parametersOf({ accountId, after, limit, actor, types, conversationId }: PageRequest): unknown[] {

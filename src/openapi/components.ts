@@ -45,9 +45,21 @@ const parameters: Json = {
     description: 'ETags that the caller has: for one that still holds, 304 is answered without a body.',
     schema: text,
   },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: 'The `id` of the last event that was received, to go on behind it. Browsers send it by themselves.',
+    schema: text,
+  },
 };
 
 const securitySchemes: Json = {
+  ticket: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'ticket',
+    description: 'What `POST …/events/ticket` answered: for one stream, within 30 seconds.',
+  },
   contact_token: {
     type: 'apiKey',
     in: 'header',

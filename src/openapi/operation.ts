@@ -22,6 +22,7 @@ export function describeOperation(
     ...pathParameters(path, schemas),
     ...queryParameters(contract, schemas),
     ...headerParameters(traits),
+    ...(contract.stream ? [reference('parameters', 'LastEventId')] : []),
   ];
   const description = [contract.description, told].filter((text) => text !== undefined);
   const operation = {
@@ -32,7 +33,7 @@ export function describeOperation(
     ...(parameters.length > 0 ? { parameters } : {}),
     ...requestBody(contract, schemas),
     responses: responses(contract, traits, schemas),
-    security,
+    security: contract.stream ? [...security, { ticket: [] }] : security,
   };
   return { operation, tag };
 }
@@ -102,7 +103,7 @@ function success(contract: Contract, traits: Traits, schemas: ComponentSchemas):
     description,
     headers: headerReferences(headers),
     content: {
-      'application/json': { schema: schemas.refer(contract.reply) },
+      [contract.stream ? 'text/event-stream' : 'application/json']: { schema: schemas.refer(contract.reply) },
       ...(answersPage(contract) ? { 'text/html': { schema: { type: 'string' } } } : {}),
     },
   };

@@ -13,14 +13,24 @@ export interface WakeCallOptions {
   url: string;
   /** Called with what other processes tell, and with everything (null) whenever something may have been missed. */
   heard?: (call: WakeCall) => void;
+  /** The same for the accounts whose feeds others have made longer; null stands for any account. */
+  placed?: (accounts: readonly number[] | null) => void;
   /** Called with errors of the connection. */
   failed: (error: unknown) => void;
 }
 
 type Told = WakeCall & { deliveries: readonly TouchedEndpoint[] };
 
+/** What is told: to engines, and to those who answer requests. */
+interface News extends Told {
+  /** Accounts with further events in their feeds. */
+  placed: readonly number[];
+}
+
 const everything: WakeCall = { events: true, plugins: true, deliveries: null };
 const channel = 'switchboard_wake';
+// Of its own: engines need not wake for it.
+const feedChannel = 'switchboard_feed';
 // Calls of this time are told together, so that a busy process tells little; a receiver waits for them this long at most.
 const gatherMs = 50;
 const retryMs = 500;
@@ -39,6 +49,7 @@ export class WakeCalls {
   #events = false;
   #plugins = false;
   #deliveries = new Map<string, TouchedEndpoint>();
+  #placed = new Set<number>();
   #telling: Promise<void> | null = null;
   #retry: NodeJS.Timeout | null = null;
 
@@ -55,7 +66,7 @@ export class WakeCalls {
   }
 
   /** Tells the other processes, soon. */
-  tell({ events = false, plugins = false, deliveries = [] }: Partial<Told>): void {
+  tell({ events = false, plugins = false, deliveries = [], placed = [] }: Partial<News>): void {
     if (this.#stopping.signal.aborted) return;
     this.#events ||= events;
     this.#plugins ||= plugins;
@@ -65,6 +76,7 @@ export class WakeCalls {
         endpoint,
       );
     }
+    for (const accountId of placed) this.#placed.add(accountId);
     this.#telling ??= this.#tellAll();
   }
 
@@ -78,21 +90,37 @@ export class WakeCalls {
   }
 
   async #tellAll(): Promise<void> {
-    while (this.#events || this.#plugins || this.#deliveries.size > 0) {
+    for (;;) {
       await wait(gatherMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
-      const told = { events: this.#events, plugins: this.#plugins, deliveries: [...this.#deliveries.values()] };
-      this.#events = false;
-      this.#plugins = false;
-      this.#deliveries = new Map();
+      const calls = this.#take();
+      if (calls.length === 0) break;
       try {
         const client = await this.#connect();
-        await client.query('SELECT pg_notify($1, $2)', [channel, payloadOf(told)]);
+        const [channels, payloads] = [calls.map((call) => call.channel), calls.map((call) => call.payload)];
+        await client.query('SELECT pg_notify(c, p) FROM unnest($1::text[], $2::text[]) AS call (c, p)', [
+          channels,
+          payloads,
+        ]);
       } catch (error) {
         // What could not be told is found by the others when they look.
         this.#options.failed(error);
       }
     }
     this.#telling = null;
+  }
+
+  #take(): { channel: string; payload: string }[] {
+    const told = { events: this.#events, plugins: this.#plugins, deliveries: [...this.#deliveries.values()] };
+    const placed = [...this.#placed];
+    this.#events = false;
+    this.#plugins = false;
+    this.#deliveries = new Map();
+    this.#placed = new Set();
+    const isForEngines = told.events || told.plugins || told.deliveries.length > 0;
+    return [
+      ...(isForEngines ? [{ channel, payload: payloadOf(told) }] : []),
+      ...(placed.length > 0 ? [{ channel: feedChannel, payload: fitting(JSON.stringify(placed), 'null') }] : []),
+    ];
   }
 
   #connect(): Promise<Client> {
@@ -104,7 +132,7 @@ export class WakeCalls {
   }
 
   async #open(): Promise<Client> {
-    const { url, heard, failed } = this.#options;
+    const { url, heard, placed, failed } = this.#options;
     const client = new Client({
       connectionString: url,
       application_name: 'switchboard-wakes',
@@ -114,16 +142,20 @@ export class WakeCalls {
     client.on('error', failed);
     client.once('end', () => {
       this.#connecting = null;
-      if (heard) this.#listenLater();
+      if (heard || placed) this.#listenLater();
     });
     await client.connect();
-    if (!heard) return client;
+    if (!heard && !placed) return client;
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    client.on('notification', ({ processId, payload = '' }) => {
-      if (processId !== rows[0]?.pid) heard(callOf(payload));
+    client.on('notification', ({ channel: from, processId, payload = '' }) => {
+      if (processId === rows[0]?.pid) return;
+      if (from === feedChannel) placed?.(accountsOf(payload));
+      else heard?.(callOf(payload));
     });
-    await client.query(`LISTEN ${channel}`);
-    heard(everything);
+    if (heard) await client.query(`LISTEN ${channel}`);
+    if (placed) await client.query(`LISTEN ${feedChannel}`);
+    heard?.(everything);
+    placed?.(null);
     return client;
   }
 
@@ -135,8 +167,20 @@ export class WakeCalls {
 }
 
 function payloadOf(told: Told): string {
-  const payload = JSON.stringify(told);
-  return Buffer.byteLength(payload) < maxPayloadBytes ? payload : JSON.stringify({ ...told, deliveries: null });
+  return fitting(JSON.stringify(told), JSON.stringify({ ...told, deliveries: null }));
+}
+
+function fitting(payload: string, short: string): string {
+  return Buffer.byteLength(payload) < maxPayloadBytes ? payload : short;
+}
+
+function accountsOf(payload: string): number[] | null {
+  try {
+    const accounts: unknown = JSON.parse(payload);
+    return Array.isArray(accounts) ? (accounts as number[]) : null;
+  } catch {
+    return null;
+  }
 }
 
 function callOf(payload: string): WakeCall {

@@ -7,7 +7,7 @@ import { routes } from '../../src/api/index.ts';
 import { describeApi, listEvents } from '../../src/openapi/document.ts';
 import { componentName } from '../../src/openapi/schemas.ts';
 import { doors } from '../../src/http/route/doors.ts';
-import type { Route } from '../../src/http/route/route.ts';
+import type { Contract, Route } from '../../src/http/route/route.ts';
 import { traitsOf } from '../../src/http/route/traits.ts';
 import { documents } from '../../src/schemas.ts';
 import { TestApp } from '../support/app.ts';
@@ -30,6 +30,8 @@ function follow(document: Any, value: Any): Any {
     .split('/')
     .reduce((at: Any, key: string) => at[key], document);
 }
+
+const replyTypeOf = ({ stream }: Contract) => (stream ? 'text/event-stream' : 'application/json');
 
 describe('the published contract', () => {
   let app: TestApp;
@@ -81,7 +83,7 @@ describe('the published contract', () => {
         Object.keys(operation.responses).filter((code) => code.startsWith('2')),
         title,
       ).to.deep.equal(contract.unchanged ? ['200', status] : [status]);
-      expect(operation.responses[status].content['application/json'].schema, title).to.deep.equal(
+      expect(operation.responses[status].content[replyTypeOf(contract)].schema, title).to.deep.equal(
         schema(contract.reply),
       );
       const bodyType = contract.upload ? 'multipart/form-data' : 'application/json';
@@ -190,7 +192,10 @@ describe('the published contract', () => {
       const title = `${one.method} ${one.path}`;
       if (role === 'anyone') expect(security, title).to.deep.equal([]);
       else if (role === 'visitor' || role === 'contact') expect(schemes, title).to.deep.equal(['contact_token']);
-      else expect(schemes, title).to.deep.equal(['api_access_token', 'bearer']);
+      else {
+        const tickets = one.contract.stream ? ['ticket'] : [];
+        expect(schemes, title).to.deep.equal(['api_access_token', 'bearer', ...tickets]);
+      }
       for (const scheme of schemes) expect(document.components.securitySchemes).to.have.property(scheme);
     }
   });

@@ -40,6 +40,7 @@ const triggered = 'refuse_foreign_agent_bot';
 const globallyUnique: Readonly<Record<string, string>> = {
   inboxes_identifier_unique: 'customers name an inbox without naming an account',
   invitations_token_unique: 'an invitation is looked up by its token alone',
+  stream_tickets_hash_unique: "a ticket is looked up by its hash, and the account it is for must be the path's",
   contact_tokens_hash_unique: 'a customer is looked up by the token alone',
 };
 

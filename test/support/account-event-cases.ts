@@ -47,6 +47,7 @@ export const accountEvents: Record<string, EventCase[]> = {
   'PATCH /api/v1/accounts/:account_id': always,
   'POST inboxes': always,
   'POST runs/:id/replay': always,
+  'POST events/ticket': always,
   'PATCH inboxes/:id': always,
   'DELETE inboxes/:id': [
     ...once,

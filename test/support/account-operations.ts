@@ -99,4 +99,6 @@ export const accountOperations: Record<string, Prepare> = {
   'DELETE webhooks/:id': on(newWebhook),
 
   'GET events': nothing,
+  'GET events/stream': nothing,
+  'POST events/ticket': nothing,
 };

@@ -51,6 +51,13 @@ export interface TestAppOptions {
   log?: Logger;
 }
 
+/** The text of an answer; of one that does not end, a stream of events, nothing. */
+export async function readText(response: Response): Promise<string> {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text();
+  await response.body?.cancel();
+  return '';
+}
+
 // The packages of this repository, read once for all services of a test run.
 let ownRegistry: Promise<Registry> | undefined;
 
@@ -111,7 +118,7 @@ export class TestApp {
       headers: { api_access_token: adminToken, 'content-type': 'application/json', ...headers },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    const text = await response.text();
+    const text = await readText(response);
     return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
   }
 

@@ -1,7 +1,7 @@
 import { createUser, grantToken } from '../../src/domain/people/users.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { newToken } from '../../src/lib/tokens.ts';
-import { TestApp, type TestAppOptions } from './app.ts';
+import { readText, TestApp, type TestAppOptions } from './app.ts';
 import { formOf } from './archives.ts';
 import { Maker, type Bot } from './maker.ts';
 import { addAccount, addPerson, type Person } from './people.ts';
@@ -209,7 +209,7 @@ export class World {
       headers: { ...content.headers, ...this.#headers[name], ...headers },
       ...(body && method !== 'GET' ? { body: content.body } : {}),
     });
-    const text = await response.text();
+    const text = await readText(response);
     const isJson = response.headers.get('content-type')?.includes('json') ?? false;
     const reply: Reply = { status: response.status, text, body: isJson ? JSON.parse(text) : undefined };
     if (path === profileReset && reply.status === 200) {

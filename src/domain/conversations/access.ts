@@ -25,8 +25,10 @@ export function visibleConversations(actor: Actor): string {
   return visibleToAgent;
 }
 
-const visibleToAgent = `(c.inbox_id IN (SELECT inbox_id FROM inbox_members WHERE account_id = $1 AND user_id = $2)
-  OR c.team_id IN (SELECT team_id FROM team_members WHERE account_id = $1 AND user_id = $2))`;
+const visibleTo = (agent: string) =>
+  `(c.inbox_id IN (SELECT inbox_id FROM inbox_members WHERE account_id = $1 AND user_id = ${agent})
+  OR c.team_id IN (SELECT team_id FROM team_members WHERE account_id = $1 AND user_id = ${agent}))`;
+const visibleToAgent = visibleTo('$2');
 const readAsAgent = readerWith(visibleToAgent);
 const agentSees = prepared(`SELECT FROM conversations c WHERE c.account_id = $1 AND c.id = $3 AND ${visibleToAgent}`);
 
@@ -46,6 +48,28 @@ async function admit(executor: Executor, actor: Actor, conversation: Conversatio
   if (!conversation) return missing();
   if (!(await maySee(executor, actor, conversation))) throw unseen();
   return conversation;
+}
+
+// What one agent sees of an inbox and a team, the agent sees of all conversations there.
+const viewers = `
+  WITH asked AS (SELECT id, inbox_id, team_id FROM conversations WHERE account_id = $1 AND id = ANY ($3)),
+  places AS (SELECT DISTINCT inbox_id, team_id FROM asked),
+  seen AS (
+    SELECT c.inbox_id, c.team_id, json_agg(agent.id) AS agents FROM places c CROSS JOIN unnest($2::bigint[]) AS agent (id)
+    WHERE ${visibleTo('agent.id')} GROUP BY c.inbox_id, c.team_id
+  )
+  SELECT asked.id, seen.agents FROM asked JOIN seen
+    ON seen.inbox_id = asked.inbox_id AND seen.team_id IS NOT DISTINCT FROM asked.team_id`;
+
+/** Which of the agents may see each of the conversations; those that none of them sees are left out. */
+export async function findViewers(
+  executor: Executor,
+  accountId: number,
+  { agents, conversations }: { agents: readonly number[]; conversations: readonly number[] },
+): Promise<Map<number, ReadonlySet<number>>> {
+  if (agents.length === 0 || conversations.length === 0) return new Map();
+  const rows = await sql<{ id: number; agents: number[] }>(executor, viewers, [accountId, agents, conversations]);
+  return new Map(rows.map((row) => [row.id, new Set(row.agents)]));
 }
 
 /** Whether the account has the conversation, whoever may see it. */

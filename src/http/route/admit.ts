@@ -1,12 +1,13 @@
 import type { Context } from 'koa';
 import type { Database } from '../../postgres/database.ts';
-import { findPrincipal, type Principal } from '../../domain/people/identity.ts';
+import { findPrincipal, type Identity, type Principal } from '../../domain/people/identity.ts';
+import { redeemStreamTicket } from '../../domain/people/stream-tickets.ts';
 import type { Identities } from '../../domain/people/remembered-identities.ts';
 import { ApiError, forbidden } from '../../errors.ts';
 import { transact, transactOutside, type OuterTransaction, type Transact } from '../../events/transaction.ts';
 import { addressKey, type RateLimit } from '../server/rate-limit.ts';
 import { admitVisitor } from './admit-visitor.ts';
-import { authenticate, enterAccount } from './authenticate.ts';
+import { authenticate, enterAccount, tokenOf } from './authenticate.ts';
 import { Proof, type Admitted, type OutsideServices } from './call.ts';
 import { readPath } from './read-request.ts';
 import { factsOf, type DoorName, type Role } from './roles.ts';
@@ -34,6 +35,8 @@ interface Admission {
   recall: boolean;
   /** The call was admitted before, and counted. */
   isAgain?: boolean;
+  /** A ticket in the query admits as well as a token. */
+  takesTickets?: boolean;
 }
 
 type Admit = (ctx: Context, admission: Admission, options: AdmissionOptions) => Promise<Admitted>;
@@ -52,8 +55,9 @@ async function identify<Found>(
   ctx: Context,
   options: AdmissionOptions,
   find: (tokenHash: Buffer) => Promise<Found | null>,
+  token = tokenOf(ctx),
 ): Promise<Found> {
-  return authenticate(ctx, find).catch(async (error: unknown) => {
+  return authenticate(token, find).catch(async (error: unknown) => {
     if (error instanceof ApiError) await options.failures.consume(ctx, addressKey(ctx));
     throw error;
   });
@@ -77,18 +81,36 @@ async function admitToAccount(ctx: Context, admission: Admission, options: Admis
   const call = openCall(options);
   const accountId = readAccountId(ctx);
   let isRecalled = false;
-  const identity = await identify(ctx, options, async (tokenHash) => {
+  const find = async (tokenHash: Buffer): Promise<Identity | null> => {
     const recalled = admission.recall ? identities.recall(tokenHash, accountId) : null;
     isRecalled = recalled !== null;
     return recalled ?? identities.read(call.em, tokenHash, accountId);
-  });
+  };
+  const ticket = admission.takesTickets ? ticketOf(ctx) : null;
+  const identity = await (ticket === null
+    ? identify(ctx, options, find)
+    : identify(ctx, options, (ticketHash) => findByTicket({ ticketHash, accountId }, call, find), ticket));
   const { principal } = identity;
   if (!admission.isAgain) await count(ctx, admission, options, principal);
   const params = readPath(ctx.params);
   const proof = isRecalled ? new Proof(identities, identity) : null;
   const scope = { ...enterAccount(identity, admission.role), proof };
   const transactHere: Transact = (work) => transact(database, scope, work);
-  return { ...call, principal, params, ...scope, transact: transactHere };
+  return { ...call, principal, identity, params, ...scope, transact: transactHere };
+}
+
+// A token in a header goes before a ticket, which would be used up.
+function ticketOf(ctx: Context): string | null {
+  return tokenOf(ctx) === '' ? new URLSearchParams(ctx.querystring).get('ticket') : null;
+}
+
+async function findByTicket(
+  ticket: { ticketHash: Buffer; accountId: number | null },
+  { em, now }: ReturnType<typeof openCall>,
+  find: (tokenHash: Buffer) => Promise<Identity | null>,
+): Promise<Identity | null> {
+  const tokenHash = await redeemStreamTicket(em, ticket, now);
+  return tokenHash && find(tokenHash);
 }
 
 // The path is read after the authentication; nobody belongs to an account whose id is none.

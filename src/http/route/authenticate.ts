@@ -8,22 +8,19 @@ import { factsOf, type Role } from './roles.ts';
 
 const maxTokenLength = 256;
 
-/**
- * What `find` finds by the SHA-256 of the request's token. Errors: 401 without a token or with one that it does not find.
- */
+/** What `find` finds by the SHA-256 of a token. Errors: 401 without a token or with one that it does not find. */
 export async function authenticate<Found>(
-  ctx: Context,
+  token: string,
   find: (tokenHash: Buffer) => Promise<Found | null>,
 ): Promise<Found> {
-  const token = tokenOf(ctx);
   if (token === '' || token.length > maxTokenLength || looksForged(token)) throw unauthenticated();
   const found = await find(hashToken(token));
   if (!found) throw unauthenticated();
   return found;
 }
 
-// Many proxies drop headers with underscores, hence the other two spellings.
-function tokenOf(ctx: Context): string {
+/** The access token of a request, or ''. Many proxies drop headers with underscores, hence the other two spellings. */
+export function tokenOf(ctx: Context): string {
   const bearer = /^Bearer +(\S+)$/i.exec(ctx.get('authorization'))?.[1] ?? '';
   return ctx.get('api_access_token') || ctx.get('api-access-token') || bearer;
 }

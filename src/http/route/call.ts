@@ -6,6 +6,7 @@ import type { Named } from '../../records/conversation.ts';
 import type { Actor, OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
 import type { Executor } from '../../postgres/sql.ts';
 import type { Mail } from '../../lib/mail.ts';
+import type { EventStreams } from '../../live/streams.ts';
 import type { OutboundHttp } from '../../outbound/http.ts';
 import type { Replayer } from '../../runs/replayer.ts';
 import type { Random } from '../../lib/ports.ts';
@@ -19,6 +20,8 @@ export interface Services {
   random: Random;
   /** Sends a mail after the transaction has committed. */
   mail: (tx: Transaction, mail: Mail) => void;
+  /** The open streams of events. */
+  streams: EventStreams;
   /** The URL at which people reach the service, without a trailing slash. */
   publicUrl: () => string;
   /** True once the start sequence has completed. */
@@ -90,6 +93,8 @@ export class Proof {
 /** A call in an account, by one of its agents or bots. */
 interface AccountCall extends OpenedCall {
   principal: Principal;
+  /** How the caller was identified. */
+  identity: Identity;
   account: Named;
   actor: Actor;
   /** Null for a caller who was looked up for this call. */
@@ -106,7 +111,7 @@ interface PlatformCall extends OpenedCall {
 }
 
 /** A call under /public: by a contact of the inbox in the path, or by a visitor who may become one. */
-interface VisitorCall extends Omit<AccountCall, 'principal' | 'proof'> {
+interface VisitorCall extends Omit<AccountCall, 'principal' | 'identity' | 'proof'> {
   visit: Visit;
 }
 

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { SchemaName, Shape } from '../../schemas.ts';
 import type { Calls, ParametersOf, Sent } from './call.ts';
 import type { DoorName, RoleAt } from './roles.ts';
@@ -56,6 +57,22 @@ function door<Door extends DoorName>() {
   };
 }
 
+/** A call that opens a stream; `lastEventId` is what the client says it has seen. */
+type StreamCall<Path extends string, Query> = CallOf<'account', Path, undefined, Query> & {
+  lastEventId: string | null;
+};
+
+/** A row whose answer is a stream of events: the handler finds where it begins, and returns what opens it. */
+function stream<Path extends `${Beginnings['account']}${string}`, Query extends SchemaName>(
+  [method, path, summary]: readonly [method: 'GET', path: Path, summary: string],
+  terms: Pick<Contract, 'errors' | 'description'> & { role: RoleAt<'account'>; reply: SchemaName; query: Query },
+  handle: (call: StreamCall<Path, Query>) => Promise<() => Readable>,
+): Route {
+  // Safe: only calls of the row's own path and contract reach its handler (serve-stream.ts).
+  const steps = { handle } as unknown as Route['steps'];
+  return { method, path, contract: { ...terms, summary, stream: true }, steps };
+}
+
 /**
  * Make the rows of the route table: `doors.account([method, path, summary], contract, handler or steps)`. Path
  * parameters are typed by the path's text; body, query and answer by the contract's schemas; the call by the door.
@@ -65,4 +82,5 @@ export const doors = {
   platform: door<'platform'>(),
   visitor: door<'visitor'>(),
   open: door<'open'>(),
+  stream,
 };

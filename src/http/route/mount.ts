@@ -14,6 +14,7 @@ import { addressKey } from '../server/rate-limit.ts';
 import { readCheckedBody, readQuery, type BodyLimits } from './read-request.ts';
 import { factsOf } from './roles.ts';
 import { Unchanged, type Contract, type Route } from './route.ts';
+import { serveStream } from './serve-stream.ts';
 import type { FairGate, Party } from '../server/fair-gate.ts';
 import { traitsOf, type Traits } from './traits.ts';
 
@@ -61,7 +62,8 @@ async function serveChecked(ctx: Context, served: Served): Promise<void> {
 }
 
 async function serve(ctx: Context, served: Served): Promise<void> {
-  const { route, traits } = served;
+  const { route, traits, options } = served;
+  if (route.contract.stream) return serveStream(ctx, route, options);
   const reply = await reach(ctx, served);
   if (reply.replayed) ctx.set('idempotency-replayed', 'true');
   if (route.contract.cacheable) ctx.set('cache-control', 'no-cache');

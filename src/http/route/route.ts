@@ -40,6 +40,11 @@ export interface Contract {
   unchanged?: true;
   /** Statuses of refusals, in addition to those that follow from the rest of the contract. */
   errors?: readonly number[];
+  /**
+   * Answers a stream of server-sent events, whose data is of the schema `reply`; `handle` returns a function that opens it.
+   * Web pages may call it with a ticket.
+   */
+  stream?: true;
   /** The operation does not use the database, so it does not wait for a place in the gate. */
   needsNoDatabase?: true;
   /** Clients may cache the answer if they revalidate it each time; the handler always returns the same object. */

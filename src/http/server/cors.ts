@@ -16,6 +16,7 @@ const allowHeaders = [
   'idempotency-key',
   'if-match',
   'if-none-match',
+  'last-event-id',
   'x-contact-token',
   'x-request-id',
 ];

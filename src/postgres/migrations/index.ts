@@ -29,6 +29,7 @@ import { RunErasure } from './20261122-run-erasure.ts';
 import { StaleDeliveries } from './20261122-stale-deliveries.ts';
 import { ModelServers } from './20261122-model-servers.ts';
 import { DeliveryLog } from './20261122-delivery-log.ts';
+import { StreamTickets } from './20261122-stream-tickets.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -62,6 +63,7 @@ export const migrations = [
   { name: '20261122-stale-deliveries', class: StaleDeliveries },
   { name: '20261122-model-servers', class: ModelServers },
   { name: '20261122-delivery-log', class: DeliveryLog },
+  { name: '20261122-stream-tickets', class: StreamTickets },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

@@ -1,0 +1,41 @@
+import type { Identity } from './identity.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
+
+/** A person who is in an account by a token for as long as nobody ends either. */
+export interface Standing {
+  tokenHash: Buffer;
+  accountId: number;
+  /** The seat. */
+  agentId: number;
+  role: 'administrator' | 'agent';
+}
+
+/** The standing of a person who was just identified in an account. */
+export function standingOf({ tokenHash, accountId, entry }: Identity): Standing {
+  const { id: agentId, role } = entry?.entrant ?? {};
+  if (accountId !== null && agentId !== undefined && role) return { tokenHash, accountId, agentId, role };
+  throw new Error('Only people have a standing');
+}
+
+/** Those who still hold their token, their seat and their role, by one statement. */
+export async function findStanding<Held extends Standing>(
+  executor: Executor,
+  held: readonly Held[],
+): Promise<Set<Held>> {
+  if (held.length === 0) return new Set();
+  const rows = await sql<{ place: number }>(
+    executor,
+    `SELECT h.place FROM unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::text[]) WITH ORDINALITY
+       AS h (token_hash, account_id, agent_id, role, place)
+     JOIN access_tokens k ON k.token_hash = h.token_hash
+     JOIN seats s ON s.account_id = h.account_id AND s.id = h.agent_id AND s.person_id = k.user_id AND s.left_at IS NULL
+     JOIN agents g ON g.account_id = h.account_id AND g.user_id = s.id AND g.role = h.role`,
+    [
+      held.map(({ tokenHash }) => tokenHash),
+      held.map(({ accountId }) => accountId),
+      held.map(({ agentId }) => agentId),
+      held.map(({ role }) => role),
+    ],
+  );
+  return new Set(rows.flatMap(({ place }) => held[place - 1] ?? []));
+}

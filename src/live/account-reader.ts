@@ -1,0 +1,120 @@
+import { findViewers } from '../domain/conversations/access.ts';
+import { findStanding } from '../domain/people/standing.ts';
+import type { Database } from '../postgres/database.ts';
+import type { Place } from './cursor.ts';
+import type { EventStream, WrittenEvent } from './event-stream.ts';
+import { readPage, type FeedEvent, type FeedPage, type Kept } from './read-page.ts';
+
+/** What an account's reader works with. */
+export interface ReaderOptions {
+  accountId: number;
+  database: Database;
+  /** Runs a read when it is its turn: all accounts of the process share few connections. */
+  inTurn: <Result>(read: () => Promise<Result>) => Promise<Result>;
+  /** The bytes of an event on a stream. */
+  write: (event: FeedEvent, kept: Kept) => Buffer;
+  failed: (error: unknown) => void;
+}
+
+const pageSize = 200;
+
+/**
+ * Reads an account's feed for all its streams in this process: pages of what is new, and in between pages for those that are
+ * behind, each page for every stream that is within it.
+ */
+export class AccountReader {
+  /** The streams it reads for. */
+  readonly streams = new Set<EventStream>();
+  readonly #options: ReaderOptions;
+  #head = Infinity;
+  #isPoked = false;
+  #isReading = false;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Announces that there may be new events. */
+  poke(): void {
+    this.#isPoked = true;
+    this.resume();
+  }
+
+  /** Goes on with the streams that are behind and have room. */
+  resume(): void {
+    if (!this.#isReading) void this.#read();
+  }
+
+  /** Whether the feed, which goes so far, is not read up to its end. */
+  isBehind(head: number): boolean {
+    return head !== this.#head;
+  }
+
+  async #read(): Promise<void> {
+    this.#isReading = true;
+    try {
+      for (;;) {
+        // New events go first: who is far behind does not hold up the others.
+        if (this.#isPoked) await this.#readFor((positions) => Math.max(...positions));
+        const isLate = this.#ready().some(({ place }) => place.position < this.#head);
+        if (isLate) await this.#readFor((positions) => Math.min(...positions));
+        else if (!this.#isPoked) break;
+      }
+    } catch (error) {
+      // The next look (streams.ts) finds this reader behind, and pokes it.
+      this.#head = Infinity;
+      this.#options.failed(error);
+    }
+    this.#isReading = false;
+  }
+
+  #ready(): EventStream[] {
+    return [...this.streams].filter(({ hasRoom }) => hasRoom);
+  }
+
+  /** Reads one page behind the place that is chosen among those of the streams with room, and gives it to them. */
+  async #readFor(choose: (positions: number[]) => number): Promise<void> {
+    this.#isPoked = false;
+    const ready = this.#ready();
+    if (ready.length === 0) return;
+    const after = choose(ready.map(({ place }) => place.position));
+    const { accountId, database, inTurn } = this.#options;
+    const concerned = ready.filter(({ place }) => place.position >= after);
+    const { page, written } = await inTurn(async () => {
+      const read = await readPage(database.em(), { accountId, after, limit: pageSize });
+      return { page: read, written: await this.#prepare(read, concerned) };
+    });
+    this.#head = page.kept.head;
+    const reached: Place = { position: page.reached, floor: page.kept.dropped };
+    for (const stream of concerned) {
+      // What it missed was deleted meanwhile: the client is told when it comes back with its cursor.
+      if (isTooLate(stream.place, page.kept)) stream.close();
+      else stream.give(written, reached);
+    }
+  }
+
+  // Who may see the events is asked after they were read: whoever lost a token or a place before they were committed does
+  // not get them.
+  async #prepare({ events, kept }: FeedPage, streams: readonly EventStream[]): Promise<WrittenEvent[]> {
+    if (events.length === 0) return [];
+    const { accountId, database, write } = this.#options;
+    const standing = await findStanding(
+      database.em(),
+      streams.map((stream) => stream.standing),
+    );
+    for (const stream of streams) if (!standing.has(stream.standing)) stream.close();
+    const agents = new Set([...standing].filter(({ role }) => role === 'agent').map(({ agentId }) => agentId));
+    const conversations = new Set(events.flatMap(({ conversationId }) => conversationId ?? []));
+    const asked = { agents: [...agents], conversations: [...conversations] };
+    const viewers = await findViewers(database.em(), accountId, asked);
+    return events.map((event) => ({
+      ...event,
+      bytes: write(event, kept),
+      viewers: event.conversationId === null ? undefined : viewers.get(event.conversationId),
+    }));
+  }
+}
+
+function isTooLate({ position, floor }: Place, { dropped }: Kept): boolean {
+  return position < dropped && floor < dropped;
+}
