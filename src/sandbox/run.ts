@@ -119,7 +119,7 @@ export interface RunRequest {
   onWait?: () => () => void;
 }
 
-/** How a run ended; bots/README.md explains each outcome to authors. */
+/** How a run ended; docs/plugins.md explains each outcome to authors. */
 export type RunOutcome =
   | 'ok'
   | 'no_handler'

@@ -13,7 +13,7 @@ import { installElsewhere, packProject } from '../support/packed.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const page = readFileSync(join(root, 'docs/plugins.md'), 'utf8');
 /** What `installElsewhere` does in place of these, since tests have no network. */
-const setup = /^(?:git clone |mkdir \.\.\/my-bots |npm install )/;
+const setup = /^(?:npm ci |mkdir \.\.\/my-bots |npm install )/;
 /** Runs until it is told to end. */
 const start = 'npx switchboard start';
 
@@ -27,6 +27,11 @@ function commandsOf(markdown: string): string[] {
 function membersOf(source: string, name: string): string[] {
   const body = new RegExp(`export interface ${name}\\b[^{]*\\{\\n(.*?)\\n\\}`, 's').exec(source)?.[1] ?? '';
   return [...body.matchAll(/^ {2}(?:readonly )?(\w+)[?(:<]/gm)].map(([, member]) => member ?? '');
+}
+
+/** The properties of `permissions` in the schema of plugin.json. */
+function permissionsOf(schema: string): object {
+  return (JSON.parse(schema) as { $defs: { permissions: { properties: object } } }).$defs.permissions.properties;
 }
 
 async function isReady(url: string): Promise<boolean> {
@@ -85,6 +90,11 @@ describe('docs/plugins.md', function () {
     for (let look = 0; look < 300 && !(await isReady(`http://127.0.0.1:${port}`)); look += 1) await sleep(200);
     const played = await run(commands.slice(begin + 1));
     expect(played).to.include('Welcome, there! How can I help?'.replace('there', 'Kim'));
+    expect(played).to.match(/^Run \d+ ended as recorded: ok, with the same 2 actions\.$/m);
+    expect(played)
+      .to.include('What can I do for you?')
+      .and.match(/: [1-9]\d* would end otherwise/);
+    expect(played).to.include('hello 0.2.0 is installed.').and.include('hello 0.1.0 runs.');
   });
 
   it('has every member of ctx, with an example', () => {
@@ -96,6 +106,26 @@ describe('docs/plugins.md', function () {
       const row = rows.find((line) => new RegExp(`^\\| \`ctx\\.${member}\\b`).test(line));
       expect(row, member).to.match(new RegExp(`\\|.*\\|.*ctx\\.${member}\\b`));
     }
+  });
+
+  it("has every outcome, permission, limit and command, and no address that is nobody's", () => {
+    const names = (file: string, pattern: RegExp) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(pattern)].map(([, name]) => name ?? '');
+    const outcomes = /export type RunOutcome =([^;]+);/.exec(
+      readFileSync(join(root, 'src/sandbox/run.ts'), 'utf8'),
+    )?.[1];
+    const wanted = [
+      ...[...(outcomes ?? '').matchAll(/'(\w+)'/g)].map(([, name]) => name ?? ''),
+      ...Object.keys(permissionsOf(readFileSync(join(root, 'schemas/runtime/plugin.json'), 'utf8'))),
+    ];
+    expect(wanted).to.include.members(['queue_full', 'storage', 'forward']).and.have.length.above(25);
+    for (const name of wanted) expect(page, name).to.include(`\`${name}\``);
+    const commands = ['plugin-commands.ts', 'plugin/author-commands.ts', 'plugin/run-commands.ts'].flatMap((file) =>
+      names(`src/cli/${file}`, /(?:ommand\(plugin|of\(parent), '(\w+)'/g),
+    );
+    expect(commands).to.include.members(['new', 'rollback', 'backtest']).and.have.length.above(14);
+    for (const command of commands) expect(page, command).to.match(new RegExp(`\\b${command}\\b`));
+    expect(page).to.not.match(/git clone|example\.com\b/);
   });
 
   it('has every member of a simulation', () => {

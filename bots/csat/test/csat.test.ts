@@ -57,6 +57,25 @@ test('does not ask once a person has taken over', async () => {
   sim.expectSilence();
 });
 
+test('does not ask where a person has led the conversation, though that person resolved it', async () => {
+  const sim = await simulate(bot);
+  await sim.customer('Where is my parcel?');
+  await sim.human.says('It comes tomorrow');
+  await sim.human.resolves();
+  await sim.advance(hour);
+  sim.expectSilence();
+});
+
+test('asks where the person has given the conversation back before resolving it', async () => {
+  const sim = await simulate(bot);
+  await sim.customer('Where is my parcel?');
+  await sim.human.says('It comes tomorrow');
+  await sim.human.givesBack();
+  await sim.human.resolves();
+  await sim.advance(hour);
+  sim.expectReply(/How did we do/);
+});
+
 test('keeps the average of the account', async () => {
   const sim = await resolved();
   await sim.advance(hour);
