@@ -435,7 +435,7 @@ description: (string | null)
 kind: ("webhook" | "plugin")
 avatar_url: (string | null)
 /**
- * Where a webhook bot is sent its events; null for plugins and system bots.
+ * Where a webhook bot is sent its events, or a bot inside the service forwards them; null for system bots.
  */
 outgoing_url: (string | null)
 /**
@@ -448,11 +448,15 @@ config: Attributes
  */
 events: string[]
 /**
+ * Whether the bot is told of outgoing messages, its own included.
+ */
+hear_own: boolean
+/**
  * Why the service tells the bot nothing any more and gives its conversations to people, or null. Of a webhook bot: what its server did; setting outgoing_url has the service try again. Of a plugin's bot: `plugin_missing`, `plugin_disabled`, or `config_invalid` (the version that runs refuses its settings: set others).
  */
 disabled_reason: (string | null)
 /**
- * How deliveries to the bot's server go; null for bots that run inside the service.
+ * How deliveries to the bot's server go; null for bots without one.
  */
 circuit: (Circuit | null)
 /**
@@ -1300,9 +1304,20 @@ description?: (string | null)
  */
 avatar_url?: (string | null)
 /**
- * Where a webhook bot is sent its events: https.
+ * Where a webhook bot is sent its events, or a bot inside the service forwards them: https.
  */
 outgoing_url?: string
+/**
+ * What a webhook bot is told of; by default everything. A bot inside the service is told what its manifest asks for.
+ * 
+ * @minItems 1
+ * @maxItems 5
+ */
+events?: ("message_created" | "message_updated" | "conversation_opened" | "conversation_resolved" | "webwidget_triggered")[]
+/**
+ * Whether a webhook bot is told of outgoing messages, its own included; by default it is.
+ */
+hear_own?: boolean
 /**
  * Settings of a plugin, as its manifest says.
  */
@@ -1336,9 +1351,20 @@ description?: (string | null)
  */
 avatar_url?: (string | null)
 /**
- * Where a webhook bot is sent its events: https.
+ * Where a webhook bot is sent its events, or a bot inside the service forwards them: https.
  */
 outgoing_url?: string
+/**
+ * What a webhook bot is told of; by default everything. A bot inside the service is told what its manifest asks for.
+ * 
+ * @minItems 1
+ * @maxItems 5
+ */
+events?: ("message_created" | "message_updated" | "conversation_opened" | "conversation_resolved" | "webwidget_triggered")[]
+/**
+ * Whether a webhook bot is told of outgoing messages, its own included; by default it is.
+ */
+hear_own?: boolean
 /**
  * Settings of a plugin, as its manifest says.
  */

@@ -83,13 +83,14 @@ function createEngine(mechanisms: Mechanisms, { retries }: Pick<EngineOptions, '
   const openSecret = (sealed: string) => secretBox.open(sealed);
   const botRunner = new BotRunner({ database, plugins, sandbox, clock, random, log, doors, openSecret });
   const ways = { database, random, clock, secretBox, outbound, holdAttempts, log, failed: warn };
-  const [toServer, toRun] = [toBotServer(ways), toPlugin({ ...ways, botRunner })];
+  const toServer = toBotServer(ways);
+  const toRun = toPlugin({ ...ways, botRunner, forward: toServer });
   return new Engine({
     database,
     random,
     deliver: {
       webhook: toWebhook(ways),
-      bot: (claimed, standing, onWait) => (claimed.endpoint.url === null ? toRun : toServer)(claimed, standing, onWait),
+      bot: (claimed, standing, onWait) => (claimed.endpoint.runs ? toRun : toServer)(claimed, standing, onWait),
     },
     inFlight: { webhook: config.engineInFlight, bot: config.engineInFlight },
     room: { total: config.waitingRuns, perAccount: config.waitingRunsPerAccount },

@@ -83,9 +83,9 @@ async function endDefective(options: AttemptOptions, claimed: Claimed): Promise<
   const note = `The bot left no result ${maxClaims} times (defect). Please take over.`;
   const { account, endpoint } = claimed;
   let quarantine: Quarantine | null = null;
-  // For a plugin bot the missing result counts as a failed run; a webhook bot is judged by its circuit.
+  // A missing result of a plugin counts as a failed run; a bot's server is judged by its circuit.
   const judge = async (tx: Transaction): Promise<void> => {
-    if (endpoint.url === null) quarantine = await countFailedRun(tx, endpoint.id, 'defect');
+    if (endpoint.runs) quarantine = await countFailedRun(tx, endpoint.id, 'defect');
   };
   const isOurs = await giveToPeople(options, { claimed, verdict, note, judge });
   if (isOurs && quarantine)

@@ -2,6 +2,7 @@ import { isForSpeakers, silenceOfBot } from '../domain/conversations/arbiter.ts'
 import { findConversation } from '../records/conversation-rows.ts';
 import { attempts, type AttemptOptions, type Deliver, type Made } from './attempt.ts';
 import { calleeOf, whyGivenUp } from './core/refusal.ts';
+import { goneStatus } from './core/retry.ts';
 import type { DueEndpoint } from './core/slots.ts';
 import { withoutAttempt, type Verdict } from './core/verdict.ts';
 import { giveToPeople } from './give-to-people.ts';
@@ -11,7 +12,10 @@ import type { Claimed } from './queue/claim.ts';
 
 type Options = AttemptOptions & LearningOptions & PostOptions;
 
-/** Delivers to webhook bots by a signed POST. When a bot cannot be reached, people get the conversation. */
+/**
+ * Delivers to the servers of bots by a signed POST. When a customer waits for a bot that cannot be reached, people get the
+ * conversation.
+ */
 export function toBotServer(options: Options): Deliver {
   const call = async (claimed: Claimed, standing: DueEndpoint): Promise<Made> => {
     const unmade = { isSettled: false, outcome: 'skipped', detail: null } as const;
@@ -19,16 +23,23 @@ export function toBotServer(options: Options): Deliver {
     if (silence !== null) return { ...unmade, verdict: withoutAttempt('cancelled', silence) };
     const reason = whyGivenUp(claimed.endpoint, standing);
     if (reason !== null) {
+      if (!isAwaited(claimed)) return { ...unmade, verdict: withoutAttempt('exhausted', reason) };
       const note = { bot_disabled: disabledNote(claimed), circuit_open: silentNote }[reason];
       return giveUp(options, claimed, { ...unmade, verdict: withoutAttempt('exhausted', reason), note });
     }
     const posted = await post(claimed, calleeOf(claimed.endpoint), options);
     const { verdict } = posted;
     if (verdict?.state !== 'exhausted') return posted;
+    if (!isAwaited(claimed) && verdict.status !== goneStatus) return posted;
     const note = `The bot could not be reached (${verdict.errorCode ?? verdict.status}). Please take over.`;
     return giveUp(options, claimed, { ...posted, verdict, note });
   };
   return attempts(options, { call, learn: learning(options) });
+}
+
+// Whether somebody may wait for what the bot says to the event. A bot that misses the others can still answer the next one.
+function isAwaited({ event: { name } }: Claimed): boolean {
+  return name.startsWith('message_') || name === 'webwidget_triggered';
 }
 
 const silentNote = 'The bot has not answered anybody for a while. Please take over.';

@@ -4,32 +4,58 @@ import type { EndpointOutcome } from './core/circuit.ts';
 import type { Verdict } from './core/verdict.ts';
 import type { Claimed } from './queue/claim.ts';
 import { finishedWith, settleDelivery, unlessStale } from './queue/finish.ts';
+import { forwardDelivery } from './queue/forward.ts';
 
-/** Delivers to plugin bots by a run, which settles the delivery in the transaction of its effects. */
-export function toPlugin(options: AttemptOptions & { botRunner: BotRunner }): Deliver {
-  return attempts(options, { call: (claimed, _, onWait) => runOn(claimed, options, onWait) });
+interface Options extends AttemptOptions {
+  botRunner: BotRunner;
+  /** Delivers to the bot's server what the bot forwards. */
+  forward: Deliver;
 }
+
+/**
+ * Delivers to plugin bots by a run, which settles the delivery in the transaction of its effects. A run that forwards its
+ * event leaves it claimed; the same attempt goes on to the bot's server, and so do those that follow it.
+ */
+export function toPlugin(options: Options): Deliver {
+  return async (claimed, standing, onWait) => {
+    let isForwarded = false;
+    const call = async (): Promise<Made> => {
+      const made = await runOn(claimed, options, onWait);
+      isForwarded = made === 'forwarded';
+      return made === 'forwarded' ? unsettled : made;
+    };
+    const attempted = await attempts(options, { call })(claimed, standing, onWait);
+    if (!isForwarded) return attempted;
+    const endpoint = { ...claimed.endpoint, runs: false };
+    return options.forward({ ...claimed, failures: 0, claims: 1, endpoint }, standing, onWait);
+  };
+}
+
+// Of a delivery whose verdict is not this attempt's to give.
+const unsettled: Made = { verdict: null, isSettled: true, outcome: 'skipped', detail: null };
 
 async function runOn(
   claimed: Claimed,
-  { botRunner, holdAttempts }: AttemptOptions & { botRunner: BotRunner },
+  { botRunner, holdAttempts }: Options,
   onWait?: OnWait,
-): Promise<Made> {
+): Promise<Made | 'forwarded'> {
   const { account, event, endpoint, body, attempt, failures } = claimed;
   const { id, name, conversationId, depth } = event;
   if (conversationId === null) throw new Error('A bot hears only of conversations');
   const told = { id, name, conversationId, depth };
   const waits = onWait ? { onWait } : {};
   const input = { account, botId: endpoint.id, event: told, body, attempt, failures, ...waits };
-  let made: Made = { verdict: null, isSettled: true, outcome: 'skipped', detail: null };
+  let made: Made | 'forwarded' = unsettled;
   const isOurs = await unlessStale(() =>
-    botRunner.handle(input, (tx, { detail = null, ...rest }) => {
+    botRunner.handle(input, (tx, { detail = null, forwards = false, ...rest }) => {
+      made = 'forwarded';
+      if (forwards) return forwardDelivery(tx, claimed);
       const verdict: Verdict = { status: null, responseBody: null, wire: null, ...rest };
       settleDelivery(tx, finishedWith(claimed, verdict), holdAttempts);
       made = { verdict, isSettled: true, outcome: outcomeOfRun(verdict), detail };
     }),
   );
-  return isOurs ? made : { ...made, verdict: null, outcome: 'skipped' };
+  return isOurs ? made : unsettled;
 }
 
 // A full queue is not the plugin's fault.

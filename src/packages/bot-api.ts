@@ -219,8 +219,9 @@ export interface Context<Config = JsonObject> {
     search(query: string, options?: { limit?: number }): Promise<Passage[]>;
   };
   /**
-   * Sends the event to the server that the account has set for the bot. Needs `permissions.forward`; rejects with the code
-   * `unavailable` where there is none. `await ctx.forward()`
+   * Sends the event to the server that the account has set for the bot (`outgoing_url`): signed, once the run's actions are
+   * committed, and again on the schedule of bots until it arrives. Needs `permissions.forward`; rejects with the code
+   * `unavailable` where there is no server. `await ctx.forward()`
    */
   forward(): Promise<unknown>;
   /** Writes to the log of the run: at most 100 lines, 1,024 characters each, 16,384 in all; the rest is left out. */

@@ -14,6 +14,8 @@ export interface BotToRun {
   config: Record<string, unknown>;
   /** Its secrets by name, sealed. */
   secrets?: Readonly<Record<string, string>>;
+  /** Whether its account has set a server for it; absent for none. */
+  hasServer?: boolean;
 }
 
 interface BotRow {
@@ -23,11 +25,13 @@ interface BotRow {
   run_bot_plugin: string | null;
   run_bot_config: Record<string, unknown>;
   run_bot_secrets: Record<string, string>;
+  run_bot_has_server: boolean;
 }
 
 const statement = prepared(`
   SELECT ${columns}, r.id AS run_bot_id, r.name AS run_bot_name, r.avatar_url AS run_bot_avatar,
-    r.plugin_id AS run_bot_plugin, r.config AS run_bot_config, r.secrets AS run_bot_secrets
+    r.plugin_id AS run_bot_plugin, r.config AS run_bot_config, r.secrets AS run_bot_secrets,
+    r.outgoing_url IS NOT NULL AS run_bot_has_server
   FROM conversations c ${joins} JOIN agent_bots r ON r.id = $3 AND (r.account_id = $1 OR r.account_id IS NULL)
   WHERE c.account_id = $1 AND c.id = $2`);
 
@@ -49,5 +53,6 @@ function toBot(row: BotRow): BotToRun {
     pluginId: row.run_bot_plugin,
     config: row.run_bot_config,
     secrets: row.run_bot_secrets,
+    hasServer: row.run_bot_has_server,
   };
 }

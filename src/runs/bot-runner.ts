@@ -23,6 +23,8 @@ import { recordOf, runBot, type BotEvent, type Run, type RunPorts } from './run.
 export interface RunVerdict extends Pick<Verdict, 'state' | 'delayMs' | 'errorCode' | 'durationMs'> {
   /** The error message of the bot or the service, for the log. */
   detail?: string;
+  /** Whether the bot forwards the event: the delivery goes on to its server, instead of ending. */
+  forwards?: boolean;
 }
 
 /**
@@ -110,7 +112,12 @@ export class BotRunner {
       const superseded = isSuperseded(conversation, run);
       keepGoodRun(tx, recordOf(run, superseded ? 'superseded' : result.outcome));
       return {
-        verdict: { state: 'delivered', delayMs: 0, errorCode: superseded ? 'superseded' : null },
+        verdict: {
+          state: 'delivered',
+          delayMs: 0,
+          errorCode: superseded ? 'superseded' : null,
+          forwards: run.forwards && !superseded,
+        },
         effects: superseded ? [] : [applyEffects(tx, conversation.id, run)],
       };
     });

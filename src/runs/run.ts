@@ -33,6 +33,8 @@ export interface Run {
   clock: Date;
   /** What it stored, to be written with its actions. */
   writes: readonly StorageWrite[];
+  /** Whether its event is forwarded to the bot's server, once its actions are committed. */
+  forwards: boolean;
   result: RunResult;
 }
 
@@ -55,11 +57,11 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
   const pack = await plugins.find(bot.pluginId ?? '');
   const seed = random.bytes(4).readUInt32BE();
   const now = clock.now();
-  const base = { input, bot, pack, seed, clock: now };
-  if (!pack) return { ...base, config: {}, writes: [], result: unloaded(`No plugin ${bot.pluginId} is installed`) };
+  const base = { input, bot, pack, seed, clock: now, writes: [], forwards: false };
+  if (!pack) return { ...base, config: {}, result: unloaded(`No plugin ${bot.pluginId} is installed`) };
   const { config, problems } = openConfig(pack.manifest, bot.config);
   if (problems.length > 0)
-    return { ...base, config, writes: [], result: unloaded(problems.map(({ message }) => message).join('; ')) };
+    return { ...base, config, result: unloaded(problems.map(({ message }) => message).join('; ')) };
   const { limits, permissions } = pack.manifest;
   const place = { accountId: input.account.id, conversationId: input.event.conversationId };
   const history = readMessages ? await readHistory(readMessages, place, permissions) : null;
@@ -82,7 +84,13 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
   const calls = [...(history ? [history] : []), ...result.calls];
   const logs = doors.redact(result.logs);
   const error = result.error === undefined ? {} : { error: doors.redact(result.error) };
-  return { ...base, config, writes: doors.writes, result: { ...result, calls, logs, ...error } };
+  return {
+    ...base,
+    config,
+    writes: doors.writes,
+    forwards: doors.forwards,
+    result: { ...result, calls, logs, ...error },
+  };
 }
 
 interface DoorVisit {
@@ -100,6 +108,7 @@ function doorRunOf({ openSecret }: RunPorts, { input, bot, event, permissions, n
     owner: { accountId: account.id, botId, conversationId, contactId: contactIdOf(event) },
     permissions,
     now,
+    hasServer: bot.hasServer ?? false,
     secret: (name) => {
       const sealed = bot.secrets && Object.hasOwn(bot.secrets, name) ? bot.secrets[name] : undefined;
       return sealed === undefined || !openSecret ? null : openSecret(sealed);

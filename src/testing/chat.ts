@@ -36,6 +36,7 @@ export async function openChat(directory: string, { told, send, ...options }: Ch
     pluginId: id,
     config: options.config ?? {},
     secrets: secretsOf(pack.manifest, options),
+    hasServer: true,
   };
   const plugin = () => ({ id, manifest: pack.manifest, bundle: pack.bundle });
   return {

@@ -16,7 +16,13 @@ const noStorage = { read: () => Promise.resolve(null), used: () => Promise.resol
 export function openOffline(permissions: Permissions, now: number): OfflineDoors {
   const script = new Script({});
   const { send, models, search } = script;
-  const run = { owner: nowhere, permissions, now: new Date(now), secret: (name: string) => `the value of ${name}` };
+  const run = {
+    owner: nowhere,
+    permissions,
+    now: new Date(now),
+    hasServer: true,
+    secret: (name: string) => `the value of ${name}`,
+  };
   const { hostCalls } = openDoors(run, { send, models, search, storage: noStorage });
   return { hostCalls, asked: () => script.takeUnexpected() };
 }

@@ -25,6 +25,14 @@ export async function simulate(directory: string, options: SimulateOptions = {})
   shared ??= createIdleSandbox();
   lastBot += 1;
   const { id, name } = manifest;
-  const bot = { id: lastBot, name, avatarUrl: null, pluginId: id, config, secrets: secretsOf(manifest, options) };
+  const bot = {
+    id: lastBot,
+    name,
+    avatarUrl: null,
+    pluginId: id,
+    config,
+    secrets: secretsOf(manifest, options),
+    hasServer: true,
+  };
   return new SimulatedConversation({ plugin: () => ({ id, manifest, bundle }), sandbox: shared, bot }, options);
 }

@@ -11,7 +11,9 @@ import { makeBot, removeBots } from '../testing/helpers.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const launcher = join(root, 'bin/switchboard.js');
 const templates = readdirSync(join(root, 'templates'));
-const samples = readdirSync(join(root, 'bots')).filter((name) => existsSync(join(root, 'bots', name, 'plugin.json')));
+const packages = ['bots', 'plugins']
+  .flatMap((place) => readdirSync(join(root, place)).map((name) => join(place, name)))
+  .filter((place) => existsSync(join(root, place, 'plugin.json')));
 
 function plugin(...args: string[]): Ended {
   return runIn(root, process.execPath, launcher, 'plugin', ...args);
@@ -62,13 +64,13 @@ describe('commands for authors of plugins', function () {
     });
   }
 
-  for (const bot of samples) {
-    it(`the sample bot ${bot} passes its check and its tests`, () => {
-      const { ok, errors, warnings } = check(join(root, 'bots', bot));
+  for (const place of packages) {
+    it(`the package ${place} passes its check and its tests`, () => {
+      const { ok, errors, warnings } = check(join(root, place));
       expect([errors, warnings, ok]).to.deep.equal([[], [], true]);
-      const { code, output, errors: told } = plugin('test', join(root, 'bots', bot));
+      const { code, output, errors: told } = plugin('test', join(root, place));
       expect(code, output + told).to.equal(0);
-      expect(readdirSync(join(root, 'bots', bot))).to.include('README.md');
+      expect(readdirSync(join(root, place))).to.include('README.md');
     });
   }
 

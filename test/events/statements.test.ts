@@ -259,7 +259,8 @@ async function prepareTurn(app: TestApp): Promise<Operation> {
   };
   const ports = { clock: systemClock, random: systemRandom };
   const botRunner = new BotRunner({ database, plugins, ...ports, log, sandbox });
-  const deliver = toPlugin({ database, holdAttempts, log, botRunner });
+  const forward = () => Promise.reject(new Error('The bot forwards nothing'));
+  const deliver = toPlugin({ database, holdAttempts, log, botRunner, forward });
   return async () => {
     const [due] = (
       await lookAt(database.em(), { kind: 'bot', isSide: false }, [{ id: bot!.id, accountId: 1 }])

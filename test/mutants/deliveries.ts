@@ -2,6 +2,22 @@ import type { Mutant } from './mutant.ts';
 
 export const deliveries: readonly Mutant[] = [
   {
+    file: 'src/deliveries/to-bot-server.ts',
+    text: 'if (!isAwaited(claimed) && verdict.status !== goneStatus) return posted;',
+    replacement: '',
+    test: 'test/runs/forward.test.ts',
+    only: 'whose reopening it could not be told',
+    harm: 'A bot loses its conversation because its server missed an event that nobody waits for.',
+  },
+  {
+    file: 'src/deliveries/queue/claim.ts',
+    text: "b.kind = 'plugin' AND NOT d.forwarded",
+    replacement: "b.kind = 'plugin'",
+    test: 'test/runs/forward.test.ts',
+    only: 'without running the bot again',
+    harm: 'What a bot has done already it does again with each try to reach its server.',
+  },
+  {
     file: 'src/deliveries/queue/claim.ts',
     text: 'WHERE l.id = ANY ($1) AND l.lease_token = $2',
     replacement: 'WHERE l.id = ANY ($1)',

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TestApp, type TestAppOptions } from '../support/app.ts';
@@ -26,7 +26,9 @@ export interface RunRow {
   config: Record<string, unknown>;
 }
 
-/** A service with bots of its own, each created over HTTP and serving an inbox. */
+const shippedPlugins = join(import.meta.dirname, '../../plugins');
+
+/** A service with bots of its own, and with packages of plugins/ where they are asked for, each created over HTTP and serving an inbox. */
 export class BotHouse {
   readonly app: TestApp;
   readonly #root: string;
@@ -42,10 +44,12 @@ export class BotHouse {
 
   static async open(
     bots: Readonly<Record<string, TestBot>>,
-    options: TestAppOptions & { bodies?: Readonly<Record<string, object>> } = {},
+    options: TestAppOptions & { bodies?: Readonly<Record<string, object>>; shipped?: readonly string[] } = {},
   ): Promise<BotHouse> {
     const root = mkdtempSync(join(tmpdir(), 'switchboard-house-'));
     for (const [id, bot] of Object.entries(bots)) writeBot(join(root, 'bots', id), id, bot);
+    for (const id of options.shipped ?? [])
+      cpSync(join(shippedPlugins, id), join(root, 'plugins', id), { recursive: true });
     const app = await TestApp.start({ ...options, pluginRoot: root });
     const made = { inboxes: new Map<string, number>(), bots: new Map<string, number>() };
     for (const id of Object.keys(bots)) {

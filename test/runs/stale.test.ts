@@ -60,7 +60,13 @@ describe('a run', () => {
       },
     };
     const botRunner = new BotRunner({ database, plugins, clock: systemClock, random: systemRandom, log, sandbox });
-    const deliver = toPlugin({ database, holdAttempts, log, botRunner });
+    const deliver = toPlugin({
+      database,
+      holdAttempts,
+      log,
+      botRunner,
+      forward: () => Promise.reject(new Error('The bot forwards nothing')),
+    });
     await app.events();
     const attempted = await deliver(claimed!, due!);
     const count = async (table: string) =>

@@ -32,8 +32,9 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
     plugin_id: bot.pluginId ?? null,
     config: bot.config,
     events: bot.events,
+    hear_own: bot.hearsOwn,
     disabled_reason: bot.disabledReason ?? bot.pluginObstacle ?? (bot.configFits ? null : 'config_invalid'),
-    circuit: bot.kind === 'webhook' ? presentCircuit(bot) : null,
+    circuit: bot.outgoingUrl ? presentCircuit(bot) : null,
     system: (bot.accountId ?? null) === null,
     quarantine: presentQuarantine(bot),
     secret_names: Object.keys(bot.secrets).sort(),
@@ -59,35 +60,50 @@ type Draft = (tx: OuterTransaction) => Promise<AgentBot>;
 
 /**
  * Reads a new bot from the body: a function that creates it, in an account or as system bot, and the signing secret of a
- * webhook bot. The URL has been checked. Errors: 422 for an unknown plugin and for a config that it refuses.
+ * bot with a server. The URL has been checked. Errors: 422 for an unknown plugin, for a config that it refuses, and for
+ * fields that bots of the kind do not have.
  */
 export async function draftBot(
   { services, em }: { services: Services; em: EntityManager },
   body: Shape<'requests/agent-bot.create'>,
 ): Promise<{ create: Draft; secret?: string }> {
-  const { name, description = null, avatar_url: avatarUrl = null } = body;
-  const common = { name, description, avatarUrl };
-  if (body.kind === 'plugin') {
-    const manifest = await findManifest(em, body.plugin_id ?? '', '/plugin_id');
-    const { secretBox } = services;
-    const settings = { config: body.config ?? {}, secrets: body.secrets, stored: {} };
-    const { config = {}, secrets } = readSettings({ secretBox, manifest, ...settings });
-    const plugin = { pluginId: manifest.id, config, secrets: withSecrets({}, secrets), hearing: hearingOf(manifest) };
-    return {
-      create: async (tx) => {
-        if (!(await holdPlugin(tx.em, manifest.id))) throw notInstalled('/plugin_id', manifest.id);
-        return createPluginBot(tx.em, { ...common, accountId: tx.accountId, ...plugin }, tx.now);
-      },
-    };
-  }
-  if (body.secrets) throw noSecrets();
-  const { outgoing_url: outgoingUrl = '' } = body;
+  return body.kind === 'plugin' ? draftPluginBot(services, em, body) : draftWebhookBot(services, body);
+}
+
+async function draftPluginBot(services: Services, em: EntityManager, body: Shape<'requests/agent-bot.create'>) {
+  refuseHearing(body);
+  const { outgoing_url: outgoingUrl } = body;
+  const manifest = await findManifest(em, body.plugin_id ?? '', '/plugin_id');
+  if (outgoingUrl !== undefined) checkForwards(manifest);
+  const { secretBox } = services;
+  const settings = { config: body.config ?? {}, secrets: body.secrets, stored: {} };
+  const { config = {}, secrets } = readSettings({ secretBox, manifest, ...settings });
+  const plugin = { pluginId: manifest.id, config, secrets: withSecrets({}, secrets), hearing: hearingOf(manifest) };
   const secret = newWebhookSecret(services.random);
-  const server = { outgoingUrl, sealedSecret: services.secretBox.seal(secret) };
+  const server = outgoingUrl === undefined ? {} : { server: { outgoingUrl, sealedSecret: secretBox.seal(secret) } };
   return {
-    create: (tx) => createWebhookBot(tx.em, { ...common, accountId: tx.accountId, ...server }, tx.now),
+    create: async (tx: OuterTransaction) => {
+      if (!(await holdPlugin(tx.em, manifest.id))) throw notInstalled('/plugin_id', manifest.id);
+      return createPluginBot(tx.em, { ...commonOf(body), accountId: tx.accountId, ...plugin, ...server }, tx.now);
+    },
+    ...(outgoingUrl === undefined ? {} : { secret }),
+  };
+}
+
+function draftWebhookBot(services: Services, body: Shape<'requests/agent-bot.create'>) {
+  if (body.secrets) throw noSecrets();
+  const { outgoing_url: outgoingUrl = '', events, hear_own: hearsOwn } = body;
+  const secret = newWebhookSecret(services.random);
+  const server = { outgoingUrl, sealedSecret: services.secretBox.seal(secret), ...given({ events, hearsOwn }) };
+  return {
+    create: (tx: OuterTransaction) =>
+      createWebhookBot(tx.em, { ...commonOf(body), accountId: tx.accountId, ...server }, tx.now),
     secret,
   };
+}
+
+function commonOf({ name, description = null, avatar_url: avatarUrl = null }: Shape<'requests/agent-bot.create'>) {
+  return { name, description, avatarUrl };
 }
 
 /** Reads the changes of a bot from the body. Errors: 422 as for draftBot. */
@@ -98,15 +114,31 @@ export async function readChanges(
 ): Promise<AgentBotChanges> {
   const { name, description, avatar_url: avatarUrl, outgoing_url: outgoingUrl } = body;
   const common = { name, description, avatarUrl, outgoingUrl };
-  const { config, secrets } = body;
+  const { config, secrets, events, hear_own: hearsOwn } = body;
   if (bot.kind !== 'plugin') {
     if (secrets) throw noSecrets();
-    return given({ ...common, config });
+    return given({ ...common, config, events, hearsOwn });
   }
-  if (!config && !secrets) return given(common);
-  const manifest = await findManifest(em, bot.pluginId ?? '', config ? '/config' : '/secrets');
-  const { secretBox } = services;
-  return given({ ...common, ...readSettings({ secretBox, manifest, config, secrets, stored: bot.secrets }) });
+  refuseHearing(body);
+  const path = ['config', 'secrets', 'outgoing_url'].find((field) => Object.hasOwn(body, field));
+  if (path === undefined) return given(common);
+  const manifest = await findManifest(em, bot.pluginId ?? '', `/${path}`);
+  if (outgoingUrl !== undefined) checkForwards(manifest);
+  const { secretBox, random } = services;
+  const firstSecret = outgoingUrl === undefined ? undefined : secretBox.seal(newWebhookSecret(random));
+  const settings = config || secrets ? readSettings({ secretBox, manifest, config, secrets, stored: bot.secrets }) : {};
+  return given({ ...common, ...settings, firstSecret });
+}
+
+function refuseHearing(body: object): void {
+  const field = ['events', 'hear_own'].find((name) => Object.hasOwn(body, name));
+  const sentence = 'Only bots of the kind webhook choose what they are told of: the manifest says it for a plugin';
+  if (field !== undefined) throw invalid(`/${field}`, 'kind', sentence);
+}
+
+function checkForwards({ id, permissions }: Manifest): void {
+  const sentence = `Only bots of the kind webhook, and of plugins that forward, have an outgoing_url; \`${id}\` does not`;
+  if (!permissions.forward) throw invalid('/outgoing_url', 'kind', sentence);
 }
 
 function noSecrets(): ApiError {

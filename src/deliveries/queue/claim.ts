@@ -24,7 +24,9 @@ export interface Claimed {
   endpoint: {
     kind: EndpointKind;
     id: number;
-    /** Null for plugin bots, and for endpoints that are deleted or switched off. */
+    /** Whether the event is for a plugin to handle; false for one that its plugin has forwarded. */
+    runs: boolean;
+    /** Null for bots without a server, and for endpoints that are deleted or switched off. */
     url: string | null;
     sealedSecret: string | null;
     /** The previous secret, while both sign. */
@@ -51,6 +53,7 @@ interface HeadRow {
   body: string;
   endpoint_kind: EndpointKind;
   endpoint_id: number;
+  runs: boolean | null;
   url: string | null;
   secret: string | null;
   previous_secret: string | null;
@@ -80,7 +83,8 @@ const headStatement = prepared(`
   ), taken AS (
     UPDATE deliveries d SET attempt = d.attempt + 1, claims = d.claims + 1, lease_token = $2
     FROM head WHERE d.id = head.id AND d.state = 'pending'
-    RETURNING d.id, d.lane_id, d.attempt, d.failures, d.claims, d.trigger, d.account_id, d.event_id, d.endpoint_kind, d.endpoint_id
+    RETURNING d.id, d.lane_id, d.attempt, d.failures, d.claims, d.trigger, d.account_id, d.event_id, d.endpoint_kind, d.endpoint_id,
+      d.forwarded
   )
   SELECT d.*, a.name AS account_name, e.*, endpoint.*
   FROM taken d JOIN accounts a ON a.id = d.account_id
@@ -92,11 +96,11 @@ const headStatement = prepared(`
     SELECT CASE WHEN w.active AND d.id > coalesce((SELECT t.through FROM backlog_tasks t WHERE t.account_id = d.account_id
         AND t.endpoint_kind = 'webhook' AND t.endpoint_id = d.endpoint_id AND t.task = 'cancel'), 0) THEN w.url END AS url,
       w.secret, CASE WHEN w.previous_secret_expires_at > now() THEN w.previous_secret END AS previous_secret,
-      NULL AS disabled_reason
+      NULL AS disabled_reason, false AS runs
     FROM webhooks w WHERE d.endpoint_kind = 'webhook' AND w.account_id = d.account_id AND w.id = d.endpoint_id
     UNION ALL
     SELECT b.outgoing_url, b.secret, CASE WHEN b.previous_secret_expires_at > now() THEN b.previous_secret END,
-      b.disabled_reason
+      b.disabled_reason, b.kind = 'plugin' AND NOT d.forwarded
     FROM agent_bots b WHERE d.endpoint_kind = 'bot' AND b.id = d.endpoint_id) endpoint ON true`);
 
 /** Takes the head of each leased lane, if it is free. A lane is held by failed attempts below `holdAttempts`. */
@@ -125,6 +129,7 @@ export async function takeHeads(
     endpoint: {
       kind: row.endpoint_kind,
       id: row.endpoint_id,
+      runs: row.runs ?? false,
       url: row.url,
       sealedSecret: row.secret,
       previousSealedSecret: row.previous_secret,

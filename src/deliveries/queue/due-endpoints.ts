@@ -34,9 +34,9 @@ const permitted = ({ standing, patience }: Place, isSide: string) => `
 
 const places: Record<EndpointKind, Place> = {
   webhook: { standing: 'webhooks s ON s.account_id = p.account_id AND s.id = p.endpoint_id', patience: null },
-  // Plugin bots have no health of their own: a system bot's failures in one account must not count in another.
+  // Bots without a server have no health of their own: a system bot's failures in one account must not count in another.
   bot: {
-    standing: `(SELECT id, circuit_probe_at, CASE kind WHEN 'webhook' THEN is_proven END AS is_proven FROM agent_bots) s
+    standing: `(SELECT id, circuit_probe_at, CASE WHEN outgoing_url IS NOT NULL THEN is_proven END AS is_proven FROM agent_bots) s
       ON s.id = p.endpoint_id`,
     patience: `- CASE circuit.state WHEN 'open' THEN interval '${botPatienceSeconds} seconds' ELSE interval '0' END`,
   },

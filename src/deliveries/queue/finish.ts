@@ -159,7 +159,7 @@ const settleStatement = prepared(`
   SELECT coalesce(bool_or(is_due), refuse_stale_delivery()) AS is_due FROM released WHERE delivery_id IS NOT NULL`);
 
 /** Takes statements to be sent with the commit of a transaction. */
-interface Committing {
+export interface Committing {
   atCommit(statement: Statement & { answered?: (rows: { is_due: boolean }[]) => void }): void;
 }
 

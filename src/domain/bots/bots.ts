@@ -10,7 +10,7 @@ import { wakeBacklog } from '../../deliveries/queue/backlogs.ts';
 import { unknownHealth } from '../../deliveries/core/circuit.ts';
 import { listPage, lockOne, readOne, update, type Page } from '../small-rows.ts';
 
-/** The event types that webhook bots receive: all that the catalogue has for bots, but calls that only plugins ask for. */
+/** The events that webhook bots may hear: all that the catalogue has for bots, but calls that only plugins ask for. */
 const webhookBotEvents = Object.entries(catalog).flatMap(([name, entry]) =>
   'bot' in entry && name !== 'schedule' ? [name] : [],
 );
@@ -36,19 +36,29 @@ export interface NewPluginBot extends NewBot {
   /** Sealed, by name; none by default. */
   secrets?: Record<string, string>;
   hearing: Hearing;
+  /** The server to which the plugin may forward events; none by default. */
+  server?: BotServer;
 }
 
-export interface NewWebhookBot extends NewBot {
+/** The server of a bot. */
+interface BotServer {
   outgoingUrl: string;
   /** The signing secret, sealed. */
   sealedSecret: string;
 }
 
+export interface NewWebhookBot extends NewBot, BotServer {
+  /** All by default. */
+  events?: readonly string[];
+  hearsOwn?: boolean;
+}
+
 /** Creates a plugin bot, which runs inside the service. */
 export async function createPluginBot(em: EntityManager, input: NewPluginBot, now: Date): Promise<AgentBot> {
-  const { hearing, ...rest } = input;
+  const { hearing, server, ...rest } = input;
   const bot = em.create(AgentBot, {
     ...rest,
+    ...(server ? { outgoingUrl: server.outgoingUrl, secret: server.sealedSecret } : {}),
     kind: 'plugin',
     events: [...hearing.events],
     hearsOwn: hearing.hearsOwn,
@@ -60,14 +70,14 @@ export async function createPluginBot(em: EntityManager, input: NewPluginBot, no
   return bot;
 }
 
-/** Creates a webhook bot, which receives all events on a server of its own. */
+/** Creates a webhook bot, which receives events on a server of its own. */
 export async function createWebhookBot(em: EntityManager, input: NewWebhookBot, now: Date): Promise<AgentBot> {
-  const { sealedSecret, ...rest } = input;
+  const { sealedSecret, events = webhookBotEvents, ...rest } = input;
   const bot = em.create(AgentBot, {
     ...rest,
     kind: 'webhook',
     secret: sealedSecret,
-    events: [...webhookBotEvents],
+    events: [...events],
     createdAt: now,
     updatedAt: now,
   });
@@ -106,6 +116,11 @@ export interface AgentBotChanges {
   description?: string | null;
   avatarUrl?: string | null;
   outgoingUrl?: string;
+  /** A first signing secret, sealed, for a bot that has none yet. */
+  firstSecret?: string;
+  /** The events that a webhook bot hears, and whether outgoing messages are among them. */
+  events?: readonly string[];
+  hearsOwn?: boolean;
   config?: Record<string, unknown>;
   /** Sealed, by name; null removes one, and those that are not named stay. */
   secrets?: Record<string, string | null>;
@@ -121,9 +136,6 @@ export function withSecrets(
 }
 
 function checkKind(bot: AgentBot, changes: AgentBotChanges): void {
-  if (changes.outgoingUrl !== undefined && bot.kind !== 'webhook') {
-    throw invalid('/outgoing_url', 'kind', 'Only bots of the kind webhook have an outgoing_url');
-  }
   if (changes.config !== undefined && bot.kind !== 'plugin') {
     throw invalid('/config', 'kind', 'Only bots of the kind plugin have a config');
   }
@@ -136,10 +148,13 @@ function checkKind(bot: AgentBot, changes: AgentBotChanges): void {
 export async function updateAgentBot(tx: OuterTransaction, id: number, changes: AgentBotChanges): Promise<AgentBot> {
   const bot = await lockOwnBot(tx.em, tx.accountId, id);
   checkKind(bot, changes);
+  const { firstSecret, events, ...rest } = changes;
   const changed = update(
     bot,
     {
-      ...changes,
+      ...rest,
+      events: events && [...events],
+      secret: bot.secret ? undefined : firstSecret,
       secrets: changes.secrets && withSecrets(bot.secrets, changes.secrets),
       disabledReason: changes.outgoingUrl === undefined ? undefined : null,
       // They were judged by the version that runs.
@@ -170,12 +185,12 @@ export async function resetBotToken(tx: OuterTransaction, id: number, token: str
 }
 
 /**
- * Replaces the signing secret of a webhook bot of the account; for 24 hours the previous secret signs too. Errors: 404,
- * 403 for a system bot, 422 for a plugin bot.
+ * Replaces the signing secret of a bot of the account; for 24 hours the previous secret signs too. Errors: 404, 403 for a
+ * system bot, 422 for a bot without a server.
  */
 export async function resetBotSecret(tx: OuterTransaction, id: number, sealedSecret: string): Promise<AgentBot> {
   const bot = await lockOwnBot(tx.em, tx.accountId, id);
-  if (bot.kind !== 'webhook') throw invalid('', 'kind', 'Only bots of the kind webhook have a signing secret');
+  if (!bot.outgoingUrl) throw invalid('', 'kind', 'Only bots with an outgoing_url have a signing secret');
   Object.assign(bot, rotateSecret(bot, sealedSecret, tx.now));
   await tx.em.flush();
   return bot;

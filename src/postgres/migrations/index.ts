@@ -15,6 +15,7 @@ import { LabelRenames } from './20261122-label-renames.ts';
 import { Articles } from './20261122-articles.ts';
 import { Backlogs } from './20261122-backlogs.ts';
 import { ConversationCounts } from './20261122-conversation-counts.ts';
+import { Forwarding } from './20261122-forwarding.ts';
 import { HandoffReason } from './20261122-handoff-reason.ts';
 import { BotDoors } from './20261122-bot-doors.ts';
 import { LeanIndexes } from './20261122-lean-indexes.ts';
@@ -64,6 +65,7 @@ export const migrations = [
   { name: '20261122-model-servers', class: ModelServers },
   { name: '20261122-delivery-log', class: DeliveryLog },
   { name: '20261122-stream-tickets', class: StreamTickets },
+  { name: '20261122-forwarding', class: Forwarding },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

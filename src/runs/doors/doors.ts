@@ -20,7 +20,6 @@ export interface DoorPorts {
   send?: SendRequest;
   models?: ModelPorts;
   search?: Door;
-  forward?: Door;
 }
 
 /** The run that the doors are for. */
@@ -28,6 +27,8 @@ export interface DoorRun {
   owner: StorageOwner & { conversationId: number };
   permissions: Permissions;
   now: Date;
+  /** Whether the bot has a server that events can be forwarded to. */
+  hasServer: boolean;
   /** The value of a secret of the bot; null when it has none of this name. */
   secret: (name: string) => string | null;
 }
@@ -37,6 +38,8 @@ export interface Doors {
   hostCalls: Readonly<Record<string, HostCall>>;
   /** What the run has stored so far, to be written with its actions. */
   readonly writes: readonly StorageWrite[];
+  /** Whether the run has asked to forward its event. */
+  readonly forwards: boolean;
   /** Replaces the secrets that were used by their names. */
   redact<Value>(value: Value): Value;
 }
@@ -48,8 +51,14 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
   const storage = new StorageDoor(run, ports.storage);
   const fetch = fetchDoor(run, ports.send, redaction);
   const model = new ChatDoor(owner, ports.models);
+  let forwards = false;
+  // The event is forwarded with the run's actions: a run that fails forwards nothing.
+  const forward: Door = () => {
+    forwards = true;
+    return Promise.resolve(null);
+  };
   const guarded =
-    (name: 'llm' | 'kb' | 'schedule' | 'forward', door: Door | undefined): HostCall =>
+    (name: 'llm' | 'kb' | 'forward', door: Door | undefined): HostCall =>
     async (input, _, signal) => {
       if (!permissions[name]) throw new ForbiddenCall(`The manifest does not ask for \`permissions.${name}\``);
       if (!door) throw new UnavailableError(name);
@@ -62,9 +71,12 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
       'llm.status': guarded('llm', () => model.status()),
       'llm.chat': guarded('llm', (input, _, signal) => model.chat(input, signal)),
       'kb.search': guarded('kb', ports.search),
-      forward: guarded('forward', ports.forward),
+      forward: guarded('forward', run.hasServer ? forward : undefined),
     },
     writes: storage.writes,
+    get forwards() {
+      return forwards;
+    },
     redact: (value) => redaction.apply(value),
   };
 }
