@@ -145,6 +145,62 @@ describe('commands for authors of plugins', function () {
     expect(warnings.join('\n')).to.include('permissions.llm is asked for, but the code does not use');
   });
 
+  it('check sees members by their names in brackets and calls by name, and says where it cannot see', () => {
+    const code = `async message_created(ctx: MessageContext<{ host: string }>) {
+  ctx['label'].add('seen');
+  await ctx.call('kb.search', { query: 'hours' });
+  const action = 'reply' as const;
+  ctx[action]('Hello');
+  const context = ctx;
+  context.note('x');
+  const { storage, ...others } = ctx;
+  await storage.contact.set('n', 1);
+  others.resolve();
+  remember(ctx);
+  answer(ctx, 'text');
+  JSON.stringify(ctx.contact);
+  const field = 'email' as const;
+  ctx.contact[field];
+  const name = 'KEY';
+  const options = { method: 'POST' } as const;
+  await ctx.fetch('https://' + ctx.config.host, { headers: { key: secret(name) } });
+  await ctx.fetch('https://api.one.example/', options);
+  await ctx.call(name, 1);
+  new Function('ctx', 'ctx.open()')(ctx);
+},`;
+    const helpers = `import { secret, type MessageContext } from 'switchboard/bot';
+function remember(someone: { note(text: string): void }) { someone.note('y'); }
+function answer(ctx: MessageContext, text: string) { ctx.reply(text); }`;
+    const granted = {
+      conversation: ['reply'],
+      network: { hosts: ['api.one.example'], methods: ['GET', 'POST'] },
+      secrets: [{ name: 'KEY', hosts: ['api.one.example'] }],
+    };
+    const bot = makeBot(code, { permissions: granted }, helpers);
+    const { errors, warnings } = check(bot);
+    const used = errors.flatMap((error) => /: `(.*)` is used/.exec(error)?.[1] ?? []);
+    expect(used.toSorted()).to.deep.equal(['ctx.kb', 'ctx.label']);
+    const written = readFileSync(join(bot, 'bot.ts'), 'utf8').split('\n');
+    for (const [where, warning] of [
+      ['ctx[action]', '`ctx[…]`: which member'],
+      ['context = ctx', '`ctx` gets another name'],
+      ['others } = ctx', '`storage` is taken out'],
+      ['remember(ctx);', '`ctx` is passed to `remember`'],
+      ['JSON.stringify', '`ctx.contact` is passed to `JSON.stringify`'],
+      ['contact[field]', '`ctx.contact[…]`: which member'],
+      ["ctx.fetch('https://' +", 'the host of this `fetch` is computed'],
+      ['secret(name)', 'the name of this `secret` is computed'],
+      ["/', options)", 'the method of this `fetch` is computed'],
+      ['ctx.call(name', '`ctx.call(…)`: what this calls'],
+      ['new Function', '`new Function` makes code out of text'],
+    ] as const) {
+      const line = written.findIndex((text) => text.includes(where)) + 1;
+      const told = warnings.filter((text) => text.startsWith(`bot.ts:${line}: ${warning}`));
+      expect(told, `${warning} in line ${line}\n${warnings.join('\n')}`).to.have.length(1);
+    }
+    expect(warnings.join('\n')).to.not.include('passed to `answer`');
+  });
+
   it('check finds type errors, with their lines', () => {
     const bot = makeBot('message_created(ctx) {\n  ctx.replay("Hi");\n  fetch("https://x.example");\n},');
     const { ok, errors } = check(bot);

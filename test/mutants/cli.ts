@@ -25,4 +25,12 @@ export const cli: readonly Mutant[] = [
     only: 'a lost token',
     harm: 'A lost token cannot be replaced while the service runs.',
   },
+  {
+    file: 'src/cli/plugin/find-blind-spots.ts',
+    text: 'if (isFollowed) continue;',
+    replacement: 'if (isFollowed || !part) continue;',
+    test: 'test/boot/author-commands.test.ts',
+    only: 'check sees members by their names in brackets',
+    harm: 'An author who hands `ctx` to a helper is told that all is granted, and the bot fails at its first customer.',
+  },
 ];

@@ -1,4 +1,4 @@
-import { blankOut, lineAt, type BlankedSource } from './source-text.ts';
+import { blankOut, endOfBrackets, lineAt, type BlankedSource } from './source-text.ts';
 
 /** Something that a bot's code does and that needs a permission, such as `contact` `email`. */
 export interface Use {
@@ -36,7 +36,8 @@ const parameter = new RegExp(`\\b${events}\\s*(?::\\s*)?(?:async\\s*)?(?:functio
 const typedParameter = /\b(\w+)\s*:\s*(?:Message|Conversation|Schedule)?Context\b/g;
 const unpackedParameter = new RegExp(`\\b${events}\\s*(?::\\s*)?(?:async\\s*)?\\(\\s*\\{([^{}]*)\\}`, 'g');
 
-const methodPattern = /\bmethod\s*:\s*['"](\w+)['"]/;
+/** The method in the options of a request, where it is a literal. */
+export const methodPattern = /\bmethod\s*:\s*['"](\w+)['"]/;
 
 /** What the code of one file uses, by the names under which it knows `ctx`. Finds what is written plainly, not all. */
 export function findUses(file: string, source: string): Use[] {
@@ -46,8 +47,7 @@ export function findUses(file: string, source: string): Use[] {
   const add = (permission: Use['permission'], value: string, what: string, at: number): void => {
     found.push({ permission, value, what, file, line: lineAt(source, at) });
   };
-  const names = [...matches(code, parameter), ...matches(code, typedParameter)].map(({ text }) => text);
-  for (const name of new Set(['ctx', ...names.filter((word) => word !== 'async')])) addMembers(code, name, add);
+  for (const name of contextNames(code)) addMembers(blanked, name, add);
   for (const { text, at } of matches(code, unpackedParameter)) addUnpacked(text, at, add);
   for (const { text, at } of matches(code, /\{([^{}]*)\}\s*=\s*(?:\w+\s*\.\s*)?contact\b/g)) {
     for (const field of wordsOf(text)) if (isOneOf(fields, field)) add('contact', field, `contact.${field}`, at);
@@ -61,13 +61,24 @@ export function findUses(file: string, source: string): Use[] {
   return found;
 }
 
+/** The names under which the code of a file, without its texts, knows `ctx`. */
+export function contextNames(code: string): string[] {
+  const names = [...matches(code, parameter), ...matches(code, typedParameter)].map(({ text }) => text);
+  return [...new Set(['ctx', ...names.filter((word) => word !== 'async')])];
+}
+
 type Add = (permission: Use['permission'], value: string, what: string, at: number) => void;
 
-function addMembers(code: string, name: string, add: Add): void {
+function addMembers({ code, literals }: BlankedSource, name: string, add: Add): void {
   const chain = new RegExp(`(?<![.\\w])${name}\\s*\\??\\.\\s*(\\w+)(?:\\s*\\??\\.\\s*(\\w+))?`, 'g');
   for (const match of code.matchAll(chain)) {
     const [, member = '', inner = ''] = match;
     addMember({ member, inner }, name, (permission, value, what) => add(permission, value, what, match.index));
+  }
+  const named = new RegExp(`(?<![.\\w])${name}\\s*(?:(?:\\?\\.)?\\s*\\[\\s*|\\??\\.\\s*call\\s*\\(\\s*)`, 'g');
+  for (const match of code.matchAll(named)) {
+    const [member = ''] = literals.find(({ at }) => at === match.index + match[0].length)?.text.split('.') ?? [];
+    addMember({ member, inner: '' }, name, (permission, value, what) => add(permission, value, what, match.index));
   }
   const unpacked = new RegExp(`\\{([^{}]*)\\}\\s*=\\s*${name}\\b(?!\\s*\\??\\.)`, 'g');
   for (const { text, at } of matches(code, unpacked)) addUnpacked(text, at, add);
@@ -101,25 +112,15 @@ function addRequests(source: string, { code, literals }: BlankedSource, add: Add
     const address = literals.find(({ at }) => at === start)?.text;
     const host = address === undefined ? null : hostOf(address, source[start + address.length + 1] === '$');
     if (host !== null) add('hosts', host.replace(/:443$/, ''), `fetch from ${host}`, match.index);
-    const [, method = 'GET'] = methodPattern.exec(source.slice(start, endOfCall(code, start))) ?? [];
+    const [, method = 'GET'] = methodPattern.exec(source.slice(start, endOfBrackets(code, start))) ?? [];
     add('methods', method.toUpperCase(), `fetch with ${method.toUpperCase()}`, match.index);
   }
 }
 
 /** The host of an address, or of its beginning when the rest is `computed`; null when it is not all there. */
-function hostOf(address: string, computed: boolean): string | null {
+export function hostOf(address: string, computed: boolean): string | null {
   const [begin, host = ''] = /^https?:\/\/([^/?#\s]+)/i.exec(address) ?? [''];
   return host === '' || (computed && begin === address) ? null : host.toLowerCase();
-}
-
-function endOfCall(code: string, start: number): number {
-  let depth = 1;
-  for (let at = start; at < code.length; at += 1) {
-    if (code[at] === '(') depth += 1;
-    if (code[at] === ')') depth -= 1;
-    if (depth === 0) return at;
-  }
-  return code.length;
 }
 
 function addSecrets({ code, literals }: BlankedSource, add: Add): void {

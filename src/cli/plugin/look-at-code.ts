@@ -3,26 +3,29 @@ import { dirname } from 'node:path';
 import { PackageFiles } from '../../packages/files.ts';
 import type { ReadPackage } from '../../packages/read.ts';
 import { compareUses, type Finding } from './compare-uses.ts';
+import { findBlindSpots, type SourceFile } from './find-blind-spots.ts';
 import { findUses, type Use } from './find-uses.ts';
 import { blankOut } from './source-text.ts';
 
 const beforeImport = /\b(?:from|import|require)\s*\(?\s*$/;
 const longestBefore = 40;
 
-/** What the code of a valid package uses without asking for it, and what it asks for without using it. */
+/** What the code of a valid package uses without asking for it, what it asks for without using it, and where that cannot be seen. */
 export function lookAtCode(
   directory: string,
   { manifest, manifestText }: Pick<ReadPackage, 'manifest' | 'manifestText'>,
 ): Finding[] {
-  const uses = readSources(directory, manifest.main).flatMap(({ file, source }): Use[] => findUses(file, source));
-  return compareUses(uses, manifest.permissions, manifestText);
+  const files = readSources(directory, manifest.main);
+  const uses = files.flatMap(({ file, source }): Use[] => findUses(file, source));
+  const network = uses.some(({ permission }) => permission === 'network');
+  return [...compareUses(uses, manifest.permissions, manifestText), ...findBlindSpots(files, { network })];
 }
 
 /** The main file and what it imports, by the rules by which the service reads a package. */
-function readSources(directory: string, main: string): { file: string; source: string }[] {
+function readSources(directory: string, main: string): SourceFile[] {
   const files = new PackageFiles(realpathSync(directory));
   const names = [files.locate(main)];
-  const sources: { file: string; source: string }[] = [];
+  const sources: SourceFile[] = [];
   for (const file of names) {
     if (file.endsWith('.json')) continue;
     const source = files.read(file);

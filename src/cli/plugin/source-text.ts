@@ -119,6 +119,30 @@ class Blanking {
   }
 }
 
+/** The index at which the bracket ends whose inner text begins at `start`; the end of the code when it does not. */
+export function endOfBrackets(code: string, start: number): number {
+  let depth = 1;
+  for (let at = start; at < code.length; at += 1) {
+    if ('([{'.includes(code[at] ?? '')) depth += 1;
+    if (')]}'.includes(code[at] ?? '')) depth -= 1;
+    if (depth === 0) return at;
+  }
+  return code.length;
+}
+
+/** The parts of a list of parameters or arguments, at the commas that are in no bracket. */
+export function splitTopLevel(code: string): string[] {
+  const parts = [''];
+  let depth = 0;
+  for (const character of code) {
+    if ('([{'.includes(character)) depth += 1;
+    if (')]}'.includes(character)) depth -= 1;
+    if (character === ',' && depth === 0) parts.push('');
+    else parts.push(`${parts.pop() ?? ''}${character}`);
+  }
+  return parts;
+}
+
 /** The number of the line, from 1, in which an index lies. */
 export function lineAt(source: string, index: number): number {
   return source.slice(0, index).split('\n').length;
