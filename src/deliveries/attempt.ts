@@ -13,7 +13,7 @@ import type { Claimed } from './queue/claim.ts';
 import type { Finished } from './queue/finish.ts';
 
 /** A made attempt: the result to write, what it shows of the endpoint, and when the delivery is tried again. */
-interface Attempted {
+export interface Attempted {
   /** Null when the result is written already. */
   finished: Finished | null;
   outcome: EndpointOutcome;

@@ -1,13 +1,21 @@
 import type { Database } from '../postgres/database.ts';
 import { isLockTimeout, isOutage, isRetryable } from '../postgres/errors.ts';
-import { finishFreeDeliveries, type Finished } from './queue/finish.ts';
+import type { Claimed } from './queue/claim.ts';
+import { finishAndGoOn, finishFreeDeliveries, type Finished } from './queue/finish.ts';
 
-/** What is known of a lane after its result: whether it is due again; null when this process could not write the result. */
-type IsDue = boolean | null;
+/** What is known of a lane after its result. */
+export interface After {
+  /** Whether it is due again; null when this process could not write the result. */
+  isDue: boolean | null;
+  /** Its next delivery, if it keeps its lease. */
+  next: Claimed | null;
+}
+
+const unwritten: After = { isDue: null, next: null };
 
 interface Waiting {
   finished: Finished;
-  written: (isDue: IsDue) => void;
+  written: (after: After) => void;
   /** How often its lane was locked by another transaction. */
   lockedTries: number;
 }
@@ -48,9 +56,9 @@ export class FinishBatch {
     this.#options = options;
   }
 
-  /** Resolves once the result is written, with whether its lane is due again; with null when it can no longer be written. */
-  add(finished: Finished): Promise<IsDue> {
-    const { promise, resolve } = Promise.withResolvers<IsDue>();
+  /** Resolves once the result is written, or can no longer be written. */
+  add(finished: Finished): Promise<After> {
+    const { promise, resolve } = Promise.withResolvers<After>();
     this.#waiting.push({ finished, written: resolve, lockedTries: 0 });
     if (this.#waiting.length >= enough && !this.#isAway) void this.#writeWaiting();
     else this.#schedule();
@@ -79,15 +87,16 @@ export class FinishBatch {
     const results = batch.map(({ finished }) => finished);
     try {
       this.#writing += 1;
-      const written = await finishFreeDeliveries(database.em(), results, holdAttempts).finally(() => {
+      const finish = results.some(({ goesOn }) => goesOn) ? finishAndGoOn : finishFreeDeliveries;
+      const written = await finish(database.em(), results, holdAttempts).finally(() => {
         this.#writing -= 1;
       });
-      const lanes = new Map(written.map((lane) => [lane.laneId, lane]));
+      const lanes = new Map(written.map((lane) => [lane.laneId, { next: null, ...lane }]));
       this.#isAway = false;
       for (const entry of batch) {
         const lane = lanes.get(entry.finished.laneId);
         if (lane?.isReleased === false) this.#waitForLock(entry);
-        else entry.written(lane?.isDue ?? null);
+        else entry.written(lane ?? unwritten);
       }
     } catch (error) {
       if (isOutage(error) || isRetryable(error) || batch.length === 1) failed(error);
@@ -109,7 +118,7 @@ export class FinishBatch {
     }
     for (const entry of batch) {
       if (isLockTimeout(error)) this.#waitForLock(entry);
-      else entry.written(null);
+      else entry.written(unwritten);
     }
   }
 
@@ -119,7 +128,7 @@ export class FinishBatch {
       this.#options.failed(
         new Error(`Lane ${entry.finished.laneId} stayed locked; what became of its attempt is lost`),
       );
-      return entry.written(null);
+      return entry.written(unwritten);
     }
     entry.lockedTries += 1;
     this.#locked.push(entry);

@@ -1,6 +1,7 @@
 import type { Database } from '../postgres/database.ts';
 import { findAddress } from '../domain/endpoints/address.ts';
 import type { OutboundHttp, OutboundResult } from '../outbound/http.ts';
+import { keepResults } from '../lib/keep-results.ts';
 import type { Clock, Random } from '../lib/ports.ts';
 import { SecretUnreadableError, type SecretBox } from '../lib/secret-box.ts';
 import type { Made } from './attempt.ts';
@@ -83,10 +84,20 @@ function sign(
   });
 }
 
+const maxSecrets = 1_000;
+const openers = new WeakMap<SecretBox, (sealed: string) => string | null>();
+
+function openOrNull(box: SecretBox, sealed: string | null): string | null {
+  if (sealed === null) return null;
+  const open = openers.get(box) ?? keepResults(maxSecrets, (text) => tryToOpen(box, text));
+  openers.set(box, open);
+  return open(sealed);
+}
+
 // A secret that cannot be opened never will be: it was sealed with another key, or changed in the database.
-function openOrNull(secretBox: SecretBox, sealed: string | null): string | null {
+function tryToOpen(box: SecretBox, sealed: string): string | null {
   try {
-    return sealed === null ? null : secretBox.open(sealed);
+    return box.open(sealed);
   } catch (error) {
     if (error instanceof SecretUnreadableError) return null;
     throw error;

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Database, TouchedEndpoint } from '../postgres/database.ts';
 import type { Random } from '../lib/ports.ts';
 import { isPassing } from '../postgres/errors.ts';
-import type { Deliver, OnWait } from './attempt.ts';
+import type { Attempted, Deliver } from './attempt.ts';
 import { claimProbes } from './claim-probes.ts';
 import { pauseAfter } from './core/claims.ts';
 import { keyOf, type DueLanes, type EndpointOfAccount } from './core/endpoint.ts';
@@ -36,6 +36,12 @@ interface Claim {
   shares: readonly Share[];
 }
 
+/** How a delivery ended, and the lane's next one if it keeps its lease. */
+interface Ended {
+  outcome: EndpointOutcome;
+  next: Claimed | null;
+}
+
 /** Endpoints per survey; the next survey continues after them. */
 const surveyed = 1_000;
 /**
@@ -45,6 +51,9 @@ const surveyed = 1_000;
 const maxQuiet = { live: 20, side: 240 };
 /** Lanes that become due one after the other are surveyed together. */
 const gatherMs = 50;
+/** A lane's turn: so many deliveries under one lease, begun within this time, while other lanes of its endpoint wait. */
+const turnDeliveries = 10;
+const turnMs = 1_000;
 
 /** Claims the due deliveries of its lanes, as many as there are slots, and makes them. */
 export class Pump {
@@ -226,13 +235,23 @@ export class Pump {
     }
   }
 
-  async #make(claimed: Claimed, slot: Slot): Promise<void> {
-    const outcome = await this.#deliver(claimed, slot.endpoint, () => this.#leave(slot));
-    this.held.delete(claimed);
-    const isMoreDue = this.#due.size > 0 || this.#stillDue.length > 0 || this.#touched.length > 0;
-    if (isMoreDue || this.#abandoned.length > 0) this.#wake();
-    else this.#rest();
-    this.#options.slots.give(slot, outcome);
+  // A lane's next deliveries follow under the same lease as long as each succeeds, the turn lasts and no other endpoint waits.
+  async #make(head: Claimed, firstSlot: Slot): Promise<void> {
+    const { slots } = this.#options;
+    const until = performance.now() + turnMs;
+    let [claimed, slot]: [Claimed | null, Slot] = [head, firstSlot];
+    for (let made = 1; claimed; made++) {
+      const hasTurn = made < turnDeliveries && performance.now() < until;
+      const { outcome, next }: Ended = await this.#deliver(claimed, slot, hasTurn);
+      this.held.delete(claimed);
+      if (next) this.held.add(next);
+      const isMoreDue = this.#due.size > 0 || this.#stillDue.length > 0 || this.#touched.length > 0;
+      if (isMoreDue || this.#abandoned.length > 0) this.#wake();
+      else this.#rest();
+      slots.give(slot, outcome);
+      if (next) slot = slots.take(slot.endpoint);
+      claimed = next;
+    }
   }
 
   // The slot serves others while the delivery waits.
@@ -245,24 +264,33 @@ export class Pump {
 
   // A defect must not end the engine: the lease expires, and the delivery is tried again. After a transient failure the
   // lease is ended early: expire it now instead of after leaseSeconds.
-  async #deliver(claimed: Claimed, standing: DueEndpoint, onWait: OnWait): Promise<EndpointOutcome> {
-    const { deliver, results, retries, leaseSeconds, failed } = this.#options;
+  async #deliver(claimed: Claimed, slot: Slot, hasTurn: boolean): Promise<Ended> {
+    const { deliver, leaseSeconds, failed } = this.#options;
     try {
-      const { finished, outcome, isAsKnown, retryInMs } = await deliver(claimed, standing, onWait);
-      const isDue = finished && (await results.add(finished));
-      if (isDue && isAsKnown) this.#stillDue.push(standing);
-      else if (isDue !== false || !isAsKnown) this.#touched.push(standing);
-      if (retryInMs) {
-        this.#nextDueAt = Math.min(this.#nextDueAt, performance.now() + retryInMs);
-        retries?.(retryInMs);
-      }
-      return outcome;
+      const attempted = await deliver(claimed, slot.endpoint, () => this.#leave(slot));
+      return { outcome: attempted.outcome, next: await this.#conclude(attempted, slot, hasTurn) };
     } catch (error) {
-      this.#touched.push(standing);
+      this.#touched.push(slot.endpoint);
       if (isPassing(error)) this.#abandon([claimed], Math.min(pauseAfter(claimed), leaseSeconds));
       failed(error);
-      return isPassing(error) ? 'skipped' : 'failed';
+      return { outcome: isPassing(error) ? 'skipped' : 'failed', next: null };
     }
+  }
+
+  async #conclude({ finished, isAsKnown = false, retryInMs }: Attempted, slot: Slot, hasTurn: boolean) {
+    const goesOn = hasTurn && isAsKnown && !this.#stopped && !this.#options.slots.isWanted(slot, this.#due);
+    const after = finished && (await this.#options.results.add({ ...finished, goesOn }));
+    if (after?.next) return after.next;
+    this.#noteDue(slot.endpoint, after?.isDue ?? null, isAsKnown);
+    if (!retryInMs) return null;
+    this.#nextDueAt = Math.min(this.#nextDueAt, performance.now() + retryInMs);
+    this.#options.retries?.(retryInMs);
+    return null;
+  }
+
+  #noteDue(endpoint: DueEndpoint, isDue: boolean | null, isAsKnown: boolean): void {
+    if (isDue && isAsKnown) this.#stillDue.push(endpoint);
+    else if (isDue !== false || !isAsKnown) this.#touched.push(endpoint);
   }
 
   #abandon(leases: readonly Lease[], seconds: number): void {

@@ -22,6 +22,9 @@ export interface ConnectionSettings {
   readonly idleMs?: number;
 }
 
+/** Where a request goes: a URL, or its parts. */
+export type Target = Readonly<Pick<URL, 'origin' | 'pathname' | 'search'>>;
+
 /** A request without its origin and path. */
 interface WireRequest {
   readonly method: string;
@@ -32,7 +35,7 @@ interface WireRequest {
 /** Open connections by origin: the only place in the service that makes HTTP requests. */
 export interface Connections {
   /** Sends a request over a connection of its origin, opening one if necessary; reports the answer to the exchange. */
-  send(url: URL, request: WireRequest, exchange: Exchange): void;
+  send(target: Target, request: WireRequest, exchange: Exchange): void;
   /** The number of origins with connections in use or not idle for too long. */
   origins(): number;
   /** Destroys all connections. */

@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
+import { keepResults } from '../lib/keep-results.ts';
 import { createAddressPolicy } from './addresses.ts';
 import type { AddressPolicy, OpenEndpoint } from './addresses.ts';
 import { createHostResolver } from './host-resolver.ts';
 import type { HostResolver } from './host-resolver.ts';
-import { createConnections } from './connections.ts';
+import { createConnections, type Target } from './connections.ts';
 import { Exchange } from './exchange.ts';
 import { refusedResult } from './result.ts';
 import type { OutboundFailure, OutboundResult } from './result.ts';
@@ -82,7 +83,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
     if (exchange.ended) return exchange.result;
     const headers = { ...message.headers, 'accept-encoding': 'identity' };
     underWay.add(exchange.result);
-    connections.send(vetted.url, { method: message.method, headers, body: message.body ?? null }, exchange);
+    connections.send(vetted.target, { method: message.method, headers, body: message.body ?? null }, exchange);
     const result = await exchange.result;
     underWay.delete(exchange.result);
     return result;
@@ -100,12 +101,21 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   };
 }
 
-function vetRequest(target: string, message: OutboundRequest): { url: URL } | { refusal: OutboundFailure } {
-  const read = readUrl(target, { httpsOnly: false });
+const maxTargets = 1_000;
+
+// The same few URLs are called over and over, and reading one takes longer than signing a body.
+const findTarget = keepResults(maxTargets, (text): { target: Target } | { refusal: OutboundFailure } => {
+  const read = readUrl(text, { httpsOnly: false });
   if ('problem' in read) return { refusal: { errorCode: 'bad_url', errorDetail: read.problem.rule } };
+  const { origin, pathname, search } = read.url;
+  return { target: { origin, pathname, search } };
+});
+
+function vetRequest(url: string, message: OutboundRequest): { target: Target } | { refusal: OutboundFailure } {
+  const found = findTarget(url);
   const reserved = Object.keys(message.headers).find((name) => reservedHeaders.has(name.toLowerCase()));
-  if (reserved !== undefined) return { refusal: { errorCode: 'bad_request', errorDetail: reserved } };
-  return read;
+  if ('refusal' in found || reserved === undefined) return found;
+  return { refusal: { errorCode: 'bad_request', errorDetail: reserved } };
 }
 
 async function checkUrl(

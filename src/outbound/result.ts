@@ -123,6 +123,7 @@ export function allHeaders(headers: Readonly<Record<string, string | string[] | 
  * decompressing it could produce far more bytes than the limit.
  */
 export function bodyText(chunks: readonly Buffer[], contentEncoding: string | undefined): string {
+  if (chunks.length === 0) return '';
   if (contentEncoding !== undefined && contentEncoding !== '' && contentEncoding !== 'identity') return '';
   // In stream mode the decoder omits an incomplete character at the end.
   const text = new TextDecoder('utf-8').decode(Buffer.concat(chunks), { stream: true });

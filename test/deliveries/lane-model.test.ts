@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { takeHeads } from '../../src/deliveries/queue/claim.ts';
+import { finishAndGoOn } from '../../src/deliveries/queue/finish.ts';
 import { releaseLanes } from '../../src/deliveries/queue/lease.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { Bench, holdAttempts } from '../faults/lease-bench.ts';
@@ -64,6 +65,22 @@ describe('the model of a lane', () => {
       const taken = new Map(heads.map(({ laneId, deliveryId }) => [laneId, deliveryId]));
       for (const [lane, rows] of model)
         expect(taken.get(lane), JSON.stringify(rows)).to.equal(headOf(rows, 0, holdAttempts)?.eventId);
+    }
+  });
+
+  it('goes on with what a claim would take next', async () => {
+    for (let round = 0; round < 5; round++) {
+      const model = await draw();
+      const heads = await takeHeads(bench.em, { laneIds, token, holdAttempts });
+      const results = heads.map((claimed) => ({ ...bench.resultOf(claimed), goesOn: true }));
+      const written = await finishAndGoOn(bench.em, results, holdAttempts);
+      expect(written).to.have.lengthOf(heads.length);
+      for (const { laneId, deliveryId, isDue, next } of written) {
+        const left = (model.get(laneId) ?? []).filter(({ eventId }) => eventId !== deliveryId);
+        const expected = headOf(left, 0, holdAttempts)?.eventId ?? null;
+        expect(next?.deliveryId ?? null, JSON.stringify(left)).to.equal(expected);
+        expect(isDue, JSON.stringify(left)).to.equal(expected !== null);
+      }
     }
   });
 

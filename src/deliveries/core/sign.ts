@@ -1,4 +1,5 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
+import { keepResults } from '../../lib/keep-results.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** The parts of an attempt that are signed. */
@@ -47,14 +48,6 @@ function mac(secret: string, prefix: string, body: string | Buffer): string {
 }
 
 const maxKeys = 1_000;
-const keys = new Map<string, KeyObject>();
 
 // Kept, because Node takes several times as long to sign with the bytes of a key.
-function keyOf(secret: string): KeyObject {
-  const known = keys.get(secret);
-  if (known) return known;
-  const key = createSecretKey(Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
-  if (keys.size >= maxKeys) keys.clear();
-  keys.set(secret, key);
-  return key;
-}
+const keyOf = keepResults(maxKeys, (secret) => createSecretKey(Buffer.from(secret.replace(/^whsec_/, ''), 'base64')));

@@ -125,6 +125,11 @@ export class Slots {
     this.#remember(endpoint, { allowance: hasSucceeded ? grown : unprovenAllowance, isProven: hasSucceeded });
   }
 
+  /** Whether others wait for the slot; `due` are the endpoints with something due that has no slot, by their keys. */
+  isWanted({ endpoint, compartment }: Slot, due: ReadonlyMap<string, DueEndpoint>): boolean {
+    return compartment.free <= 0 || due.size > (due.has(keyOf(endpoint)) ? 1 : 0);
+  }
+
   #divide(compartment: Compartment, due: readonly DueEndpoint[]): Share[] {
     let { free } = compartment;
     if (free <= 0) return [];

@@ -36,7 +36,8 @@ export interface Claimed {
   };
 }
 
-interface HeadRow {
+/** A row of `takenRows`. */
+export interface HeadRow {
   id: number;
   lane_id: number;
   attempt: number;
@@ -60,34 +61,55 @@ interface HeadRow {
   disabled_reason: string | null;
 }
 
-// The head of a lane is its oldest due delivery that no older one holds back (hold.ts). A head that still has a lease token
-// was left behind by a process that died: its outcome is not known, so its attempt is kept as 'unknown'. A locked head is
-// skipped, and no later delivery of its lane is taken instead. FOR NO KEY UPDATE re-reads the locked row, so a head that
-// was cancelled meanwhile is skipped as well.
-// Heads are locked, and events found, one by one by their ids: joined, they would be found by whatever the planner thinks of
-// tables that it has no statistics of yet, and its plan stays.
-const headStatement = prepared(`
-  WITH head AS MATERIALIZED (
-    SELECT d.id, d.attempt, d.lease_token AS left_behind
-    FROM lanes l CROSS JOIN LATERAL (
-      SELECT d.id FROM deliveries d
-      WHERE d.lane_id = l.id AND d.state = 'pending' AND d.next_attempt_at <= now() AND ${isNotHeldBack('$3')}
-      ORDER BY d.event_id LIMIT 1) oldest
-    CROSS JOIN LATERAL (
-      SELECT * FROM deliveries d WHERE d.id = oldest.id AND d.state = 'pending' FOR NO KEY UPDATE SKIP LOCKED) d
-    WHERE l.id = ANY ($1) AND l.lease_token = $2
-  ), unknown_attempts AS (
+/**
+ * SQL expressions that take the locked deliveries of `head` (`id`, `attempt`, `left_behind`, `token`): the expression `taken`
+ * has them from then on, with `kept` of the head. A head that still had a lease token was left behind by a process that died:
+ * its outcome is not known, so its attempt is kept as 'unknown'.
+ */
+export const taking = (...kept: readonly string[]): string => `
+  unknown_attempts AS (
     INSERT INTO attempts (account_id, delivery_id, number, outcome, error_code)
     SELECT d.account_id, d.id, d.attempt, 'unknown', 'lease_expired'
     FROM head JOIN deliveries d ON d.id = head.id WHERE head.left_behind IS NOT NULL
   ), taken AS (
-    UPDATE deliveries d SET attempt = d.attempt + 1, claims = d.claims + 1, lease_token = $2
+    UPDATE deliveries d SET attempt = d.attempt + 1, claims = d.claims + 1, lease_token = head.token
     FROM head WHERE d.id = head.id AND d.state = 'pending'
-    RETURNING d.id, d.lane_id, d.attempt, d.failures, d.claims, d.trigger, d.account_id, d.event_id, d.endpoint_kind, d.endpoint_id,
-      d.forwarded
-  )
-  SELECT d.*, a.name AS account_name, e.*, endpoint.*
-  FROM taken d JOIN accounts a ON a.id = d.account_id
+    RETURNING ${[...takenColumns.map((name) => `d.${name}`), ...kept.map((name) => `head.${name}`)].join(', ')}
+  )`;
+
+const takenColumns = [
+  'id',
+  'lane_id',
+  'attempt',
+  'failures',
+  'claims',
+  'trigger',
+  'account_id',
+  'event_id',
+  'endpoint_kind',
+  'endpoint_id',
+  'forwarded',
+];
+const readColumns = [
+  'account_name',
+  'event_name',
+  'conversation_id',
+  'depth',
+  'is_test',
+  'body',
+  'url',
+  'secret',
+  'previous_secret',
+  'disabled_reason',
+  'runs',
+];
+
+/** The columns of `takenRows`. */
+export const headColumns = [...takenColumns, ...readColumns];
+
+/** SQL after SELECT: what is to be delivered, of `taken` as `d`. */
+export const takenRows = `${headColumns.join(', ')}
+  FROM (SELECT d.*, a.name AS account_name FROM taken d JOIN accounts a ON a.id = d.account_id) d
   CROSS JOIN LATERAL (
     SELECT e.name AS event_name, e.conversation_id, e.depth, e.is_test,
       (CASE d.endpoint_kind WHEN 'bot' THEN e.bot_payload ELSE e.account_payload END)::text AS body
@@ -101,7 +123,24 @@ const headStatement = prepared(`
     UNION ALL
     SELECT b.outgoing_url, b.secret, CASE WHEN b.previous_secret_expires_at > now() THEN b.previous_secret END,
       b.disabled_reason, b.kind = 'plugin' AND NOT d.forwarded
-    FROM agent_bots b WHERE d.endpoint_kind = 'bot' AND b.id = d.endpoint_id) endpoint ON true`);
+    FROM agent_bots b WHERE d.endpoint_kind = 'bot' AND b.id = d.endpoint_id) endpoint ON true`;
+
+// The head of a lane is its oldest due delivery that no older one holds back (hold.ts). A locked head is skipped, and no later
+// delivery of its lane is taken instead. FOR NO KEY UPDATE re-reads the locked row, so a head that was cancelled meanwhile is
+// skipped as well.
+// Heads are locked, and events found, one by one by their ids: joined, they would be found by whatever the planner thinks of
+// tables that it has no statistics of yet, and its plan stays.
+const headStatement = prepared(`
+  WITH head AS MATERIALIZED (
+    SELECT d.id, d.attempt, d.lease_token AS left_behind, $2::uuid AS token
+    FROM lanes l CROSS JOIN LATERAL (
+      SELECT d.id FROM deliveries d
+      WHERE d.lane_id = l.id AND d.state = 'pending' AND d.next_attempt_at <= now() AND ${isNotHeldBack('$3')}
+      ORDER BY d.event_id LIMIT 1) oldest
+    CROSS JOIN LATERAL (
+      SELECT * FROM deliveries d WHERE d.id = oldest.id AND d.state = 'pending' FOR NO KEY UPDATE SKIP LOCKED) d
+    WHERE l.id = ANY ($1) AND l.lease_token = $2
+  ), ${taking()} SELECT ${takenRows}`);
 
 /** Takes the head of each leased lane, if it is free. A lane is held by failed attempts below `holdAttempts`. */
 export async function takeHeads(
@@ -109,7 +148,12 @@ export async function takeHeads(
   { laneIds, token, holdAttempts }: { laneIds: readonly number[]; token: string; holdAttempts: number },
 ): Promise<Claimed[]> {
   const rows = await sql<HeadRow>(executor, headStatement, [laneIds, token, holdAttempts]);
-  return rows.map((row) => ({
+  return rows.map((row) => toClaimed(row, token));
+}
+
+/** A delivery of a row of `takenRows`. */
+export function toClaimed(row: HeadRow, token: string): Claimed {
+  return {
     deliveryId: row.id,
     laneId: row.lane_id,
     token,
@@ -135,5 +179,5 @@ export async function takeHeads(
       previousSealedSecret: row.previous_secret,
       disabledReason: row.disabled_reason,
     },
-  }));
+  };
 }

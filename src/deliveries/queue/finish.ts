@@ -4,7 +4,8 @@ import { sql, type Executor } from '../../postgres/sql.ts';
 import type { Statement } from '../../postgres/sql-transaction.ts';
 import { storableTextOrNull } from '../../lib/storable.ts';
 import type { Verdict } from '../core/verdict.ts';
-import { dueAfterFinish } from './hold.ts';
+import { headColumns, taking, takenRows, toClaimed, type Claimed, type HeadRow } from './claim.ts';
+import { dueAfterFinish, nextAfterDelivered } from './hold.ts';
 import { lockLeased, type Lease } from './lease.ts';
 import { laneOrder } from './lock-order.ts';
 import { wireJson } from './wire-json.ts';
@@ -17,6 +18,8 @@ const valueCount = 10;
 /** The result of an attempt, for its delivery and lane. */
 export interface Finished extends Lease, Verdict {
   deliveryId: number;
+  /** Whether the process makes the lane's next delivery at once, under the same lease. */
+  goesOn?: boolean;
 }
 
 /** The result of an attempt on a claimed delivery. */
@@ -27,8 +30,9 @@ export function finishedWith(
   return { ...verdict, deliveryId, laneId, token };
 }
 
-// Of the deliveries in `result` those whose lanes are in `free`.
-const expressions = `
+// Of the deliveries in `result` those whose lanes are in `free`. `going` are expressions that take the next deliveries of
+// some lanes, and `released` a condition for the others.
+const expressions = ({ going = '', released = '' } = {}): string => `
   finished AS (
     UPDATE deliveries d SET state = r.state, lease_token = NULL, last_status = r.status, last_error = r.error_code,
       claims = 0, failures = d.failures + CASE r.state WHEN 'delivered' THEN 0 ELSE 1 END,
@@ -37,17 +41,17 @@ const expressions = `
     FROM free JOIN result r ON r.lane_id = free.id
     WHERE d.id = r.id AND d.lease_token = r.token AND d.state = 'pending'
     RETURNING d.account_id, d.id, d.lane_id, d.event_id, d.attempt, d.failures, d.next_attempt_at, d.state, r.status,
-      r.error_code, r.duration_ms, r.response_body, r.wire
+      r.error_code, r.duration_ms, r.response_body, r.wire, d.endpoint_kind, d.endpoint_id, r.token, r.goes_on
   ), logged AS (
     INSERT INTO attempts (account_id, delivery_id, number, outcome, status, error_code, duration_ms, response_body,
       wire)
     SELECT account_id, id, attempt, CASE state WHEN 'delivered' THEN 'delivered' ELSE 'failed' END, status, error_code,
       duration_ms, response_body, wire::json
     FROM finished
-  ), released AS (
+  ), ${going} released AS (
     UPDATE lanes SET lease_token = NULL, due_at = due.at
     FROM (
-      SELECT lane_id, id, event_id, state, failures, next_attempt_at FROM finished
+      SELECT lane_id, id, event_id, state, failures, next_attempt_at FROM finished ${released}
       UNION ALL SELECT free.id, NULL, NULL, NULL, NULL, NULL FROM free
       WHERE free.id <> ALL (ARRAY(SELECT lane_id FROM finished))) f
     CROSS JOIN LATERAL ${dueAfterFinish('$11')} due
@@ -57,11 +61,11 @@ const expressions = `
 // The whole is one statement, so that no trip is made under the lanes' locks. A lane that another transaction changed
 // after the snapshot was taken (its version differs) may have got a delivery that the statement cannot see: it is left as it
 // is, like a locked one, and written by another statement. Whoever enqueues into a lane changes its row.
-const finishStatement = prepared(`
+const freeOf = `
   WITH result AS MATERIALIZED (
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::float8[], $6::int[], $7::text[], $8::int[],
-      $9::text[], $10::text[])
-      AS r (lane_id, id, token, state, delay_ms, status, error_code, duration_ms, response_body, wire)
+      $9::text[], $10::text[], $12::boolean[])
+      AS r (lane_id, id, token, state, delay_ms, status, error_code, duration_ms, response_body, wire, goes_on)
   ), seen AS MATERIALIZED (
     SELECT l.id, l.ctid AS version FROM result r JOIN lanes l ON l.id = r.lane_id AND l.lease_token = r.token
   ), locked AS MATERIALIZED (
@@ -69,9 +73,29 @@ const finishStatement = prepared(`
     ORDER BY ${laneOrder('l')} FOR UPDATE SKIP LOCKED
   ), free AS MATERIALIZED (
     SELECT seen.id FROM seen JOIN locked ON locked.id = seen.id AND locked.version = seen.version
-  ), ${expressions}
-  SELECT id AS lane_id, delivery_id, true AS is_released, is_due FROM released
-  UNION ALL SELECT id, NULL, false, false FROM seen WHERE id <> ALL (ARRAY(SELECT id FROM free))`);
+  )`;
+
+const answering = (none: string): string => `
+  SELECT id AS written_lane, delivery_id, true AS is_released, is_due ${none} FROM released
+  UNION ALL SELECT id, NULL, false, false ${none} FROM seen WHERE id <> ALL (ARRAY(SELECT id FROM free))`;
+
+const finishStatement = prepared(`${freeOf}, ${expressions()} ${answering('')}`);
+
+// An endpoint whose circuit has opened gets its next delivery by a probe.
+const next = `
+  head AS MATERIALIZED (
+    SELECT d.id, d.attempt, d.lease_token AS left_behind, f.token, f.id AS finished_id
+    FROM finished f CROSS JOIN LATERAL ${nextAfterDelivered('$11')} next
+    CROSS JOIN LATERAL (
+      SELECT * FROM deliveries d WHERE d.id = next.id AND d.state = 'pending' FOR NO KEY UPDATE SKIP LOCKED) d
+    WHERE f.goes_on AND f.state = 'delivered' AND CASE f.endpoint_kind
+      WHEN 'webhook' THEN (SELECT w.circuit_probe_at FROM webhooks w WHERE w.id = f.endpoint_id)
+      ELSE (SELECT b.circuit_probe_at FROM agent_bots b WHERE b.id = f.endpoint_id) END IS NULL
+  ), ${taking('finished_id')},`;
+const untaken = 'WHERE lane_id <> ALL (ARRAY(SELECT lane_id FROM taken))';
+const goOnStatement = prepared(`${freeOf}, ${expressions({ going: next, released: untaken })}
+  SELECT lane_id AS written_lane, finished_id AS delivery_id, true AS is_released, true AS is_due, ${takenRows}
+  UNION ALL ${answering(`, ${headColumns.map(() => 'NULL').join(', ')}`)}`);
 
 /** What became of a result whose lease was still held. */
 export interface Written {
@@ -85,11 +109,14 @@ export interface Written {
 }
 
 interface WrittenRow {
-  lane_id: number;
+  written_lane: number;
   delivery_id: number | null;
   is_released: boolean;
   is_due: boolean;
 }
+
+/** The columns of the next delivery are null where the lane has none. */
+type GoingOnRow = WrittenRow & { [Column in keyof HeadRow]: HeadRow[Column] | null };
 
 function valuesOf(finished: Finished) {
   const { laneId, deliveryId, token, state, delayMs, status, errorCode, durationMs, responseBody, wire } = finished;
@@ -116,15 +143,35 @@ export async function finishFreeDeliveries(
   results: readonly Finished[],
   holdAttempts: number,
 ): Promise<Written[]> {
+  const rows = await sql<WrittenRow>(executor, finishStatement, parametersOf(results, holdAttempts));
+  return rows.map(toWritten);
+}
+
+/**
+ * Like finishFreeDeliveries; but a lane that goes on, and whose delivery was delivered, keeps its lease when another one is
+ * due: `next`.
+ */
+export async function finishAndGoOn(
+  executor: Executor,
+  results: readonly Finished[],
+  holdAttempts: number,
+): Promise<(Written & { next: Claimed | null })[]> {
+  const rows = await sql<GoingOnRow>(executor, goOnStatement, parametersOf(results, holdAttempts));
+  const tokens = new Map(results.map(({ laneId, token }) => [laneId, token]));
+  return rows.map((row) => {
+    const token = row.id === null ? undefined : tokens.get(row.written_lane);
+    return { ...toWritten(row), next: token === undefined ? null : toClaimed(row as HeadRow, token) };
+  });
+}
+
+function parametersOf(results: readonly Finished[], holdAttempts: number): unknown[] {
   const values = results.map(valuesOf);
   const columns = Array.from({ length: valueCount }, (_, index) => values.map((row) => row[index]));
-  const rows = await sql<WrittenRow>(executor, finishStatement, [...columns, holdAttempts]);
-  return rows.map((row) => ({
-    laneId: row.lane_id,
-    deliveryId: row.delivery_id,
-    isReleased: row.is_released,
-    isDue: row.is_due,
-  }));
+  return [...columns, holdAttempts, results.map(({ goesOn }) => goesOn ?? false)];
+}
+
+function toWritten(row: WrittenRow): Written {
+  return { laneId: row.written_lane, deliveryId: row.delivery_id, isReleased: row.is_released, isDue: row.is_due };
 }
 
 /**
@@ -152,10 +199,11 @@ const lockStatement = prepared('SELECT FROM lanes WHERE id = $1 AND lease_token 
 const settleStatement = prepared(`
   WITH result AS MATERIALIZED (
     SELECT $1::bigint AS lane_id, $2::bigint AS id, $3::uuid AS token, $4::text AS state, $5::float8 AS delay_ms,
-      $6::int AS status, $7::text AS error_code, $8::int AS duration_ms, $9::text AS response_body, $10::text AS wire
+      $6::int AS status, $7::text AS error_code, $8::int AS duration_ms, $9::text AS response_body, $10::text AS wire,
+      false AS goes_on
   ), free AS MATERIALIZED (
     SELECT l.id FROM lanes l WHERE l.id = $1 AND l.lease_token = $3
-  ), ${expressions}
+  ), ${expressions()}
   SELECT coalesce(bool_or(is_due), refuse_stale_delivery()) AS is_due FROM released WHERE delivery_id IS NOT NULL`);
 
 /** Takes statements to be sent with the commit of a transaction. */

@@ -17,8 +17,6 @@ export function isNotHeldBack(holdAttempts: string): string {
  * `failures` and `next_attempt_at` as they are now; all but the first are null when no delivery was finished.
  */
 export function dueAfterFinish(holdAttempts: string): string {
-  const others = (alias: string): string =>
-    `FROM deliveries ${alias} WHERE ${alias}.lane_id = f.lane_id AND ${alias}.state = 'pending' AND ${alias}.id IS DISTINCT FROM f.id`;
   return `(SELECT least(
       (SELECT min(greatest(d.next_attempt_at, now())) ${others('d')} AND d.event_id <= coalesce(holder.event_id, ${afterAll})),
       CASE WHEN f.state = 'pending' AND f.event_id <= coalesce(holder.event_id, f.event_id)
@@ -26,4 +24,16 @@ export function dueAfterFinish(holdAttempts: string): string {
     FROM (SELECT least(
       (SELECT h.event_id ${others('h')} AND h.failures < ${holdAttempts} ORDER BY h.event_id LIMIT 1),
       CASE WHEN f.state = 'pending' AND f.failures < ${holdAttempts} THEN f.event_id END) AS event_id) holder)`;
+}
+
+/** Like dueAfterFinish: the `id` of the delivery that is next after the delivered `f`, if one is due; else no row. */
+export function nextAfterDelivered(holdAttempts: string): string {
+  return `(SELECT d.id ${others('d')} AND d.next_attempt_at <= now() AND coalesce(
+      (SELECT h.event_id ${others('h')} AND h.failures < ${holdAttempts} ORDER BY h.event_id LIMIT 1), ${afterAll}) >= d.event_id
+    ORDER BY d.event_id LIMIT 1)`;
+}
+
+// The pending deliveries of the lane but the finished one.
+function others(alias: string): string {
+  return `FROM deliveries ${alias} WHERE ${alias}.lane_id = f.lane_id AND ${alias}.state = 'pending' AND ${alias}.id IS DISTINCT FROM f.id`;
 }
