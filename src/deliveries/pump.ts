@@ -3,6 +3,7 @@ import type { Database, TouchedEndpoint } from '../postgres/database.ts';
 import type { Random } from '../lib/ports.ts';
 import { isPassing } from '../postgres/errors.ts';
 import type { Attempted, Deliver } from './attempt.ts';
+import { AbandonedLeases } from './abandoned-leases.ts';
 import { claimProbes } from './claim-probes.ts';
 import { pauseAfter } from './core/claims.ts';
 import { keyOf, type DueLanes, type EndpointOfAccount } from './core/endpoint.ts';
@@ -13,7 +14,6 @@ import { takeHeads, type Claimed } from './queue/claim.ts';
 import { firstEndpoint, lookAt, surveyDue } from './queue/due-endpoints.ts';
 import { leaseLanes, releaseLanes, type Lease, type LeasedLane } from './queue/lease.ts';
 import { giveBackProbes } from './queue/probes.ts';
-import { endLeases, type Abandoned } from './renewal.ts';
 
 export interface PumpOptions extends DueLanes {
   database: Database;
@@ -67,8 +67,7 @@ export class Pump {
   #stillDue: DueEndpoint[] = [];
   #mustSurvey = true;
   #after: EndpointOfAccount = firstEndpoint;
-  // Leases to be ended, which an outage may delay.
-  #abandoned: Abandoned[] = [];
+  readonly #abandoned: AbandonedLeases;
   #running = false;
   #again = false;
   #stopped = false;
@@ -82,6 +81,7 @@ export class Pump {
 
   constructor(options: PumpOptions) {
     this.#options = options;
+    this.#abandoned = new AbandonedLeases(options.database);
     this.#pauseMs = options.isSide ? this.#quietMs : options.pollMs;
   }
 
@@ -143,7 +143,7 @@ export class Pump {
   #rest(): void {
     if (this.#timer) clearTimeout(this.#timer);
     if (this.#stopped) return;
-    const isBusy = this.#due.size > 0 || this.#abandoned.length > 0 || this.#after.id > 0;
+    const isBusy = this.#due.size > 0 || this.#abandoned.size > 0 || this.#after.id > 0;
     if (isBusy) this.#pauseMs = this.#options.pollMs;
     this.#surveyAt = Math.min(this.#surveyAt, performance.now() + this.#pauseMs);
     const planned = Math.min(this.#surveyAt, Math.max(this.#nextDueAt, this.#surveyedAt + gatherMs));
@@ -152,7 +152,7 @@ export class Pump {
 
   async #claim(): Promise<void> {
     const { kind, isSide, database, random, slots, leaseSeconds } = this.#options;
-    if (this.#abandoned.length > 0) await this.#endAbandoned();
+    if (this.#abandoned.size > 0 && (await this.#abandoned.end())) this.#mustSurvey = true;
     if (slots.free <= 0) return;
     const planned = slots.plan(await this.#look());
     for (const share of planned) if (share.circuit === 'probe') this.#due.delete(keyOf(share));
@@ -227,10 +227,10 @@ export class Pump {
       const taken = new Set(heads.map(({ laneId }) => laneId));
       idle = leases.filter(({ laneId }) => !taken.has(laneId));
       if (idle.length > 0) idle = await database.em().transactional((em) => releaseLanes(em, idle, holdAttempts));
-      this.#abandon(idle, 0);
+      this.#abandoned.add(idle, 0);
       if (idleProbes.size > 0) await giveBackProbes(database.em(), kind, [...idleProbes]).catch(failed);
     } catch (error) {
-      if (isPassing(error)) this.#abandon(idle, 0);
+      if (isPassing(error)) this.#abandoned.add(idle, 0);
       throw error;
     }
   }
@@ -246,7 +246,7 @@ export class Pump {
       this.held.delete(claimed);
       if (next) this.held.add(next);
       const isMoreDue = this.#due.size > 0 || this.#stillDue.length > 0 || this.#touched.length > 0;
-      if (isMoreDue || this.#abandoned.length > 0) this.#wake();
+      if (isMoreDue || this.#abandoned.size > 0) this.#wake();
       else this.#rest();
       slots.give(slot, outcome);
       if (next) slot = slots.take(slot.endpoint);
@@ -271,7 +271,7 @@ export class Pump {
       return { outcome: attempted.outcome, next: await this.#conclude(attempted, slot, hasTurn) };
     } catch (error) {
       this.#touched.push(slot.endpoint);
-      if (isPassing(error)) this.#abandon([claimed], Math.min(pauseAfter(claimed), leaseSeconds));
+      if (isPassing(error)) this.#abandoned.add([claimed], Math.min(pauseAfter(claimed), leaseSeconds));
       failed(error);
       return { outcome: isPassing(error) ? 'skipped' : 'failed', next: null };
     }
@@ -291,23 +291,5 @@ export class Pump {
   #noteDue(endpoint: DueEndpoint, isDue: boolean | null, isAsKnown: boolean): void {
     if (isDue && isAsKnown) this.#stillDue.push(endpoint);
     else if (isDue !== false || !isAsKnown) this.#touched.push(endpoint);
-  }
-
-  #abandon(leases: readonly Lease[], seconds: number): void {
-    this.#abandoned.push(...leases.map(({ laneId, token }) => ({ laneId, token, seconds })));
-  }
-
-  // One whose lane is locked is tried again later.
-  async #endAbandoned(): Promise<void> {
-    const leases = this.#abandoned;
-    this.#abandoned = [];
-    try {
-      const locked = await endLeases(this.#options.database, leases);
-      this.#abandoned.push(...locked);
-      if (locked.length < leases.length) this.#mustSurvey = true;
-    } catch (error) {
-      this.#abandoned.push(...leases);
-      throw error;
-    }
   }
 }

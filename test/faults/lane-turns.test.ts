@@ -25,7 +25,8 @@ function engineOf(bench: Bench, webhook: Deliver, slots: number): Engine {
   });
 }
 
-describe('the turn of a lane', () => {
+describe('the turn of a lane', function () {
+  this.timeout(60_000);
   let bench: Bench;
   let log: StatementLog;
 
