@@ -330,6 +330,19 @@ api_key?: (string | null)
 [k: string]: unknown
 } | null)
 /**
+ * What an AI bot knows: null = every published article of the account; an object = those with one of the tags and one of the languages, an empty list being no restriction; false = none, the model answers alone.
+ */
+export type AiKnowledge = ({
+tags?: ArticleTags
+/**
+ * @maxItems 20
+ * 
+ * Items: A language tag such as `en`, `de` or `pt-BR`.
+ */
+languages?: string[]
+[k: string]: unknown
+} | boolean | null)
+/**
  * @maxItems 20
  */
 export type ArticleTags = string[]
@@ -432,7 +445,7 @@ export type AgentBotShape = (RecordShape & {
 account_id: NullableId
 name: string
 description: (string | null)
-kind: ("webhook" | "plugin")
+kind: ("webhook" | "plugin" | "ai")
 avatar_url: (string | null)
 /**
  * Where a webhook bot is sent its events, or a bot inside the service forwards them; null for system bots.
@@ -477,6 +490,15 @@ since: UnixTime
  */
 until: NullableUnixTime
 } | null)
+/**
+ * Of an AI bot; these fields are null on others, and of system bots.
+ */
+system_prompt: (string | null)
+temperature: (number | null)
+max_exchanges: (number | null)
+handoff_keywords: (string[] | null)
+handoff_message: (string | null)
+knowledge: AiKnowledge
 /**
  * Names of the secrets that the bot has a value for, those of its settings included; empty for system bots.
  */
@@ -1130,6 +1152,7 @@ export interface Schemas {
 "runtime/actions": ActionBatch
 "runtime/chat": Chat
 "runtime/plugin": PluginManifest
+"runtime/search": Search
 "shapes/about-event": AboutEventShape
 "shapes/account-message": AccountMessageShape
 "shapes/account-record": AccountRecordShape
@@ -1290,13 +1313,13 @@ llm?: GivenLlm
 [k: string]: unknown
 }
 /**
- * A webhook bot, on a server of its own, or a bot that runs a plugin inside the service.
+ * A webhook bot, on a server of its own; an AI bot, which answers from the knowledge base; or a bot that runs another plugin inside the service.
  */
 export interface CreateAgentBot {
 /**
  * webhook unless said otherwise.
  */
-kind?: ("webhook" | "plugin")
+kind?: ("webhook" | "plugin" | "ai")
 name: string
 description?: (string | null)
 /**
@@ -1322,6 +1345,29 @@ hear_own?: boolean
  * Settings of a plugin, as its manifest says.
  */
 config?: GivenAttributes
+/**
+ * Of an AI bot: shapes tone, scope and behaviour of its model.
+ */
+system_prompt?: string
+/**
+ * Of an AI bot: 0 = precise, 1 = varied; 0.2 unless said otherwise.
+ */
+temperature?: number
+/**
+ * Of an AI bot: its replies in a session after which people get the conversation; 10 unless said otherwise.
+ */
+max_exchanges?: number
+/**
+ * Of an AI bot: words and phrases with which customers get a person. Case does not matter, whole words count.
+ * 
+ * @maxItems 100
+ */
+handoff_keywords?: string[]
+/**
+ * Of an AI bot: what the customer is told when people get the conversation; empty for nothing.
+ */
+handoff_message?: string
+knowledge?: AiKnowledge
 /**
  * Secrets that the plugin's manifest names, by name; they are stored sealed and never answered. Those that are not named stay; null removes one.
  */
@@ -1369,6 +1415,29 @@ hear_own?: boolean
  * Settings of a plugin, as its manifest says.
  */
 config?: GivenAttributes
+/**
+ * Of an AI bot: shapes tone, scope and behaviour of its model.
+ */
+system_prompt?: string
+/**
+ * Of an AI bot: 0 = precise, 1 = varied; 0.2 unless said otherwise.
+ */
+temperature?: number
+/**
+ * Of an AI bot: its replies in a session after which people get the conversation; 10 unless said otherwise.
+ */
+max_exchanges?: number
+/**
+ * Of an AI bot: words and phrases with which customers get a person. Case does not matter, whole words count.
+ * 
+ * @maxItems 100
+ */
+handoff_keywords?: string[]
+/**
+ * Of an AI bot: what the customer is told when people get the conversation; empty for nothing.
+ */
+handoff_message?: string
+knowledge?: AiKnowledge
 /**
  * Secrets that the plugin's manifest names, by name; they are stored sealed and never answered. Those that are not named stay; null removes one.
  */
@@ -3138,6 +3207,28 @@ wallMs?: number
  * Memory for the bot's values in MiB.
  */
 heapMb?: number
+}
+/**
+ * What a bot looks for in the knowledge base, by ctx.kb.search.
+ */
+export interface Search {
+/**
+ * A question or words; of a longer text its beginning is looked for.
+ */
+query: string
+limit?: number
+/**
+ * Only articles with one of these tags; empty = all.
+ */
+tags?: ArticleTags
+/**
+ * Only articles in one of these languages; empty = all.
+ * 
+ * @maxItems 20
+ * 
+ * Items: A language tag such as `en`, `de` or `pt-BR`.
+ */
+languages?: string[]
 }
 /**
  * The hours of one day of the week, in the timezone of the inbox.

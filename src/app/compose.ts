@@ -12,6 +12,7 @@ import { alarmsOf, ringForRetries } from './alarms.ts';
 import { EventStreams } from '../live/streams.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import { modelsOf } from './model-servers.ts';
+import { passagesOf } from './passages.ts';
 import { createServer } from './server.ts';
 
 /** All parts of the service. */
@@ -79,7 +80,11 @@ function createEngine(mechanisms: Mechanisms, { retries }: Pick<EngineOptions, '
   const { config, databases, plugins, sandbox, clock, random, log, secretBox, outbound, warn } = mechanisms;
   const database = databases.engine;
   const { holdAttempts } = config;
-  const doors = { send: sendOutbound(mechanisms.botOutbound, config.botFetchMaxBytes), models: modelsOf(mechanisms) };
+  const doors = {
+    send: sendOutbound(mechanisms.botOutbound, config.botFetchMaxBytes),
+    models: modelsOf(mechanisms),
+    search: passagesOf(database),
+  };
   const openSecret = (sealed: string) => secretBox.open(sealed);
   const botRunner = new BotRunner({ database, plugins, sandbox, clock, random, log, doors, openSecret });
   const ways = { database, random, clock, secretBox, outbound, holdAttempts, log, failed: warn };

@@ -10,6 +10,7 @@ import type {
   FetchOptions,
   Moment,
   Passage,
+  SearchOptions,
   Secret,
   Store,
 } from './bot-doors.ts';
@@ -213,10 +214,10 @@ export interface Context<Config = JsonObject> {
   };
   readonly kb: {
     /**
-     * Searches the account's knowledge base, the best passage first. Needs `permissions.kb`; rejects with the code
-     * `unavailable` where there is none. `const [best] = await ctx.kb.search(ctx.message.content, { limit: 3 })`
+     * Searches the published articles of the account's knowledge base, the best passage first. Needs `permissions.kb`.
+     * `const [best] = await ctx.kb.search(ctx.message.content, { limit: 3 })`
      */
-    search(query: string, options?: { limit?: number }): Promise<Passage[]>;
+    search(query: string, options?: SearchOptions): Promise<Passage[]>;
   };
   /**
    * Sends the event to the server that the account has set for the bot (`outgoing_url`): signed, once the run's actions are

@@ -85,12 +85,28 @@ export interface ChatStatus {
   readonly model: string;
 }
 
-/** A passage of the knowledge base. */
+/** A passage of the knowledge base: the best of its article. */
 export interface Passage {
+  /** Of the article. */
   readonly id: number;
   readonly title: string;
   readonly url: string | null;
+  readonly heading: string | null;
+  readonly language: string;
+  /** Plain text. */
   readonly text: string;
-  /** Higher fits better. */
+  /** Higher fits better: 0 to 1. */
   readonly score: number;
+  /** Whether it fits well enough to answer with. */
+  readonly answers: boolean;
+}
+
+/** Where to search in the knowledge base, and for how much. */
+export interface SearchOptions {
+  /** 1 to 10; default 5. */
+  limit?: number;
+  /** Only articles with one of these tags; empty = all. */
+  tags?: readonly string[];
+  /** Only articles in one of these languages; empty = all. */
+  languages?: readonly string[];
 }

@@ -36,8 +36,12 @@ export interface ScriptedPassage {
   title: string;
   text: string;
   url?: string | null;
+  heading?: string | null;
+  language?: string;
   id?: number;
   score?: number;
+  /** Whether it fits well enough to answer with; default: whether it shares a word with the question. */
+  answers?: boolean;
 }
 
 /** An answer of the model to `ctx.llm.chat`; a text stands for one that has it as its `content`. */

@@ -1,7 +1,7 @@
 import type { ChatAnswer } from '../models/chat.ts';
 import type { ModelPorts } from '../runs/doors/chat.ts';
-import type { DoorPorts } from '../runs/doors/doors.ts';
 import type { FetchAnswer, SendRequest } from '../runs/doors/fetch.ts';
+import type { FindPassages } from '../runs/doors/search.ts';
 import type {
   ScriptedAnswer,
   ScriptedFetch,
@@ -10,10 +10,6 @@ import type {
   SentRequest,
   SimulateOptions,
 } from './api.ts';
-
-type Door = NonNullable<DoorPorts['search']>;
-
-const passagesAtMost = 5;
 
 /** What is behind `ctx.fetch`, `ctx.llm` and `ctx.kb` in a simulation: what its author wrote down, and nothing else. */
 export class Script {
@@ -69,13 +65,13 @@ export class Script {
     throw new Error('`llm` of the simulation has no further answer');
   }
 
-  readonly search: Door = async (input) => {
-    const { query = '', limit = passagesAtMost } = (input ?? {}) as { query?: unknown; limit?: number };
-    const words = wordsOf(typeof query === 'string' ? query : '');
+  readonly search: FindPassages = (_, { query, limit }) => {
+    const words = wordsOf(query);
     const scored = this.#kb.map((passage, index) => {
       const found = wordsOf(`${passage.title} ${passage.text}`);
       const shared = words.filter((word) => found.includes(word)).length;
-      return { id: index + 1, url: null, score: words.length === 0 ? 0 : shared / words.length, ...passage };
+      const score = words.length === 0 ? 0 : shared / words.length;
+      return { id: index + 1, url: null, heading: null, language: 'en', score, answers: score > 0, ...passage };
     });
     const hits = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
     return Promise.resolve(hits.slice(0, limit));

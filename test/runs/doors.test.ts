@@ -118,9 +118,29 @@ describe('doors of bots', function () {
   });
 
   it('that have nothing behind them yet reject with `unavailable`', async () => {
-    for (const code of [`ctx.llm.chat({ messages: [] })`, `ctx.kb.search('a', { limit: 3 })`, `ctx.forward()`]) {
+    for (const code of [`ctx.llm.chat({ messages: [] })`, `ctx.forward()`]) {
       expect(await result(caught(`await ${code}`)), code).to.equal('unavailable');
     }
+  });
+
+  it('search the published articles of the account, those with tags and languages alone', async () => {
+    const found = async (options: object) =>
+      (await result(`return (await ctx.kb.search('Where do you ship?', ${JSON.stringify(options)}));`)) as object[];
+    expect(await found({})).to.deep.equal([]);
+    const article = { title: 'Shipping', content: '## Where\n\nWe **ship** to [Norway](https://no.example).' };
+    const url = 'https://help.example/ship';
+    await house.app.post('articles', { ...article, url, tags: ['shop'], language: 'en' });
+    await house.app.post('articles', { ...article, title: 'Draft', published: false });
+    const [passage, ...others] = await found({ limit: 3 });
+    expect(passage).to.deep.include({ title: 'Shipping', url, heading: 'Where', language: 'en', answers: true });
+    expect(passage).to.have.property('text').that.includes('We ship to Norway.');
+    expect(others).to.deep.equal([]);
+    expect(await found({ tags: ['shop', 'other'], languages: ['en'] })).to.have.lengthOf(1);
+    expect(await found({ tags: ['other'] })).to.deep.equal([]);
+    expect(await found({ languages: ['de'] })).to.deep.equal([]);
+    for (const wrong of [`ctx.kb.search(7)`, `ctx.kb.search('a', { limit: 99 })`, `ctx.kb.search('a', { account: 2 })`])
+      expect(await result(caught(`await ${wrong}`)), wrong).to.equal('bad_request');
+    expect(await result(`return ctx.kb.search('ship '.repeat(5000)).then((all) => all.length);`)).to.equal(1);
   });
 
   describe('storage', () => {

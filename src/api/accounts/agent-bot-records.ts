@@ -13,6 +13,7 @@ import { hearingOf } from '../../packages/hearing.ts';
 import type { Manifest } from '../../packages/manifest.ts';
 import type { Shape } from '../../schemas.ts';
 import { readSettings } from './bot-settings.ts';
+import { aiPluginId, aiSettingsOf, isAiBot, presentAiFields } from './ai-bots.ts';
 import { presentCircuit } from './circuit.ts';
 
 /** The description of the two operations that release a bot. */
@@ -26,7 +27,7 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
     account_id: bot.accountId ?? null,
     name: bot.name,
     description: bot.description ?? null,
-    kind: bot.kind,
+    kind: isAiBot(bot) ? 'ai' : bot.kind,
     avatar_url: bot.avatarUrl ?? null,
     outgoing_url: bot.outgoingUrl ?? null,
     plugin_id: bot.pluginId ?? null,
@@ -38,6 +39,7 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
     system: (bot.accountId ?? null) === null,
     quarantine: presentQuarantine(bot),
     secret_names: Object.keys(bot.secrets).sort(),
+    ...presentAiFields(bot),
     created_at: unixSeconds(bot.createdAt),
     updated_at: unixSeconds(bot.updatedAt),
   };
@@ -46,7 +48,8 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
 /** A bot in REST answers to an account, which does not see the URL and the config of system bots. */
 export function presentAgentBot(bot: AgentBot): Shape<'resources/agent-bot'> {
   const record = presentOwnBot(bot);
-  return record.system ? { ...record, outgoing_url: null, config: {}, secret_names: [] } : record;
+  if (!record.system) return record;
+  return { ...record, outgoing_url: null, config: {}, secret_names: [], ...presentAiFields(null) };
 }
 
 /** Checks the URL of a bot's server. Errors: 422 for a URL that may not be called. */
@@ -67,16 +70,19 @@ export async function draftBot(
   { services, em }: { services: Services; em: EntityManager },
   body: Shape<'requests/agent-bot.create'>,
 ): Promise<{ create: Draft; secret?: string }> {
-  return body.kind === 'plugin' ? draftPluginBot(services, em, body) : draftWebhookBot(services, body);
+  const { kind = 'webhook' } = body;
+  return kind === 'webhook' ? draftWebhookBot(services, body) : draftPluginBot(services, em, body);
 }
 
 async function draftPluginBot(services: Services, em: EntityManager, body: Shape<'requests/agent-bot.create'>) {
   refuseHearing(body);
   const { outgoing_url: outgoingUrl } = body;
-  const manifest = await findManifest(em, body.plugin_id ?? '', '/plugin_id');
+  const isAi = body.kind === 'ai';
+  const manifest = await findManifest(em, isAi ? aiPluginId : (body.plugin_id ?? ''), isAi ? '/kind' : '/plugin_id');
+  const aiSettings = aiSettingsOf(body, manifest.id === aiPluginId);
   if (outgoingUrl !== undefined) checkForwards(manifest);
   const { secretBox } = services;
-  const settings = { config: body.config ?? {}, secrets: body.secrets, stored: {} };
+  const settings = { config: { ...body.config, ...aiSettings }, secrets: body.secrets, stored: {} };
   const { config = {}, secrets } = readSettings({ secretBox, manifest, ...settings });
   const plugin = { pluginId: manifest.id, config, secrets: withSecrets({}, secrets), hearing: hearingOf(manifest) };
   const secret = newWebhookSecret(services.random);
@@ -92,6 +98,7 @@ async function draftPluginBot(services: Services, em: EntityManager, body: Shape
 
 function draftWebhookBot(services: Services, body: Shape<'requests/agent-bot.create'>) {
   if (body.secrets) throw noSecrets();
+  aiSettingsOf(body, false);
   const { outgoing_url: outgoingUrl = '', events, hear_own: hearsOwn } = body;
   const secret = newWebhookSecret(services.random);
   const server = { outgoingUrl, sealedSecret: services.secretBox.seal(secret), ...given({ events, hearsOwn }) };
@@ -115,19 +122,32 @@ export async function readChanges(
   const { name, description, avatar_url: avatarUrl, outgoing_url: outgoingUrl } = body;
   const common = { name, description, avatarUrl, outgoingUrl };
   const { config, secrets, events, hear_own: hearsOwn } = body;
+  const aiSettings = aiSettingsOf(body, isAiBot(bot));
   if (bot.kind !== 'plugin') {
     if (secrets) throw noSecrets();
     return given({ ...common, config, events, hearsOwn });
   }
   refuseHearing(body);
   const path = ['config', 'secrets', 'outgoing_url'].find((field) => Object.hasOwn(body, field));
-  if (path === undefined) return given(common);
-  const manifest = await findManifest(em, bot.pluginId ?? '', `/${path}`);
+  if (path === undefined && !aiSettings) return given(common);
+  const manifest = await findManifest(em, bot.pluginId ?? '', `/${path ?? ''}`);
   if (outgoingUrl !== undefined) checkForwards(manifest);
   const { secretBox, random } = services;
   const firstSecret = outgoingUrl === undefined ? undefined : secretBox.seal(newWebhookSecret(random));
-  const settings = config || secrets ? readSettings({ secretBox, manifest, config, secrets, stored: bot.secrets }) : {};
-  return given({ ...common, ...settings, firstSecret });
+  return given({ ...common, ...readSettingsOf(bot, body, { secretBox, manifest, aiSettings }), firstSecret });
+}
+
+function readSettingsOf(
+  bot: AgentBot,
+  { config, secrets }: Shape<'requests/agent-bot.update'>,
+  { aiSettings, ...port }: Pick<Services, 'secretBox'> & { manifest: Manifest; aiSettings: object | undefined },
+): Pick<AgentBotChanges, 'config' | 'settings' | 'secrets'> {
+  const whole = config || aiSettings ? { ...(config ?? bot.config), ...aiSettings } : undefined;
+  if (!whole && !secrets) return {};
+  const read = readSettings({ ...port, config: whole, secrets, stored: bot.secrets });
+  if (config || !aiSettings) return read;
+  // Merged under the lock of the row: another change may be under way.
+  return { secrets: read.secrets, settings: { ...aiSettings } };
 }
 
 function refuseHearing(body: object): void {

@@ -3,6 +3,7 @@ import type { HostCall, Permissions } from '../../sandbox/run.ts';
 import { fetchDoor, type SendRequest } from './fetch.ts';
 import { Redaction } from './redaction.ts';
 import type { StorageWrite } from '../../domain/bots/storage.ts';
+import { searchDoor, type FindPassages } from './search.ts';
 import { StorageDoor, type StorageOwner, type StorageReader } from './storage.ts';
 import { ChatDoor, type ModelPorts } from './chat.ts';
 import { UnavailableError } from './errors.ts';
@@ -19,7 +20,7 @@ export interface DoorPorts {
   storage?: StorageReader;
   send?: SendRequest;
   models?: ModelPorts;
-  search?: Door;
+  search?: FindPassages;
 }
 
 /** The run that the doors are for. */
@@ -70,7 +71,7 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
       fetch,
       'llm.status': guarded('llm', () => model.status()),
       'llm.chat': guarded('llm', (input, _, signal) => model.chat(input, signal)),
-      'kb.search': guarded('kb', ports.search),
+      'kb.search': guarded('kb', (input) => searchDoor(input, owner.accountId, ports.search)),
       forward: guarded('forward', run.hasServer ? forward : undefined),
     },
     writes: storage.writes,

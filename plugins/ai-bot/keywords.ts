@@ -1,0 +1,38 @@
+const wordPart = /[\p{L}\p{N}\p{M}]/u;
+// Written without spaces between words: there a word has no ends to look for.
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+/** The first of the keywords that the text contains as a whole word or phrase, whatever its case; null when it has none. */
+export function findKeyword(text: string, keywords: readonly string[]): string | null {
+  const folded = fold(text);
+  return keywords.find((keyword) => contains(folded, fold(keyword))) ?? null;
+}
+
+/** Compatible characters, upper and lower case and runs of whitespace are equal, and `ß` is `ss`. */
+function fold(text: string): string {
+  const folded = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC');
+  return folded.replaceAll('ς', 'σ').replace(/\s+/gu, ' ').trim();
+}
+
+function contains(text: string, keyword: string): boolean {
+  if (keyword === '') return false;
+  const first = String.fromCodePoint(keyword.codePointAt(0) ?? 0);
+  const [begins, ends] = [hasEdge(first), hasEdge(lastOf(keyword))];
+  for (let at = text.indexOf(keyword); at !== -1; at = text.indexOf(keyword, at + 1)) {
+    const after = text.codePointAt(at + keyword.length);
+    const isApart = !begins || !wordPart.test(lastOf(text.slice(Math.max(0, at - 2), at)));
+    const isOver = !ends || after === undefined || !wordPart.test(String.fromCodePoint(after));
+    if (isApart && isOver) return true;
+  }
+  return false;
+}
+
+/** Whether a word that has this character at its end needs an end there. */
+function hasEdge(character: string): boolean {
+  return wordPart.test(character) && !unspaced.test(character);
+}
+
+function lastOf(text: string): string {
+  return Array.from(text).at(-1) ?? '';
+}

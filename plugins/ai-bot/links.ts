@@ -1,0 +1,60 @@
+// The ends of domains that people take for links although nothing stands before or behind them.
+const wellKnown =
+  /\.(?:com|net|org|info|biz|io|co|app|dev|ai|me|xyz|online|site|shop|store|club|top|link|click|live|test|example|eu|de|at|ch|fr|uk|us|ru|cn|nl|it|es|pl)$/;
+// No expression here goes over a character again and again: models write what they like.
+const markdownLink = /!?\[([^[\]]*)\]\(\s?<?([^()\s<>]*)>?(?:\s[^()]*)?\)/g;
+const urlWithScheme = /(?<![\p{L}\p{N}])(?:[a-z][a-z0-9+.-]{0,30}:)?\/\/[^\s<>"'`[\]{}|]+/giu;
+const otherScheme = /(?<![\p{L}\p{N}])(?:mailto|javascript|data|vbscript):[^\s<>"'`[\]{}|]+/giu;
+const bareHost =
+  /(?<![\p{L}\p{N}@/._-])(?:[\p{L}\p{N}_-]{1,63}\.)+\p{L}{2,24}(?![\p{L}\p{N}_-])(?::\d{1,5})?(?:[/?#][^\s<>"'`[\]{}|]*)?/gu;
+/** What ends a sentence behind a link. */
+const trailing = '.,;:!?)]*_';
+
+/**
+ * The text without links to other hosts than these (in lower case): URLs with and without a scheme are taken out, of links
+ * in Markdown their words stay.
+ */
+export function removeLinks(text: string, hosts: readonly string[]): string {
+  const isAllowed = (target: string) => hosts.includes(hostOf(target));
+  const keepAllowed = (target: string) => {
+    const link = withoutEnd(target);
+    return isAllowed(link) ? target : target.slice(link.length);
+  };
+  const cleaned = text
+    .replace(markdownLink, (link: string, words: string, target: string) => (isAllowed(target) ? link : words))
+    .replace(otherScheme, (link) => link.slice(withoutEnd(link).length))
+    .replace(urlWithScheme, keepAllowed)
+    .replace(bareHost, (link) => (isLink(link) ? keepAllowed(link) : link));
+  return cleaned === text ? text : tidy(cleaned);
+}
+
+/** The host of a link as browsers read it: in lower case, without user, port and the dot of the root. */
+export function hostOf(link: string): string {
+  const [authority = ''] = link
+    .normalize('NFKC')
+    .replaceAll('\\', '/')
+    .replace(/^(?:[a-z][a-z0-9+.-]*:)?\/*/i, '')
+    .split(/[/?#]/);
+  const host = authority.slice(authority.lastIndexOf('@') + 1);
+  return host.replace(/:\d*$/, '').replace(/\.$/, '').toLowerCase();
+}
+
+function withoutEnd(link: string): string {
+  let length = link.length;
+  while (length > 0 && trailing.includes(link.charAt(length - 1))) length -= 1;
+  return link.slice(0, length);
+}
+
+function isLink(found: string): boolean {
+  const host = hostOf(found);
+  return found.length > host.length || host.startsWith('www.') || wellKnown.test(host);
+}
+
+// What stood around a link.
+function tidy(text: string): string {
+  return text
+    .replace(/[([<]\s*[)\]>]/g, '')
+    .replace(/[^\S\n]{2,}/g, ' ')
+    .replace(/[^\S\n]+(?=[.,;:!?\n]|$)/g, '')
+    .trim();
+}

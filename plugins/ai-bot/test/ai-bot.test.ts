@@ -1,0 +1,74 @@
+import assert from 'node:assert';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { simulate, type ScriptedAnswer } from 'switchboard/testing';
+
+const bot = join(import.meta.dirname, '..');
+const kb = [
+  { title: 'Opening hours', text: 'We are open on weekdays from 9 to 18.', url: 'https://help.acme.example/hours' },
+];
+
+function answer(text: string, citations = [1]): ScriptedAnswer {
+  return { tool_calls: [{ name: 'answer', arguments: { text, citations, confident: true } }] };
+}
+
+test('quotes the knowledge base where there is no model', async () => {
+  const sim = await simulate(bot, { kb });
+  await sim.customer('When are you open?');
+  sim.expectReply('We are open on weekdays from 9 to 18.\n\n[1] Opening hours: https://help.acme.example/hours');
+});
+
+test('hands over what the knowledge base does not know, without asking the model', async () => {
+  const sim = await simulate(bot, { kb, llm: [], config: { handoff_message: 'One moment, please.' } });
+  await sim.customer('Do you sell lamps?');
+  sim.expectReply('One moment, please.');
+  assert.equal(sim.conversation.status, 'open');
+  await sim.customer('When are you open?');
+  sim.expectSilence();
+});
+
+test('lets the model word the answer', async () => {
+  const sim = await simulate(bot, { kb, llm: [answer('From 9 to 18 [1].')] });
+  await sim.customer('When are you open?');
+  sim.expectReply('From 9 to 18 [1].\n\n[1] Opening hours: https://help.acme.example/hours');
+});
+
+test('hands over at a keyword before anything else', async () => {
+  const sim = await simulate(bot, { kb, llm: [], config: { handoff_keywords: ['real person'] } });
+  await sim.customer('When are you open? Or a REAL   person!');
+  sim.expectSilence();
+  assert.deepEqual(
+    sim
+      .runs()
+      .at(-1)
+      ?.calls.map(({ name }) => name),
+    ['history'],
+  );
+  assert.match(sim.notes()[0] ?? '', /real person/);
+});
+
+test('hands over in place of one reply too many, and counts anew in the next session', async () => {
+  const sim = await simulate(bot, { kb, config: { max_exchanges: 2, handoff_message: 'A colleague comes.' } });
+  for (const session of [1, 2]) {
+    for (const count of [1, 2]) {
+      await sim.customer('When are you open?');
+      sim.expectReply(/9 to 18/);
+      assert.equal(sim.conversation.silence, null, `${session} ${count}`);
+    }
+    await sim.customer('When are you open?');
+    sim.expectReply('A colleague comes.');
+    assert.equal(sim.conversation.silence, 'handed_off');
+    await sim.human.resolves();
+  }
+});
+
+test('answers alone where it is told to, and not at all without a model then', async () => {
+  const knowledge = { scope: 'none' };
+  const sim = await simulate(bot, { kb, config: { knowledge }, llm: [answer('Hello!', [])] });
+  await sim.customer('Hi');
+  sim.expectReply('Hello!');
+  const silent = await simulate(bot, { kb, config: { knowledge } });
+  await silent.customer('When are you open?');
+  silent.expectSilence();
+  assert.equal(silent.conversation.status, 'open');
+});
