@@ -1022,6 +1022,8 @@ export interface Schemas {
 "requests/agent.create": CreateAgent
 "requests/agent.update": UpdateAgent
 "requests/article.create": CreateArticle
+"requests/article.import": ImportArticles
+"requests/article.imported": ImportedArticle
 "requests/article.search.query": SearchArticlesQuery
 "requests/article.update": UpdateArticle
 "requests/contact-note.create": CreateContactNote
@@ -1079,6 +1081,7 @@ export interface Schemas {
 "resources/agent-bot": AgentBot
 "resources/agent-list": AgentList
 "resources/agent": Agent
+"resources/article-import": ArticleImport
 "resources/article-list": ArticleList
 "resources/article-search": ArticleSearch
 "resources/article": Article
@@ -1484,6 +1487,49 @@ url?: (string | null)
 language?: string
 tags?: ArticleTags
 published?: boolean
+[k: string]: unknown
+}
+/**
+ * A form with a file of articles: JSON lines (.jsonl, .ndjson), each with the fields of an article and perhaps its path, or Markdown in an archive (.zip, .tgz, .tar.gz), whose front matter may have title, url, language, tags and published.
+ */
+export interface ImportArticles {
+/**
+ * The file; its name says its kind.
+ */
+file: string
+/**
+ * The file's name, where the form does not have it with the file.
+ */
+file_name?: string
+/**
+ * The language of new articles that do not say theirs; en if it is not given.
+ */
+language?: string
+[k: string]: unknown
+}
+/**
+ * A line of an import: an article, and where it comes from.
+ */
+export interface ImportedArticle {
+title: string
+/**
+ * Markdown.
+ */
+content: string
+/**
+ * An http or https URL, or null for none.
+ */
+url?: (string | null)
+/**
+ * A language tag such as `en`, `de` or `pt-BR`.
+ */
+language?: string
+tags?: ArticleTags
+published?: boolean
+/**
+ * Names the article where it has no URL: the same path is the same article.
+ */
+path?: (string | null)
 [k: string]: unknown
 }
 /**
@@ -2258,6 +2304,21 @@ email: string
  */
 confirmed: boolean
 avatar_url: (string | null)
+}
+/**
+ * What an import did. Lines with errors were left out, and all others imported.
+ */
+export interface ArticleImport {
+created: number
+updated: number
+unchanged: number
+errors: {
+/**
+ * Its number, or that of the entry of the archive, from 1.
+ */
+line: number
+error: string
+}[]
 }
 /**
  * The account's articles, by title.

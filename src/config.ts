@@ -71,6 +71,9 @@ export interface Config {
   readonly pluginArchiveBytes: number;
   readonly pluginUnpackedBytes: number;
   readonly pluginEntries: number;
+  readonly articleImportBytes: number;
+  readonly articleImportUnpackedBytes: number;
+  readonly articleImportEntries: number;
   readonly pluginTrustedKeys: readonly string[];
   readonly pluginSignatures: 'off' | 'warn' | 'require';
   readonly shutdownTimeoutMs: number;

@@ -6,6 +6,7 @@ import { FairGate } from '../http/server/fair-gate.ts';
 import { RateLimit } from '../http/server/rate-limit.ts';
 import { createHttpServer, type HttpServer } from '../http/server/server.ts';
 import type { EventStreams } from '../live/streams.ts';
+import type { Config } from '../config.ts';
 import { divideConnections } from './connections.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import { serviceUrl } from './welcome.ts';
@@ -30,6 +31,7 @@ export function createServer(mechanisms: Mechanisms, streams: EventStreams): Htt
         outbound,
         readArchive,
         streams,
+        importBounds: { unpackedBytes: config.articleImportUnpackedBytes, entries: config.articleImportEntries },
         replay: (recorded) => replayer.replay(recorded),
         secretBox,
         random,
@@ -38,7 +40,7 @@ export function createServer(mechanisms: Mechanisms, streams: EventStreams): Htt
         started: () => phase.started,
         accepting: () => phase.accepting,
       },
-      bodyLimits: { maxBytes: config.bodyLimitBytes, maxUploadBytes: config.pluginArchiveBytes + formBytes },
+      bodyLimits: { maxBytes: config.bodyLimitBytes, maxUploadBytes: uploadLimits(config) },
       trustedProxies: config.trustedProxies,
       connections: { total: config.connections, perAddress: config.connectionsPerAddress },
       requests: new RateLimit('requests', config.rateLimitPerMinute),
@@ -53,4 +55,8 @@ export function createServer(mechanisms: Mechanisms, streams: EventStreams): Htt
     },
   );
   return http;
+}
+
+function uploadLimits({ pluginArchiveBytes, articleImportBytes }: Config) {
+  return { plugin: pluginArchiveBytes + formBytes, articles: articleImportBytes + formBytes };
 }

@@ -1,7 +1,7 @@
 import { createPrivateKey, sign, verify, type KeyObject } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { readPublicKey } from '../lib/public-key.ts';
-import { headerOf, paddingOf } from './tar-header.ts';
+import { headerOf, paddingOf } from '../archives/tar-header.ts';
 
 /** The key, as it was given, whose signature (base64) this is; null when it is no trusted key's. */
 export function findSigner(filesHash: string, signature: string | null, trustedKeys: readonly string[]): string | null {

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { blockBytes, quoted, readEntries, TarProblem, type TarEntry } from './tar.ts';
+import { blockBytes, quoted, readEntries, TarProblem, type TarEntry } from '../archives/tar.ts';
 
 /** The limits of an archive. */
 export interface ArchiveBounds {

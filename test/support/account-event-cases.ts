@@ -46,6 +46,7 @@ async function assigned({ maker }: Tenant): Promise<{ inbox: number; agent: numb
 export const accountEvents: Record<string, EventCase[]> = {
   'PATCH /api/v1/accounts/:account_id': always,
   'POST inboxes': always,
+  'POST articles/import': always,
   'POST runs/:id/replay': always,
   'POST events/ticket': always,
   'PATCH inboxes/:id': always,

@@ -57,6 +57,12 @@ export const accountOperations: Record<string, Prepare> = {
   'POST runs/:id/replay': ({ run }) => ({ at: { id: run } }),
 
   'GET plugins': nothing,
+  'POST articles/import': ({ maker }) => ({
+    body: {
+      file: JSON.stringify({ title: maker.text('article'), content: maker.text('content') }),
+      file_name: 'articles.jsonl',
+    },
+  }),
   'GET articles/search': ({ maker }) => ({ query: `q=${encodeURIComponent(maker.text('question'))}` }),
 
   'GET labels': nothing,

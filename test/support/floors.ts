@@ -7,7 +7,7 @@ const floors: readonly (readonly string[])[] = [
   ['lib'],
   ['errors.ts'],
   ['fault-sentences.ts'],
-  ['schemas.ts', 'outbound', 'postgres', 'jobs'],
+  ['schemas.ts', 'archives', 'outbound', 'postgres', 'jobs'],
   ['config.ts', 'sandbox', 'models', 'deliveries/core'],
   ['records', 'packages', 'deliveries/queue'],
   ['events'],

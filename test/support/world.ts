@@ -118,10 +118,10 @@ async function addPlatformAdministrator(app: TestApp): Promise<Person> {
   return { id, headers: { api_access_token: token } };
 }
 
-const uploads = '/platform/api/v1/plugins';
+const uploads = /^\/platform\/api\/v1\/plugins$|\/articles\/import$/;
 
 /** The body of an upload, which is sent as a form. */
-interface Upload {
+interface Upload extends Record<string, string> {
   /** One character for each byte. */
   file: string;
 }
@@ -132,9 +132,14 @@ function contentOf(
   path: string,
   body: object | undefined,
 ): { body: string | FormData; headers: Record<string, string> } {
-  if (method === 'POST' && path === uploads && body)
-    return { body: formOf(Buffer.from((body as Upload).file, 'latin1')), headers: {} };
+  if (method === 'POST' && uploads.test(path) && body) return { body: formWith(body as Upload), headers: {} };
   return { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+}
+
+function formWith({ file, ...fields }: Upload): FormData {
+  const form = formOf(Buffer.from(file, 'latin1'));
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  return form;
 }
 
 const profileReset = '/api/v1/profile/reset_access_token';

@@ -5,6 +5,8 @@ import {
   readArticle,
   updateArticle,
 } from '../../domain/articles/articles.ts';
+import { importArticles } from '../../domain/articles/import.ts';
+import { readImportFile } from '../../domain/articles/import-file.ts';
 import { searchPassages } from '../../domain/articles/search.ts';
 import type { Article } from '../../records/article.ts';
 import { doors } from '../../http/route/doors.ts';
@@ -48,6 +50,24 @@ const searchRoute = doors.account(
   },
 );
 
+const importRoute = doors.account(
+  ['POST', `${base}/import`, 'Import articles'],
+  {
+    body: 'requests/article.import',
+    upload: 'articles',
+    reply: 'resources/article-import',
+    role: 'administrator',
+    inBatches: true,
+    description:
+      'An article with the URL or path of one that is there changes it. Lines that cannot be read are told, and the others imported.',
+  },
+  {
+    prepare: ({ services, body: { file, file_name: name = '' } }) =>
+      readImportFile(name, Buffer.from(file, 'latin1'), services.importBounds),
+    handle: ({ body: { language }, transact }, lines) => importArticles(transact, lines, language),
+  },
+);
+
 export const articleRoutes = [
   doors.account(
     ['GET', base, 'List articles'],
@@ -56,6 +76,7 @@ export const articleRoutes = [
       presentPage(await listArticles(em, account.id, page), presentArticle),
   ),
   searchRoute,
+  importRoute,
   doors.account(
     ['GET', `${base}/:id`, 'Get an article'],
     { reply: 'resources/article', record: true, role: 'agent' },

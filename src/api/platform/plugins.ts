@@ -38,7 +38,7 @@ export const platformPluginRoutes = [
     ['POST', base, 'Install a plugin'],
     {
       body: 'requests/plugin.create',
-      upload: true,
+      upload: 'plugin',
       reply: 'resources/plugin',
       role: 'platform',
       status: 201,

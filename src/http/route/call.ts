@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUnchanged, type Identity, type Principal } from '../../domain/people/identity.ts';
 import { OutdatedIdentity, type Identities } from '../../domain/people/remembered-identities.ts';
+import type { ImportBounds } from '../../domain/articles/import-file.ts';
 import type { Visit } from '../../domain/widget/visits.ts';
 import type { Named } from '../../records/conversation.ts';
 import type { Actor, OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
@@ -35,6 +36,8 @@ export interface OutsideServices extends Services {
   outbound: OutboundHttp;
   /** Reads a plugin that somebody uploads. */
   readArchive: ReadArchive;
+  /** The limits of files of articles. */
+  importBounds: ImportBounds;
   /** Repeats a run from its record. */
   replay: Replayer['replay'];
 }

@@ -19,26 +19,35 @@ export async function decodeForm(ctx: Context, bytes: Buffer, schema: SchemaName
   const fileNames = fileProperties(schema);
   const texts = new Map<string, string>();
   const files: Record<string, string> = {};
-  const parts = (await readParts(ctx, bytes)).map((part) => nameAndCheck(part, fileNames));
+  const parts = (await readParts(ctx, bytes, fileNames.length > 0)).map((part) => nameAndCheck(part, fileNames));
   const isText = fileNames.length === 0 ? isUtf8(bytes) : parts.every((part) => part.isFile || isUtf8(part.bytes));
   if (!isText) throw badRequest('invalid_form', 'The body is not valid UTF-8.');
-  for (const { name, isFile, bytes: content } of parts) {
+  for (const { name, isFile, fileName, bytes: content } of parts) {
     const pointer = `/${pointerToken(name)}`;
-    if (texts.has(name) || Object.hasOwn(files, name))
+    if (texts.has(name) || (isFile && Object.hasOwn(files, name)))
       throw invalid(pointer, 'duplicate', `${fieldName(pointer)} is given more than once`);
-    if (isFile) files[name] = content.toString('latin1');
+    if (isFile) Object.assign(files, fileFields({ name, fileName, content }, schema));
     else texts.set(name, content.toString());
   }
   const whole = fileNames.length > 0 ? [...texts.values()].join('\n') : bytes.toString('latin1');
   const unsafe = findUnsafe(whole, (reviver) => valuesOf(texts, schema, reviver));
   if (unsafe) throw new ApiError(422, 'validation_failed', unsafe.message, { details: [unsafe] });
-  return { ...valuesOf(texts, schema), ...files };
+  return { ...files, ...valuesOf(texts, schema) };
+}
+
+function fileFields(
+  { name, fileName, content }: { name: string; fileName: string; content: Buffer },
+  schema: SchemaName,
+): Record<string, string> {
+  const field = { [name]: content.toString('latin1') };
+  const ofName = `${name}_name`;
+  return propertyTypes(schema, ofName).length === 0 ? field : { ...field, [ofName]: fileName.toWellFormed() };
 }
 
 function nameAndCheck(
   { headers, bytes }: Part,
   fileNames: readonly string[],
-): { name: string; isFile: boolean; bytes: Buffer } {
+): { name: string; isFile: boolean; fileName: string; bytes: Buffer } {
   const parameters = dispositionOf(headers);
   const name = parameters.get('name') ?? '';
   if (name === '') throw malformed('a part has no name');
@@ -49,7 +58,8 @@ function nameAndCheck(
     throw invalid(pointer, 'file', `${fieldName(pointer)} is a file: only fields of text in UTF-8 are accepted here`);
   }
   if (headers['content-transfer-encoding']?.toLowerCase() === 'base64') throw malformed('a part is encoded as base64');
-  return { name, isFile, bytes };
+  const fileName = parameters.get('filename') ?? parameters.get('filename*') ?? '';
+  return { name, isFile, fileName, bytes };
 }
 
 function dispositionOf({ 'content-disposition': disposition = '' }: Part['headers']): ReadonlyMap<string, string> {

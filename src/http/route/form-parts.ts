@@ -15,6 +15,8 @@ export const maxParts = 32;
 export const maxPartHeaderBytes = 1024;
 /** Carriage returns in a form at most: a delimiter could begin at each, for which the parser emits two events. */
 export const maxCarriageReturns = 20_000;
+// Compressed files have one in 256 bytes; that of a file of texts ends lines that are longer than this.
+const fileBytesPerCarriageReturn = 128;
 
 const boundaryParameter = /;\s*boundary=(?:"([^"]*)"|([^\s;"]*))\s*(?:;|$)/i;
 // RFC 2046, but without the space that it allows inside.
@@ -27,10 +29,13 @@ const carriageReturn = 0x0d;
  * or tolerate, and gives it nothing to decode and no file to write. Errors: 400 for a malformed form, 422 for too many
  * parts or line breaks.
  */
-export async function readParts(ctx: Context, bytes: Buffer): Promise<Part[]> {
+export async function readParts(ctx: Context, bytes: Buffer, hasFiles = false): Promise<Part[]> {
   const boundary = boundaryOf(ctx);
   const count = countParts(bytes, boundary);
-  checkCarriageReturns(bytes);
+  const allowed = hasFiles
+    ? Math.max(maxCarriageReturns, bytes.length / fileBytesPerCarriageReturn)
+    : maxCarriageReturns;
+  checkCarriageReturns(bytes, Math.floor(allowed));
   const parts = await parse(ctx, bytes, boundary);
   if (parts.length !== count) throw malformed('its parts are not divided as its boundary says');
   return parts;
@@ -69,10 +74,10 @@ function countParts(bytes: Buffer, boundary: string): number {
   return count;
 }
 
-function checkCarriageReturns(bytes: Buffer): void {
-  let left = maxCarriageReturns;
+function checkCarriageReturns(bytes: Buffer, most: number): void {
+  let left = most;
   for (const byte of bytes) if (byte === carriageReturn) left -= 1;
-  if (left < 0) throw invalid('', 'maxLength', `The form has more than ${maxCarriageReturns} line breaks`);
+  if (left < 0) throw invalid('', 'maxLength', `The form has more than ${most} line breaks`);
 }
 
 // Yields the event loop between slices, so that other requests proceed.

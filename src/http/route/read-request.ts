@@ -5,7 +5,7 @@ import { decodeForm } from './form-body.ts';
 import { bodyTypes, decodeBody, isForm, readBody } from './read-body.ts';
 import type { Parameters } from './call.ts';
 import { isIdParameter } from './record-route.ts';
-import type { Contract } from './route.ts';
+import type { Contract, Upload } from './route.ts';
 
 const digits = /^\d+$/;
 
@@ -69,12 +69,12 @@ export interface BodyLimits {
   /** BODY_LIMIT_BYTES. */
   maxBytes: number;
   /** Of a form with a file. */
-  maxUploadBytes: number;
+  maxUploadBytes: Readonly<Record<Upload, number>>;
 }
 
 /** Bytes of the contract's body at most. */
 export function bodyLimitOf({ largeBody, upload }: Contract, { maxBytes, maxUploadBytes }: BodyLimits): number {
-  if (upload) return maxUploadBytes;
+  if (upload) return maxUploadBytes[upload];
   return largeBody ? maxBytes : Math.min(maxBytes, usualBodyBytes);
 }
 

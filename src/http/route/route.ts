@@ -27,10 +27,11 @@ export interface Contract {
   /** The body may also come as a multipart form without files: text fields as they are, all others as JSON text. */
   multipart?: true;
   /**
-   * The body comes as a multipart form only, and may be as large as PLUGIN_ARCHIVE_BYTES. Its properties with
-   * `contentMediaType` are files: one character for each byte (latin1).
+   * The body comes as a multipart form only, and may be as large as PLUGIN_ARCHIVE_BYTES or ARTICLE_IMPORT_BYTES. Its
+   * properties with `contentMediaType` are files: one character for each byte (latin1). A property `NAME_name` of a file
+   * `NAME` is the name that the form has for the file, unless it is given as a field.
    */
-  upload?: true;
+  upload?: Upload;
   /**
    * The handler works in batches, each in a `transact` of its own, since one transaction for all could become too large.
    * `If-Match` is then checked in the first batch, instead of making all of them one transaction.
@@ -59,6 +60,9 @@ export class Unchanged<Reply> {
     this.reply = reply;
   }
 }
+
+/** What is uploaded: each has a limit of its own. */
+export type Upload = 'plugin' | 'articles';
 
 /** An operation in steps, where one transaction is not enough. */
 export interface Steps<Call, Prepared, Reply> {
