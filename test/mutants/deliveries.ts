@@ -144,6 +144,14 @@ export const deliveries: readonly Mutant[] = [
     harm: 'At a stop, deliveries that have just begun are cut, and made again later.',
   },
   {
+    file: 'src/deliveries/queue/enqueue.ts',
+    text: 'CASE WHEN e.conversation_id IS NULL AND e.contact_id IS NULL THEN $1::bigint END',
+    replacement: 'NULL::bigint',
+    test: 'test/api/platform/platform.test.ts',
+    only: 'go with everything',
+    harm: 'What was told of deleted conversations and contacts outlives their account.',
+  },
+  {
     file: 'src/deliveries/queue/hold.ts',
     text: 'd.next_attempt_at <= now() AND coalesce(',
     replacement: 'coalesce(',

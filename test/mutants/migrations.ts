@@ -2,6 +2,14 @@ import type { Mutant } from './mutant.ts';
 
 export const migrations: readonly Mutant[] = [
   {
+    file: 'src/postgres/migrations/20261122-message-writes.ts',
+    text: 'ON contacts (account_id, activity_order);',
+    replacement: 'ON contacts (account_id, activity_order, last_activity_at);',
+    test: 'test/postgres/plans.test.ts',
+    only: 'changes no index of contacts',
+    harm: 'Each message writes all indexes of its contact anew.',
+  },
+  {
     file: 'src/postgres/migrations/20261122-people.ts',
     text: 'CASE WHEN g.id IS NULL THEN now() END',
     replacement: 'NULL::timestamptz',

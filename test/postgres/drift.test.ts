@@ -11,6 +11,10 @@ const knownDifferences: readonly [string, RegExp][] = [
     'it would make the ids itself, and takes an identity column for another one',
     /^alter table "\w+" drop column "id";$/,
   ],
+  [
+    'the same, and a column that the database computes, by which contacts are ordered',
+    /^alter table "contacts" drop column "id", drop column "activity_order";$/,
+  ],
   ['the other half of it', /^alter table "\w+" add "id" bigserial primary key;$/],
   ['a trigger refuses a bot of another account', /^drop trigger if exists "\w+_agent_bot" on "\w+";$/],
   ['it takes a trigger to have a function of its own', /^drop function if exists "\w+_agent_bot_fn"\(\);$/],

@@ -100,7 +100,12 @@ const orders = {
   name: { column: 'lower(name)', ascending: 'ASC NULLS LAST', descending: 'DESC NULLS FIRST' },
   email: { column: 'lower(email)', ascending: 'ASC NULLS LAST', descending: 'DESC NULLS FIRST' },
   phone_number: { column: 'phone_number', ascending: 'ASC NULLS LAST', descending: 'DESC NULLS FIRST' },
-  last_activity_at: { column: 'last_activity_at', ascending: 'ASC NULLS FIRST', descending: 'DESC NULLS LAST' },
+  // By the moment alone among those whom the index has in the same place.
+  last_activity_at: {
+    column: 'activity_order',
+    ascending: 'ASC, last_activity_at ASC',
+    descending: 'DESC, last_activity_at DESC',
+  },
   created_at: { column: 'created_at', ascending: 'ASC', descending: 'DESC' },
 } as const;
 

@@ -31,6 +31,7 @@ import { StaleDeliveries } from './20261122-stale-deliveries.ts';
 import { ModelServers } from './20261122-model-servers.ts';
 import { DeliveryLog } from './20261122-delivery-log.ts';
 import { StreamTickets } from './20261122-stream-tickets.ts';
+import { MessageWrites } from './20261122-message-writes.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -66,6 +67,7 @@ export const migrations = [
   { name: '20261122-delivery-log', class: DeliveryLog },
   { name: '20261122-stream-tickets', class: StreamTickets },
   { name: '20261122-forwarding', class: Forwarding },
+  { name: '20261122-message-writes', class: MessageWrites },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

@@ -312,6 +312,35 @@ describe('contacts', () => {
       }
       await app.events();
     });
+
+    it('the list has the order of last activity to the moment, and of ids among those who never wrote', async () => {
+      const { id, administrator } = await addAccount(app, 'Active');
+      // Written within the same second, within the same five minutes, later, before 2000, and never.
+      const moments = ['2026-05-01 10:01:00.002', '2026-05-01 10:01:00.001', '2026-05-01 10:04', '2026-05-01 10:06'];
+      for (const [at, moment] of [null, ...moments, '1999-05-01', null].entries()) {
+        await app.query('INSERT INTO contacts (account_id, name, last_activity_at) VALUES ($1, $2, $3)', [
+          id,
+          String(at),
+          moment && `${moment}Z`,
+        ]);
+      }
+      const listed = async (sort: string) => {
+        const { body } = await app.get(`/api/v1/accounts/${id}/contacts?sort=${sort}`, administrator.headers);
+        return namesOf(body.payload).join('');
+      };
+      expect(await listed('-last_activity_at')).to.equal('0652134');
+      expect(await listed('last_activity_at')).to.equal('4312560');
+      // Who writes next is the first, and one that is in its five minutes already is moved among those.
+      await app.query(
+        `UPDATE contacts SET last_activity_at = '2026-05-01 10:01:00.003Z' WHERE account_id = $1 AND name = '2'`,
+        [id],
+      );
+      await app.query(
+        `UPDATE contacts SET last_activity_at = '2026-05-01 10:07Z' WHERE account_id = $1 AND name = '0'`,
+        [id],
+      );
+      expect(await listed('last_activity_at')).to.equal('0432156');
+    });
   });
 
   describe('notes', () => {

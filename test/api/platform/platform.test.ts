@@ -121,8 +121,11 @@ describe('the platform', () => {
       const assigned = await app.post(`${root}/conversations/${conversation}/assignments`, assignment, headers);
       expect(assigned.body.meta).to.deep.include({ assignee: { id: user.id, name: 'Pat' } });
       await app.post(`/public/api/v1/inboxes/${inbox.identifier}/sessions`, { name: 'Vera' });
+      // The event of a deletion refers to the account alone.
+      const ended = await platform.converse(account.id, headers, inbox.id);
+      expect((await app.delete(`${root}/conversations/${ended}`, headers)).status).to.equal(200);
       const before = await app.query('SELECT count(*) AS count FROM messages WHERE account_id = 1');
-      await app.events();
+      expect(await app.eventNames()).to.include('conversation_deleted');
 
       expect(await app.delete(`${platformBase}/accounts/${account.id}`)).to.deep.include({ status: 200, body: {} });
 
