@@ -52,6 +52,12 @@ export function openDatabases({
     failed: (error: unknown) => log.error({ err: error }, 'background work failed'),
   };
   const requests = new Database({ ...common, poolMax: sizes.requests, retriesLocks: false });
-  const engine = new Database({ ...common, poolMax: sizes.engine, retriesLocks: true, beside: requests });
+  const engine = new Database({
+    ...common,
+    poolMax: sizes.engine,
+    retriesLocks: true,
+    plansOnce: true,
+    beside: requests,
+  });
   return { requests, engine };
 }

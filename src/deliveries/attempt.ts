@@ -19,6 +19,8 @@ export interface Attempted {
   outcome: EndpointOutcome;
   /** Whether the endpoint's state is still the one at the claim. */
   isAsKnown?: boolean;
+  /** Whether the lane has another delivery that is due, where that is known already. */
+  isDue?: boolean | null;
   /** Milliseconds until the next attempt; null when none follows. */
   retryInMs?: number | null;
 }
@@ -39,6 +41,8 @@ export interface Made {
   verdict: Verdict | null;
   /** Whether the verdict has been written already, together with its consequences. */
   isSettled: boolean;
+  /** Whether the lane has another delivery that is due, where the verdict has been written. */
+  isDue?: boolean;
   outcome: EndpointOutcome;
   /** The error message of the bot or the service, for the log. */
   detail: string | null;
@@ -57,18 +61,19 @@ interface WayOut {
 export function attempts(options: AttemptOptions, { call, learn }: WayOut): Deliver {
   return async (claimed, standing, onWait) => {
     const made = isDefective(claimed) ? await endDefective(options, claimed) : await call(claimed, standing, onWait);
-    const isAsKnown = made.outcome === 'delivered' && standing.isProven === true && standing.circuit === 'closed';
-    if (!isAsKnown) await learn?.(claimed, standing, made.outcome);
+    const isAsKnown =
+      !learn || (made.outcome === 'delivered' && standing.isProven === true && standing.circuit === 'closed');
+    if (!isAsKnown) await learn(claimed, standing, made.outcome);
     return { outcome: made.outcome, isAsKnown, ...resultOf(options, claimed, made) };
   };
 }
 
-function resultOf({ log }: AttemptOptions, claimed: Claimed, { verdict, isSettled, detail }: Made) {
+function resultOf({ log }: AttemptOptions, claimed: Claimed, { verdict, isSettled, isDue, detail }: Made) {
   if (verdict === null) return { finished: null, retryInMs: null };
   if (verdict.state === 'pending' || verdict.state === 'exhausted') tellFailure(log, claimed, verdict, detail);
   const retryInMs = verdict.state === 'pending' ? verdict.delayMs : null;
   const { deliveryId, laneId, token } = claimed;
-  return { finished: isSettled ? null : { ...verdict, deliveryId, laneId, token }, retryInMs };
+  return { finished: isSettled ? null : { ...verdict, deliveryId, laneId, token }, isDue: isDue ?? null, retryInMs };
 }
 
 async function endDefective(options: AttemptOptions, claimed: Claimed): Promise<Made> {

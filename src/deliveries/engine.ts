@@ -1,10 +1,12 @@
 import type { Database, TouchedEndpoint } from '../postgres/database.ts';
 import type { Random } from '../lib/ports.ts';
+import { foundWithBot } from '../records/bot-to-run.ts';
 import type { EndpointKind } from './core/endpoint.ts';
 import type { Deliver } from './attempt.ts';
 import { Slots, type WaitingRoom } from './core/slots.ts';
 import { FinishBatch } from './finish-batch.ts';
 import { Pump } from './pump.ts';
+import { claiming } from './queue/claim.ts';
 import { renewalsPerLease, renewLeases } from './renewal.ts';
 
 export interface EngineOptions {
@@ -29,6 +31,9 @@ export interface EngineOptions {
   failed: (error: unknown) => void;
 }
 
+/** What is read with a claim: for plugin bots, the conversation. */
+const besides = { webhook: undefined, bot: foundWithBot };
+
 /**
  * Makes due deliveries: leases lanes in batches, makes one delivery per lane at a time and writes the results. Several
  * processes may run an engine on one database.
@@ -49,7 +54,8 @@ export class Engine {
         ? { total: resent.inFlight, perEndpoint: resent.endpointInFlight }
         : { total: options.inFlight[kind], perEndpoint: options.endpointInFlight };
       const slots = new Slots({ ...bounds, ...(room ? { room } : {}) });
-      return new Pump({ ...options, kind, isSide, deliver: options.deliver[kind], slots, results });
+      const claimDue = claiming({ kind, isSide }, besides[kind]);
+      return new Pump({ ...options, kind, isSide, claimDue, deliver: options.deliver[kind], slots, results });
     };
     this.#pumps = [pump('webhook', false), pump('bot', false), pump('webhook', true), pump('bot', true)];
   }

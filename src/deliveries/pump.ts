@@ -10,14 +10,16 @@ import { keyOf, type DueLanes, type EndpointOfAccount } from './core/endpoint.ts
 import type { EndpointOutcome } from './core/circuit.ts';
 import type { DueEndpoint, Share, Slot, Slots } from './core/slots.ts';
 import type { FinishBatch } from './finish-batch.ts';
-import { takeHeads, type Claimed } from './queue/claim.ts';
+import { KnownEndpoints } from './known-endpoints.ts';
+import { countLanes, type Claim, type ClaimDue, type Claimed } from './queue/claim.ts';
 import { firstEndpoint, lookAt, surveyDue } from './queue/due-endpoints.ts';
-import { leaseLanes, releaseLanes, type Lease, type LeasedLane } from './queue/lease.ts';
+import { releaseLanes, type Lease } from './queue/lease.ts';
 import { giveBackProbes } from './queue/probes.ts';
 
 export interface PumpOptions extends DueLanes {
   database: Database;
   random: Random;
+  claimDue: ClaimDue;
   /** Makes an attempt on an endpoint of the kind. */
   deliver: Deliver;
   slots: Slots;
@@ -27,13 +29,6 @@ export interface PumpOptions extends DueLanes {
   pollMs: number;
   retries?: ((inMs: number) => void) | undefined;
   failed: (error: unknown) => void;
-}
-
-/** Leases that were taken together, and the shares that they fill. */
-interface Claim {
-  token: string;
-  leases: readonly Lease[];
-  shares: readonly Share[];
 }
 
 /** How a delivery ended, and the lane's next one if it keeps its lease. */
@@ -65,6 +60,7 @@ export class Pump {
   #due = new Map<string, DueEndpoint>();
   #touched: EndpointOfAccount[] = [];
   #stillDue: DueEndpoint[] = [];
+  readonly #known = new KnownEndpoints();
   #mustSurvey = true;
   #after: EndpointOfAccount = firstEndpoint;
   readonly #abandoned: AbandonedLeases;
@@ -151,7 +147,7 @@ export class Pump {
   }
 
   async #claim(): Promise<void> {
-    const { kind, isSide, database, random, slots, leaseSeconds } = this.#options;
+    const { database, random, slots, claimDue, leaseSeconds, holdAttempts } = this.#options;
     if (this.#abandoned.size > 0 && (await this.#abandoned.end())) this.#mustSurvey = true;
     if (slots.free <= 0) return;
     const planned = slots.plan(await this.#look());
@@ -161,18 +157,20 @@ export class Pump {
       : planned;
     if (shares.length === 0) return;
     const token = random.uuid();
-    const lanes = await leaseLanes(database.em(), { kind, isSide, shares, leaseSeconds }, token);
-    this.#forgetServed(shares, lanes);
-    if (lanes.length > 0 && this.#due.size > 0) this.#again = true;
-    await this.#takeUp({ token, leases: lanes.map(({ id }) => ({ laneId: id, token })), shares });
+    const claim = await claimDue(database.em(), { shares, leaseSeconds, token, holdAttempts });
+    this.#forgetServed(shares, claim);
+    if (claim.heads.length + claim.idle.length > 0 && this.#due.size > 0) this.#again = true;
+    this.#begin(shares, claim);
+    await this.#giveBack(shares, claim, token);
   }
 
-  // Fewer lanes than wanted: the endpoint has nothing more that is due.
-  #forgetServed(shares: readonly Share[], lanes: readonly LeasedLane[]): void {
-    const found = Map.groupBy(lanes, ({ endpointId, accountId }) => keyOf({ id: endpointId, accountId }));
+  // Fewer lanes than wanted: the endpoint has nothing more that is due, or may not be called any more.
+  #forgetServed(shares: readonly Share[], claim: Claim): void {
+    const found = countLanes(claim);
     for (const share of shares) {
-      const key = keyOf(share);
-      if ((found.get(key)?.length ?? 0) < share.lanes) this.#due.delete(key);
+      const lanes = found.get(keyOf(share)) ?? 0;
+      if (lanes < share.lanes) this.#due.delete(keyOf(share));
+      this.#known.learn(share, lanes);
     }
   }
 
@@ -181,7 +179,12 @@ export class Pump {
     const { database } = this.#options;
     if (this.#mustSurvey) await this.#survey();
     for (const endpoint of this.#stillDue.splice(0)) this.#due.set(keyOf(endpoint), endpoint);
-    const touched = this.#touched.splice(0);
+    const touched: EndpointOfAccount[] = [];
+    for (const endpoint of this.#touched.splice(0)) {
+      const known = this.#known.get(endpoint);
+      if (known) this.#due.set(keyOf(known), known);
+      else touched.push(endpoint);
+    }
     if (touched.length === 0) return this.#due.values();
     const found = await lookAt(database.em(), this.#options, touched);
     for (const endpoint of touched) this.#due.delete(keyOf(endpoint));
@@ -202,6 +205,7 @@ export class Pump {
     });
     this.#after = next;
     this.#due = new Map(due.map((endpoint) => [keyOf(endpoint), endpoint]));
+    for (const endpoint of due) if (endpoint.circuit !== 'closed') this.#known.forget(endpoint);
     if (nextInMs !== null) retries?.(nextInMs);
     const nextDueAt = nextInMs === null ? Infinity : performance.now() + nextInMs;
     this.#nextDueAt = isFirst ? nextDueAt : Math.min(this.#nextDueAt, nextDueAt);
@@ -209,28 +213,27 @@ export class Pump {
     this.#pauseMs = Math.min(this.#quietMs, 2 * this.#pauseMs);
   }
 
-  async #takeUp({ token, leases, shares }: Claim): Promise<void> {
-    const { kind, database, holdAttempts, slots, failed } = this.#options;
+  #begin(shares: readonly Share[], { heads }: Claim): void {
     const standings = new Map(shares.map((share) => [keyOf(share), share]));
-    const idleProbes = new Set(shares.filter(({ circuit }) => circuit === 'probe').map(({ id }) => id));
-    let idle = leases;
+    for (const claimed of heads) {
+      const standing = standings.get(keyOf({ id: claimed.endpoint.id, accountId: claimed.account.id }));
+      if (!standing) throw new Error('A lane was leased that nobody asked for');
+      this.held.add(claimed);
+      this.#track(this.#make(claimed, this.#options.slots.take({ ...standing, isProven: claimed.endpoint.isProven })));
+    }
+  }
+
+  async #giveBack(shares: readonly Share[], { heads, idle }: Claim, token: string): Promise<void> {
+    const { kind, database, holdAttempts, failed } = this.#options;
+    const probed = new Set(heads.map(({ endpoint }) => endpoint.id));
+    const idleProbes = shares.filter(({ circuit, id }) => circuit === 'probe' && !probed.has(id)).map(({ id }) => id);
+    let leases: readonly Lease[] = idle.map(({ laneId }) => ({ laneId, token }));
     try {
-      const laneIds = leases.map(({ laneId }) => laneId);
-      const heads = leases.length === 0 ? [] : await takeHeads(database.em(), { laneIds, token, holdAttempts });
-      for (const claimed of heads) {
-        const standing = standings.get(keyOf({ id: claimed.endpoint.id, accountId: claimed.account.id }));
-        if (!standing) throw new Error('A lane was leased that nobody asked for');
-        idleProbes.delete(claimed.endpoint.id);
-        this.held.add(claimed);
-        this.#track(this.#make(claimed, slots.take(standing)));
-      }
-      const taken = new Set(heads.map(({ laneId }) => laneId));
-      idle = leases.filter(({ laneId }) => !taken.has(laneId));
-      if (idle.length > 0) idle = await database.em().transactional((em) => releaseLanes(em, idle, holdAttempts));
-      this.#abandoned.add(idle, 0);
-      if (idleProbes.size > 0) await giveBackProbes(database.em(), kind, [...idleProbes]).catch(failed);
+      if (leases.length > 0) leases = await database.em().transactional((em) => releaseLanes(em, leases, holdAttempts));
+      this.#abandoned.add(leases, 0);
+      if (idleProbes.length > 0) await giveBackProbes(database.em(), kind, [...new Set(idleProbes)]).catch(failed);
     } catch (error) {
-      if (isPassing(error)) this.#abandoned.add(idle, 0);
+      if (isPassing(error)) this.#abandoned.add(leases, 0);
       throw error;
     }
   }
@@ -270,18 +273,18 @@ export class Pump {
       const attempted = await deliver(claimed, slot.endpoint, () => this.#leave(slot));
       return { outcome: attempted.outcome, next: await this.#conclude(attempted, slot, hasTurn) };
     } catch (error) {
-      this.#touched.push(slot.endpoint);
+      this.#noteDue(slot.endpoint, null, false);
       if (isPassing(error)) this.#abandoned.add([claimed], Math.min(pauseAfter(claimed), leaseSeconds));
       failed(error);
       return { outcome: isPassing(error) ? 'skipped' : 'failed', next: null };
     }
   }
 
-  async #conclude({ finished, isAsKnown = false, retryInMs }: Attempted, slot: Slot, hasTurn: boolean) {
+  async #conclude({ finished, isDue = null, isAsKnown = false, retryInMs }: Attempted, slot: Slot, hasTurn: boolean) {
     const goesOn = hasTurn && isAsKnown && !this.#stopped && !this.#options.slots.isWanted(slot, this.#due);
-    const after = finished && (await this.#options.results.add({ ...finished, goesOn }));
-    if (after?.next) return after.next;
-    this.#noteDue(slot.endpoint, after?.isDue ?? null, isAsKnown);
+    const after = finished ? await this.#options.results.add({ ...finished, goesOn }) : { isDue, next: null };
+    if (after.next) return after.next;
+    this.#noteDue(slot.endpoint, after.isDue, isAsKnown);
     if (!retryInMs) return null;
     this.#nextDueAt = Math.min(this.#nextDueAt, performance.now() + retryInMs);
     this.#options.retries?.(retryInMs);
@@ -289,6 +292,7 @@ export class Pump {
   }
 
   #noteDue(endpoint: DueEndpoint, isDue: boolean | null, isAsKnown: boolean): void {
+    if (!isAsKnown) this.#known.forget(endpoint);
     if (isDue && isAsKnown) this.#stillDue.push(endpoint);
     else if (isDue !== false || !isAsKnown) this.#touched.push(endpoint);
   }

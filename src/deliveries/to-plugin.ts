@@ -1,4 +1,5 @@
 import type { BotRunner, RunVerdict } from '../runs/bot-runner.ts';
+import { toFound } from '../records/bot-to-run.ts';
 import { attempts, type AttemptOptions, type Deliver, type Made, type OnWait } from './attempt.ts';
 import type { EndpointOutcome } from './core/circuit.ts';
 import type { Verdict } from './core/verdict.ts';
@@ -44,15 +45,19 @@ async function runOn(
   if (conversationId === null) throw new Error('A bot hears only of conversations');
   const told = { id, name, conversationId, depth };
   const waits = onWait ? { onWait } : {};
-  const input = { account, botId: endpoint.id, event: told, body, attempt, failures, ...waits };
+  const found = toFound(claimed.beside);
+  const input = { account, botId: endpoint.id, event: told, found, body, attempt, failures, ...waits };
   let made: Made | 'forwarded' = unsettled;
   const isOurs = await unlessStale(() =>
     botRunner.handle(input, (tx, { detail = null, forwards = false, ...rest }) => {
       made = 'forwarded';
       if (forwards) return forwardDelivery(tx, claimed);
       const verdict: Verdict = { status: null, responseBody: null, wire: null, ...rest };
-      settleDelivery(tx, finishedWith(claimed, verdict), holdAttempts);
-      made = { verdict, isSettled: true, outcome: outcomeOfRun(verdict), detail };
+      const settled: Made = { verdict, isSettled: true, outcome: outcomeOfRun(verdict), detail };
+      settleDelivery(tx, finishedWith(claimed, verdict), holdAttempts, (isDue) => {
+        made = { ...settled, isDue };
+      });
+      made = settled;
     }),
   );
   return isOurs ? made : unsettled;

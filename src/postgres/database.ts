@@ -20,6 +20,11 @@ export interface DatabaseOptions {
   idleInTransactionTimeoutMs: number;
   /** Whether to run a transaction again after a lock timeout: only for background work, where no caller waits. */
   retriesLocks: boolean;
+  /**
+   * Whether statements are planned without a look at their parameters, so that a prepared one is planned once on each
+   * connection: only where none is better planned for its parameters.
+   */
+  plansOnce?: boolean;
   clock: Clock;
   /** Called with warnings of the ORM, about broken connections for example; they contain no values. */
   warn: (message: string) => void;
@@ -73,6 +78,7 @@ export class Database {
         idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs,
         connectionTimeoutMillis: options.statementTimeoutMs,
         application_name: 'switchboard',
+        ...(options.plansOnce ? { options: '-c plan_cache_mode=force_generic_plan' } : {}),
         onPoolCreated: takeBackBroken,
       },
       preferReadReplicas: false,

@@ -1,5 +1,3 @@
-import { prepared } from '../postgres/prepared.ts';
-import { sql, type Executor } from '../postgres/sql.ts';
 import { columns, joins, toConversation, type Row } from './conversation-rows.ts';
 import type { Conversation } from './conversation.ts';
 
@@ -28,21 +26,29 @@ interface BotRow {
   run_bot_has_server: boolean;
 }
 
-const statement = prepared(`
-  SELECT ${columns}, r.id AS run_bot_id, r.name AS run_bot_name, r.avatar_url AS run_bot_avatar,
-    r.plugin_id AS run_bot_plugin, r.config AS run_bot_config, r.secrets AS run_bot_secrets,
-    r.outgoing_url IS NOT NULL AS run_bot_has_server
-  FROM conversations c ${joins} JOIN agent_bots r ON r.id = $3 AND (r.account_id = $1 OR r.account_id IS NULL)
-  WHERE c.account_id = $1 AND c.id = $2`);
+/** A conversation and the bot that is to run in it, which may serve it no more. */
+export interface FoundWithBot {
+  conversation: Conversation;
+  bot: BotToRun;
+}
 
-/** A conversation and the bot that is to run in it, which may serve it no more; null when either is gone. */
-export async function findWithBot(
-  executor: Executor,
-  accountId: number,
-  { conversationId, botId }: { conversationId: number; botId: number },
-): Promise<{ conversation: Conversation; bot: BotToRun } | null> {
-  const [row] = await sql<Row & BotRow>(executor, statement, [accountId, conversationId, botId]);
-  return row ? { conversation: toConversation(row), bot: toBot(row) } : null;
+/**
+ * SQL of a JSON value for `toFound`: the conversation of the event `e` of a delivery `d` to the bot `p`. Null when the bot is
+ * no plugin, or not the account's.
+ */
+export const foundWithBot = `
+  CASE WHEN p.kind = 'plugin' AND (p.account_id = d.account_id OR p.account_id IS NULL) THEN (
+    SELECT to_json(found) FROM (
+      SELECT ${columns}, p.id AS run_bot_id, p.name AS run_bot_name, p.avatar_url AS run_bot_avatar,
+        p.plugin_id AS run_bot_plugin, p.config AS run_bot_config, p.secrets AS run_bot_secrets,
+        p.outgoing_url IS NOT NULL AS run_bot_has_server
+      FROM (SELECT * FROM conversations WHERE account_id = d.account_id AND id = e.conversation_id OFFSET 0) c ${joins}
+    ) found) END`;
+
+/** What `foundWithBot` found; null when the conversation or the bot is gone. */
+export function toFound(found: unknown): FoundWithBot | null {
+  const row = found as (Row & BotRow) | null;
+  return row && { conversation: toConversation(row), bot: toBot(row) };
 }
 
 function toBot(row: BotRow): BotToRun {

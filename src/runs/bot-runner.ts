@@ -6,7 +6,7 @@ import { keepGoodRun, keepRun } from '../domain/bots/run-records.ts';
 import { afterRun, isBlamed, transientDelayMs } from '../deliveries/core/after-run.ts';
 import type { Verdict } from '../deliveries/core/verdict.ts';
 import { StaleDelivery } from '../deliveries/queue/finish.ts';
-import { findWithBot, type BotToRun } from '../records/bot-to-run.ts';
+import type { BotToRun, FoundWithBot } from '../records/bot-to-run.ts';
 import type { Database } from '../postgres/database.ts';
 import { findMessages } from '../records/message.ts';
 import type { Conversation } from '../records/conversation.ts';
@@ -32,6 +32,12 @@ export interface RunVerdict extends Pick<Verdict, 'state' | 'delayMs' | 'errorCo
  * process's.
  */
 export type Settle = (tx: Transaction, verdict: RunVerdict) => void;
+
+/** An event whose delivery was claimed. */
+interface ClaimedEvent extends BotEvent {
+  /** The conversation and the bot at the claim; null when either was gone. */
+  found: FoundWithBot | null;
+}
 
 /** What follows from a run; `effects` are under way. */
 interface Conclusion {
@@ -74,10 +80,8 @@ export class BotRunner {
   }
 
   /** Handles one event, and settles its delivery together with the run's effects. Throws what `settle` throws. */
-  async handle(input: BotEvent, settle: Settle): Promise<void> {
-    const { account, botId, event } = input;
-    const place = { conversationId: event.conversationId, botId };
-    const found = await findWithBot(this.#options.database.em(), account.id, place);
+  async handle(input: ClaimedEvent, settle: Settle): Promise<void> {
+    const { event, found } = input;
     if (!found) return this.#cancel(input, settle, 'gone');
     const { bot, conversation } = found;
     const unheard = whyUnheard(conversation, bot.id, event.name);

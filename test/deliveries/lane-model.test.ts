@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { takeHeads } from '../../src/deliveries/queue/claim.ts';
+import type { Claimed } from '../../src/deliveries/queue/claim.ts';
 import { finishAndGoOn } from '../../src/deliveries/queue/finish.ts';
 import { releaseLanes } from '../../src/deliveries/queue/lease.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
-import { Bench, holdAttempts } from '../faults/lease-bench.ts';
+import { Bench, claimDue, holdAttempts, leaseSeconds } from '../faults/lease-bench.ts';
 import { dueAtOf, headOf, type ModelDelivery } from './lane-model.ts';
 
 const minuteMs = 60_000;
@@ -58,10 +58,18 @@ describe('the model of a lane', () => {
     );
   }
 
+  async function claimAll(): Promise<Claimed[]> {
+    await bench.rows('UPDATE lanes SET lease_token = NULL');
+    const shares = await bench.shares(lanes);
+    const { heads, idle } = await claimDue(bench.em, { shares, leaseSeconds, token, holdAttempts });
+    expect(heads.length + idle.length).to.equal(lanes);
+    return heads;
+  }
+
   it('delivers what a claim takes', async () => {
     for (let round = 0; round < 5; round++) {
       const model = await draw();
-      const heads = await takeHeads(bench.em, { laneIds, token, holdAttempts });
+      const heads = await claimAll();
       const taken = new Map(heads.map(({ laneId, deliveryId }) => [laneId, deliveryId]));
       for (const [lane, rows] of model)
         expect(taken.get(lane), JSON.stringify(rows)).to.equal(headOf(rows, 0, holdAttempts)?.eventId);
@@ -71,7 +79,7 @@ describe('the model of a lane', () => {
   it('goes on with what a claim would take next', async () => {
     for (let round = 0; round < 5; round++) {
       const model = await draw();
-      const heads = await takeHeads(bench.em, { laneIds, token, holdAttempts });
+      const heads = await claimAll();
       const results = heads.map((claimed) => ({ ...bench.resultOf(claimed), goesOn: true }));
       const written = await finishAndGoOn(bench.em, results, holdAttempts);
       expect(written).to.have.lengthOf(heads.length);

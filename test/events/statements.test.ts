@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import { checkSla } from '../../src/domain/conversations/breaches.ts';
-import { takeHeads } from '../../src/deliveries/queue/claim.ts';
-import { lookAt } from '../../src/deliveries/queue/due-endpoints.ts';
-import { leaseLanes } from '../../src/deliveries/queue/lease.ts';
+import { claiming } from '../../src/deliveries/queue/claim.ts';
 import { toPlugin } from '../../src/deliveries/to-plugin.ts';
 import { wakeDueSnoozes } from '../../src/domain/conversations/snoozes.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
+import { foundWithBot } from '../../src/records/bot-to-run.ts';
 import { BotRunner } from '../../src/runs/bot-runner.ts';
 import type { Action, Sandbox } from '../../src/sandbox/run.ts';
 import { openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
@@ -18,9 +17,7 @@ import { Widget } from '../support/widget.ts';
 const names: readonly [RegExp, string][] = [
   [/^(begin|commit)/i, '$1'],
   [/.*k\.token_hash = \$1/, 'read identity'],
-  [/AS touched \(endpoint_id/, 'look at endpoints'],
-  [/^WITH candidate AS/, 'lease lanes'],
-  [/AS left_behind/, 'take heads'],
+  [/^WITH candidate AS/, 'claim'],
   [/^WITH result AS/, 'finish delivery'],
   [/^SELECT FROM lanes .* FOR UPDATE/, 'lock lane'],
   [/INTO bot_runs/, 'insert into bot_runs'],
@@ -53,6 +50,7 @@ function nameOf(statement: string): string {
 }
 
 const holdAttempts = 3;
+const claimBots = claiming({ kind: 'bot', isSide: false }, foundWithBot);
 const actions: Action[] = [
   { type: 'reply', content: 'Let me see' },
   { type: 'label', add: ['billing'] },
@@ -226,13 +224,10 @@ const costs: Readonly<
       'commit',
     ],
   },
-  "a bot's turn, from the look for what is due, in which it replies, labels and hands off": {
+  "a bot's turn, from its claim, in which it replies, labels and hands off": {
     prepare: prepareTurn,
     statements: [
-      'look at endpoints',
-      'lease lanes',
-      'take heads',
-      'read conversation',
+      'claim',
       'begin + lock conversation + count messages',
       'insert into labels',
       'take message id',
@@ -262,14 +257,10 @@ async function prepareTurn(app: TestApp): Promise<Operation> {
   const forward = () => Promise.reject(new Error('The bot forwards nothing'));
   const deliver = toPlugin({ database, holdAttempts, log, botRunner, forward });
   return async () => {
-    const [due] = (
-      await lookAt(database.em(), { kind: 'bot', isSide: false }, [{ id: bot!.id, accountId: 1 }])
-    ).values();
-    const share = { kind: 'bot', isSide: false, shares: [{ ...due!, lanes: 1 }], leaseSeconds: 30 } as const;
-    const token = systemRandom.uuid();
-    const [lane] = await leaseLanes(database.em(), share, token);
-    const [claimed] = await takeHeads(database.em(), { laneIds: [lane!.id], token, holdAttempts });
-    expect(await deliver(claimed!, due!)).to.include({ outcome: 'delivered' });
+    const due = { id: bot!.id, accountId: 1, isProven: null, circuit: 'closed' } as const;
+    const bounds = { shares: [{ ...due, lanes: 1 }], leaseSeconds: 30, token: systemRandom.uuid(), holdAttempts };
+    const { heads } = await claimBots(database.em(), bounds);
+    expect(await deliver(heads[0]!, due)).to.include({ outcome: 'delivered' });
   };
 }
 

@@ -1,8 +1,8 @@
 import { Client } from 'pg';
-import { takeHeads, type Claimed } from '../../src/deliveries/queue/claim.ts';
+import { claiming, type Claimed } from '../../src/deliveries/queue/claim.ts';
 import { firstEndpoint, surveyDue } from '../../src/deliveries/queue/due-endpoints.ts';
 import { finishDeliveries, type Finished } from '../../src/deliveries/queue/finish.ts';
-import { extendLeases, leaseLanes, type Lease } from '../../src/deliveries/queue/lease.ts';
+import { extendLeases, type Lease } from '../../src/deliveries/queue/lease.ts';
 import type { Share } from '../../src/deliveries/core/slots.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { TestApp } from '../support/app.ts';
@@ -10,6 +10,7 @@ import { TestApp } from '../support/app.ts';
 export const holdAttempts = 3;
 export const perEndpoint = 8;
 export const leaseSeconds = 30;
+export const claimDue = claiming({ kind: 'webhook', isSide: false });
 const pingUrl = 'http://127.0.0.1:9/hook';
 
 /** The engine's steps without its timers, on a database whose clock the test moves. */
@@ -74,8 +75,7 @@ export class Bench {
   async claim(lanes = perEndpoint): Promise<Claimed[]> {
     const token = systemRandom.uuid();
     const shares = await this.shares(lanes);
-    const leased = await leaseLanes(this.em, { kind: 'webhook', isSide: false, shares, leaseSeconds }, token);
-    return takeHeads(this.em, { laneIds: leased.map(({ id }) => id), token, holdAttempts });
+    return (await claimDue(this.em, { shares, leaseSeconds, token, holdAttempts })).heads;
   }
 
   resultOf({ deliveryId, laneId, token }: Claimed): Finished {

@@ -1,15 +1,13 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { takeHeads } from '../../src/deliveries/queue/claim.ts';
 import { firstEndpoint, lookAt, surveyDue } from '../../src/deliveries/queue/due-endpoints.ts';
 import { learning } from '../../src/deliveries/learning.ts';
 import { Engine } from '../../src/deliveries/engine.ts';
-import { leaseLanes } from '../../src/deliveries/queue/lease.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import type { Executor } from '../../src/postgres/sql.ts';
 import { eventually } from './helpers.ts';
-import { Bench, holdAttempts, leaseSeconds, perEndpoint } from './lease-bench.ts';
+import { Bench, claimDue, holdAttempts, leaseSeconds, perEndpoint } from './lease-bench.ts';
 
 describe('leases', () => {
   let bench: Bench;
@@ -34,8 +32,8 @@ describe('leases', () => {
   it('a claim passes by what another is about to take, without waiting for it', async () => {
     await bench.deliveries(await bench.webhook(), 3);
     await bench.em.transactional(async (em) => {
-      const lease = { kind: 'webhook' as const, isSide: false, shares: await bench.shares(3), leaseSeconds };
-      expect(await leaseLanes(em, lease, systemRandom.uuid())).to.have.lengthOf(3);
+      const bounds = { shares: await bench.shares(3), leaseSeconds, token: systemRandom.uuid(), holdAttempts };
+      expect((await claimDue(em, bounds)).heads).to.have.lengthOf(3);
       const patience = sleep(1_000, 'waited');
       expect(await Promise.race([bench.claim(), patience])).to.deep.equal([]);
     });
@@ -77,24 +75,6 @@ describe('leases', () => {
     expect((await bench.ledger()).attempts).to.have.deep.members([
       { delivery_id: claimed!.deliveryId, number: 1, outcome: 'unknown', error_code: 'lease_expired' },
     ]);
-  });
-
-  it('a process that stalls between lease and take finds nothing when another has leased the lane meanwhile', async () => {
-    await bench.deliveries(await bench.webhook(), 1);
-    const stalled = systemRandom.uuid();
-    const leased = await leaseLanes(
-      bench.em,
-      { kind: 'webhook', isSide: false, shares: await bench.shares(1), leaseSeconds },
-      stalled,
-    );
-    await bench.pass(31);
-    const [claimed] = await bench.claim();
-    const before = await bench.ledger();
-    const laneIds = leased.map(({ id }) => id);
-    expect(laneIds).to.deep.equal([claimed!.laneId]);
-    expect(await takeHeads(bench.em, { laneIds, token: stalled, holdAttempts })).to.deep.equal([]);
-    expect(await bench.ledger()).to.deep.equal(before);
-    expect(await bench.finish(claimed!)).to.deep.equal([claimed!.deliveryId]);
   });
 
   it("a lease that is renewed in time is nobody else's", async () => {
@@ -230,8 +210,8 @@ describe('leases', () => {
         surveyDue(em, { kind: 'webhook', isSide: false, after: firstEndpoint, limit: 1_000 }),
       ),
       look: await explain(bench, (em) => lookAt(em, { kind: 'webhook', isSide: false }, shares)),
-      lease: await explain(bench, (em) =>
-        leaseLanes(em, { kind: 'webhook', isSide: false, shares, leaseSeconds }, systemRandom.uuid()),
+      claim: await explain(bench, (em) =>
+        claimDue(em, { shares, leaseSeconds, token: systemRandom.uuid(), holdAttempts }),
       ),
     };
     const lookups = Object.entries(plans).map(([name, plan]) => {
@@ -241,7 +221,7 @@ describe('leases', () => {
     expect(Object.fromEntries(lookups)).to.deep.equal({
       survey: ['lanes_due', 'lanes_due', 'lanes_due', 'lanes_due'],
       look: ['lanes_due'],
-      lease: ['lanes_pkey', 'lanes_due'],
+      claim: ['lanes_pkey', 'lanes_pkey', 'lanes_due'],
     });
   });
 
@@ -275,13 +255,16 @@ describe('leases', () => {
     // Claims read it; rows that are locked they pass by.
     await client.query('LOCK TABLE events');
     engine.start();
-    const leased = () => bench.rows('SELECT FROM lanes WHERE lease_token IS NOT NULL');
-    await eventually(async () => (await leased()).length === 1, 5_000);
+    const waiting = () =>
+      bench.rows(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%lease_token%'`,
+      );
+    await eventually(async () => (await waiting()).length === 1, 5_000);
     const stopped = engine.stop();
     await client.end();
     await stopped;
     expect(begun).to.have.lengthOf(1);
-    expect(await leased()).to.deep.equal([]);
+    expect(await bench.rows('SELECT FROM lanes WHERE lease_token IS NOT NULL')).to.deep.equal([]);
     expect(await bench.rows('SELECT state FROM deliveries WHERE lane_id = $1', [laneId])).to.deep.equal([
       { state: 'delivered' },
     ]);

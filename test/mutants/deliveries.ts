@@ -19,17 +19,9 @@ export const deliveries: readonly Mutant[] = [
   },
   {
     file: 'src/deliveries/queue/claim.ts',
-    text: 'WHERE l.id = ANY ($1) AND l.lease_token = $2',
-    replacement: 'WHERE l.id = ANY ($1)',
-    test: 'test/faults/leases.test.ts',
-    only: 'stalls between lease and take',
-    harm: 'A process that stalls between lease and take makes a delivery twice.',
-  },
-  {
-    file: 'src/deliveries/queue/claim.ts',
-    text: `CASE WHEN w.active AND d.id > coalesce((SELECT t.through FROM backlog_tasks t WHERE t.account_id = d.account_id
-        AND t.endpoint_kind = 'webhook' AND t.endpoint_id = d.endpoint_id AND t.task = 'cancel'), 0) THEN w.url END AS url,`,
-    replacement: 'w.url,',
+    text: `CASE WHEN p.active AND d.id > coalesce((SELECT t.through FROM backlog_tasks t WHERE t.account_id = d.account_id
+        AND t.endpoint_kind = 'webhook' AND t.endpoint_id = d.endpoint_id AND t.task = 'cancel'), 0) THEN p.url END AS url,`,
+    replacement: 'p.url,',
     test: 'test/faults/circuit.test.ts',
     only: 'is switched off during an attempt',
     harm: 'What was under way when a webhook was switched off is retried for days.',
@@ -70,7 +62,7 @@ export const deliveries: readonly Mutant[] = [
     harm: 'What comes into a lane while a result is written waits until something else comes.',
   },
   {
-    file: 'src/deliveries/queue/lease.ts',
+    file: 'src/deliveries/queue/claim.ts',
     text: 'ORDER BY l.due_at LIMIT share.wanted FOR UPDATE SKIP LOCKED)',
     replacement: 'ORDER BY l.due_at LIMIT share.wanted FOR UPDATE)',
     test: 'test/faults/leases.test.ts',

@@ -51,9 +51,7 @@ export const runs: readonly Mutant[] = [
   {
     file: 'src/runs/bot-runner.ts',
     text: `await hold(tx, input.event.conversationId);`,
-    replacement: `(
-        await findWithBot(tx.connection, tx.account.id, { ...input.event, botId: input.botId })
-      )?.conversation;`,
+    replacement: 'input.found && input.found.conversation;',
     test: 'test/runs/overtaken.test.ts',
     only: 'in the moment in which it settles',
     harm: "A bot's handoff slips in after a person took over.",

@@ -5,6 +5,7 @@ import { BotRunner, type RunVerdict } from '../../src/runs/bot-runner.ts';
 import type { Action, RunResult } from '../../src/sandbox/run.ts';
 import { messagesOf, openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
 import { TestApp } from '../support/app.ts';
+import { findOfEvent } from '../support/found.ts';
 
 type Doing = (app: TestApp, conversationId: number) => Promise<unknown>;
 
@@ -115,6 +116,7 @@ describe('a run that was overtaken', () => {
         account: { id: 1, name: 'Demo account' },
         botId: event!.bot_id,
         event: { id: event!.id, name: 'message_created', conversationId: id, depth: 0 },
+        found: await findOfEvent(app, event!.id),
         body: JSON.stringify(event!.bot_payload),
         attempt: failures + 1,
         failures,

@@ -8,6 +8,7 @@ import { findMessages } from '../../src/records/message.ts';
 import { openConversation, serveInboxes } from '../faults/plugins.ts';
 import { directoryOf } from '../sandbox/helpers.ts';
 import { TestApp, type Answer } from '../support/app.ts';
+import { findOfEvent } from '../support/found.ts';
 import { changedTables, readDigest } from '../support/digest.ts';
 import { addAccount } from '../support/people.ts';
 
@@ -126,6 +127,7 @@ describe('replays of runs', () => {
         account: { id: 1, name: 'Demo account' },
         botId: player,
         event: { id: event!.id, name: 'message_created', conversationId: id, depth: 0 },
+        found: await findOfEvent(app, event!.id),
         body: JSON.stringify(event!.bot_payload),
         attempt: 1,
         failures: 2,

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import { takeHeads } from '../../src/deliveries/queue/claim.ts';
-import { lookAt } from '../../src/deliveries/queue/due-endpoints.ts';
-import { leaseLanes } from '../../src/deliveries/queue/lease.ts';
+import { claiming } from '../../src/deliveries/queue/claim.ts';
 import { toPlugin } from '../../src/deliveries/to-plugin.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
+import { foundWithBot } from '../../src/records/bot-to-run.ts';
 import { BotRunner } from '../../src/runs/bot-runner.ts';
 import type { RunResult } from '../../src/sandbox/run.ts';
 import { openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
 import { TestApp } from '../support/app.ts';
 
 const holdAttempts = 3;
+const claimBots = claiming({ kind: 'bot', isSide: false }, foundWithBot);
 const ended: RunResult = { outcome: 'ok', actions: [], logs: [], calls: [], wallMs: 1, cpuMs: 0 };
 const results: Readonly<Record<string, RunResult>> = {
   'that replied': { ...ended, actions: [{ type: 'reply', content: 'Too late' }] },
@@ -43,19 +43,15 @@ describe('a run', () => {
     await app.post(`conversations/${id}/messages`, { content: 'Hello', message_type: 'incoming' });
     const { database, plugins } = app.app;
     const [bot] = await app.query<{ id: number }>(`SELECT id FROM agent_bots WHERE plugin_id = 'thinker'`);
-    const [due] = (
-      await lookAt(database.em(), { kind: 'bot', isSide: false }, [{ id: bot!.id, accountId: 1 }])
-    ).values();
-    const token = systemRandom.uuid();
-    const share = { kind: 'bot', isSide: false, shares: [{ ...due!, lanes: 1 }], leaseSeconds: 30 } as const;
-    const [lane] = await leaseLanes(database.em(), share, token);
-    const [claimed] = await takeHeads(database.em(), { laneIds: [lane!.id], token, holdAttempts });
+    const due = { id: bot!.id, accountId: 1, isProven: null, circuit: 'closed' } as const;
+    const bounds = { shares: [{ ...due, lanes: 1 }], leaseSeconds: 30, token: systemRandom.uuid(), holdAttempts };
+    const [claimed] = (await claimBots(database.em(), bounds)).heads;
     const log = { info: () => undefined, warn: () => undefined };
     const sandbox = {
       queued: 0,
       close: async () => undefined,
       run: async () => {
-        await app.query(meanwhile, [lane!.id]);
+        await app.query(meanwhile, [claimed!.laneId]);
         return result;
       },
     };
@@ -68,7 +64,7 @@ describe('a run', () => {
       forward: () => Promise.reject(new Error('The bot forwards nothing')),
     });
     await app.events();
-    const attempted = await deliver(claimed!, due!);
+    const attempted = await deliver(claimed!, due);
     const count = async (table: string) =>
       (await app.query(`SELECT FROM ${table} WHERE conversation_id = $1`, [id])).length;
     const [delivery] = await app.query<{ state: string; lane_id: number }>(

@@ -1,6 +1,8 @@
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
-import type { EndpointKind } from '../core/endpoint.ts';
+import { keyOf, type DueLanes, type EndpointKind, type EndpointOfAccount } from '../core/endpoint.ts';
+import { botPatienceSeconds } from '../core/retry.ts';
+import type { Share } from '../core/slots.ts';
 import type { Trigger } from '../core/trigger.ts';
 import { isNotHeldBack } from './hold.ts';
 
@@ -33,7 +35,32 @@ export interface Claimed {
     previousSealedSecret: string | null;
     /** Why the service calls a bot's server no more; null for all others. */
     disabledReason: string | null;
+    /** Whether the last attempt succeeded; null for plugin bots. */
+    isProven: boolean | null;
   };
+  /** What was read with it (see `claiming`). */
+  beside: unknown;
+}
+
+/** How many lanes to lease of each endpoint, under which token; those due longest come first. */
+interface ClaimBounds {
+  shares: readonly Share[];
+  leaseSeconds: number;
+  token: string;
+  /** A lane is held by failed attempts below this number. */
+  holdAttempts: number;
+}
+
+/** A lane that has just been leased, and its endpoint. */
+interface LeasedLane {
+  laneId: number;
+  endpoint: EndpointOfAccount;
+}
+
+/** The heads of due lanes; and lanes that are leased too, but have nothing to deliver or a locked head. */
+export interface Claim {
+  heads: Claimed[];
+  idle: LeasedLane[];
 }
 
 /** A row of `takenRows`. */
@@ -59,6 +86,8 @@ export interface HeadRow {
   secret: string | null;
   previous_secret: string | null;
   disabled_reason: string | null;
+  is_proven: boolean | null;
+  beside: unknown;
 }
 
 /**
@@ -102,13 +131,15 @@ const readColumns = [
   'previous_secret',
   'disabled_reason',
   'runs',
+  'is_proven',
+  'beside',
 ];
 
 /** The columns of `takenRows`. */
 export const headColumns = [...takenColumns, ...readColumns];
 
-/** SQL after SELECT: what is to be delivered, of `taken` as `d`. */
-export const takenRows = `${headColumns.join(', ')}
+/** SQL after SELECT: what is to be delivered, of `taken` as `d`; `beside` is SQL of `d`, its event `e` and its bot `p`. */
+export const takenRows = (beside = 'NULL::json'): string => `${headColumns.join(', ')}
   FROM (SELECT d.*, a.name AS account_name FROM taken d JOIN accounts a ON a.id = d.account_id) d
   CROSS JOIN LATERAL (
     SELECT e.name AS event_name, e.conversation_id, e.depth, e.is_test,
@@ -118,37 +149,101 @@ export const takenRows = `${headColumns.join(', ')}
     SELECT CASE WHEN w.active AND d.id > coalesce((SELECT t.through FROM backlog_tasks t WHERE t.account_id = d.account_id
         AND t.endpoint_kind = 'webhook' AND t.endpoint_id = d.endpoint_id AND t.task = 'cancel'), 0) THEN w.url END AS url,
       w.secret, CASE WHEN w.previous_secret_expires_at > now() THEN w.previous_secret END AS previous_secret,
-      NULL AS disabled_reason, false AS runs
+      NULL AS disabled_reason, false AS runs,
+      w.is_proven, NULL::json AS beside
     FROM webhooks w WHERE d.endpoint_kind = 'webhook' AND w.account_id = d.account_id AND w.id = d.endpoint_id
     UNION ALL
-    SELECT b.outgoing_url, b.secret, CASE WHEN b.previous_secret_expires_at > now() THEN b.previous_secret END,
-      b.disabled_reason, b.kind = 'plugin' AND NOT d.forwarded
-    FROM agent_bots b WHERE d.endpoint_kind = 'bot' AND b.id = d.endpoint_id) endpoint ON true`;
+    SELECT p.outgoing_url, p.secret, CASE WHEN p.previous_secret_expires_at > now() THEN p.previous_secret END,
+      p.disabled_reason, p.kind = 'plugin' AND NOT d.forwarded, CASE p.kind WHEN 'webhook' THEN p.is_proven END, ${beside}
+    FROM agent_bots p WHERE d.endpoint_kind = 'bot' AND p.id = d.endpoint_id) endpoint ON true`;
 
+/** How many lanes of each endpoint were leased, by its key. */
+export function countLanes({ heads, idle }: Claim): Map<string, number> {
+  const keys = [
+    ...heads.map(({ endpoint, account }) => keyOf({ id: endpoint.id, accountId: account.id })),
+    ...idle.map(({ endpoint }) => keyOf(endpoint)),
+  ];
+  const counts = new Map<string, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
+}
+
+/** Leases due lanes and takes their heads, in one statement. */
+export type ClaimDue = (executor: Executor, bounds: ClaimBounds) => Promise<Claim>;
+
+/** The columns are null where the lane has no head; these are not. */
+type ClaimRow = { [Column in keyof HeadRow]: HeadRow[Column] | null } & {
+  leased_lane: number;
+  of_endpoint: number;
+  of_account: number;
+};
+
+/**
+ * Makes the claim of a pump's lanes. `beside` is SQL of a JSON value that is read with each delivery `d` to a bot `p`, of its
+ * event `e`.
+ */
+export function claiming(of: DueLanes, beside?: string): ClaimDue {
+  const statement = prepared(textOf(of, beside));
+  return async (executor, { shares, leaseSeconds, token, holdAttempts }) => {
+    const rows = await sql<ClaimRow>(executor, statement, [
+      shares.map(({ id }) => id),
+      shares.map(({ accountId }) => accountId),
+      shares.map(({ lanes }) => lanes),
+      shares.map(({ circuit }) => circuit),
+      shares.map(({ circuit }) => (circuit === 'open' ? botPatienceSeconds : 0)),
+      token,
+      leaseSeconds,
+      holdAttempts,
+    ]);
+    const claim: Claim = { heads: [], idle: [] };
+    for (const row of rows) {
+      const { leased_lane: laneId, of_endpoint: id, of_account: accountId } = row;
+      if (row.id === null) claim.idle.push({ laneId, endpoint: { id, accountId } });
+      else claim.heads.push(toClaimed(row as HeadRow, token));
+    }
+    return claim;
+  };
+}
+
+// A lane's lease doubles as its due time, so that a lane whose process died becomes due by itself. Its next lease lasts up to
+// twice as long, at random: if one of several such deliveries crashes the process again, the others become due at other
+// times. A lane that another transaction changed after the snapshot was taken (its version differs) is left to another claim:
+// the snapshot shows deliveries as they were before.
 // The head of a lane is its oldest due delivery that no older one holds back (hold.ts). A locked head is skipped, and no later
 // delivery of its lane is taken instead. FOR NO KEY UPDATE re-reads the locked row, so a head that was cancelled meanwhile is
 // skipped as well.
 // Heads are locked, and events found, one by one by their ids: joined, they would be found by whatever the planner thinks of
 // tables that it has no statistics of yet, and its plan stays.
-const headStatement = prepared(`
-  WITH head AS MATERIALIZED (
-    SELECT d.id, d.attempt, d.lease_token AS left_behind, $2::uuid AS token
-    FROM lanes l CROSS JOIN LATERAL (
+function textOf({ kind, isSide }: DueLanes, beside?: string): string {
+  const table = { webhook: 'webhooks', bot: 'agent_bots' }[kind];
+  return `
+  WITH candidate AS MATERIALIZED (
+    SELECT due.id FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::text[], $5::int[])
+      AS share (endpoint_id, account_id, wanted, circuit, due_for)
+    CROSS JOIN LATERAL (
+      SELECT l.id, l.ctid AS version FROM lanes l WHERE l.endpoint_kind = '${kind}' AND l.is_side = ${isSide}
+        AND l.endpoint_id = share.endpoint_id AND l.account_id = share.account_id
+        AND l.due_at <= now() - make_interval(secs => share.due_for)
+      ORDER BY l.due_at LIMIT share.wanted FOR UPDATE SKIP LOCKED) due
+    WHERE (share.circuit <> 'closed'
+        OR NOT EXISTS (SELECT FROM ${table} e WHERE e.id = share.endpoint_id AND e.circuit_probe_at IS NOT NULL))
+      AND due.version = (SELECT seen.ctid FROM lanes seen WHERE seen.id = due.id)
+  ), leased AS (
+    UPDATE lanes SET lease_token = $6, due_at = now() + make_interval(
+      secs => $7 * CASE WHEN lease_token IS NULL THEN 1 ELSE 1 + random() END)
+    WHERE id = ANY (ARRAY(SELECT id FROM candidate)) RETURNING id, endpoint_id, account_id
+  ), head AS MATERIALIZED (
+    SELECT d.id, d.attempt, d.lease_token AS left_behind, $6::uuid AS token
+    FROM leased l CROSS JOIN LATERAL (
       SELECT d.id FROM deliveries d
-      WHERE d.lane_id = l.id AND d.state = 'pending' AND d.next_attempt_at <= now() AND ${isNotHeldBack('$3')}
+      WHERE d.lane_id = l.id AND d.state = 'pending' AND d.next_attempt_at <= now() AND ${isNotHeldBack('$8')}
       ORDER BY d.event_id LIMIT 1) oldest
     CROSS JOIN LATERAL (
       SELECT * FROM deliveries d WHERE d.id = oldest.id AND d.state = 'pending' FOR NO KEY UPDATE SKIP LOCKED) d
-    WHERE l.id = ANY ($1) AND l.lease_token = $2
-  ), ${taking()} SELECT ${takenRows}`);
-
-/** Takes the head of each leased lane, if it is free. A lane is held by failed attempts below `holdAttempts`. */
-export async function takeHeads(
-  executor: Executor,
-  { laneIds, token, holdAttempts }: { laneIds: readonly number[]; token: string; holdAttempts: number },
-): Promise<Claimed[]> {
-  const rows = await sql<HeadRow>(executor, headStatement, [laneIds, token, holdAttempts]);
-  return rows.map((row) => toClaimed(row, token));
+  ), ${taking()}
+  SELECT lane_id AS leased_lane, endpoint_id AS of_endpoint, account_id AS of_account, ${takenRows(beside)}
+  UNION ALL SELECT l.id, l.endpoint_id, l.account_id, ${headColumns.map(() => 'NULL').join(', ')}
+  FROM leased l WHERE l.id <> ALL (ARRAY(SELECT lane_id FROM taken))`;
 }
 
 /** A delivery of a row of `takenRows`. */
@@ -178,6 +273,8 @@ export function toClaimed(row: HeadRow, token: string): Claimed {
       sealedSecret: row.secret,
       previousSealedSecret: row.previous_secret,
       disabledReason: row.disabled_reason,
+      isProven: row.is_proven,
     },
+    beside: row.beside,
   };
 }

@@ -94,7 +94,7 @@ const next = `
   ), ${taking('finished_id')},`;
 const untaken = 'WHERE lane_id <> ALL (ARRAY(SELECT lane_id FROM taken))';
 const goOnStatement = prepared(`${freeOf}, ${expressions({ going: next, released: untaken })}
-  SELECT lane_id AS written_lane, finished_id AS delivery_id, true AS is_released, true AS is_due, ${takenRows}
+  SELECT lane_id AS written_lane, finished_id AS delivery_id, true AS is_released, true AS is_due, ${takenRows()}
   UNION ALL ${answering(`, ${headColumns.map(() => 'NULL').join(', ')}`)}`);
 
 /** What became of a result whose lease was still held. */
