@@ -48,7 +48,7 @@ const codeFiles = [
   'files',
   'archive-files',
   'unpack',
-  'tar',
+  '../archives/tar',
   'bundle',
   '../sandbox/run',
   '../sandbox/source-map',
