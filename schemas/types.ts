@@ -500,6 +500,10 @@ handoff_keywords: (string[] | null)
 handoff_message: (string | null)
 knowledge: AiKnowledge
 /**
+ * When the access token was last used, give or take some seconds; null until then, and for system bots.
+ */
+token_last_used_at: NullableUnixTime
+/**
  * Names of the secrets that the bot has a value for, those of its settings included; empty for system bots.
  */
 secret_names: string[]
@@ -2397,7 +2401,7 @@ answers: boolean
 /**
  * Why it will not; null when it will.
  */
-reason: ("no_bot" | "human_assigned" | "contact_blocked" | "handed_off" | "human_replied" | "human_opened" | "loop_suspected" | "bot_failed" | "plugin_missing" | "plugin_disabled" | "config_invalid" | "bot_quarantined" | "bot_disabled" | null)
+reason: ("no_bot" | "human_assigned" | "contact_blocked" | "handed_off" | "human_replied" | "human_opened" | "loop_suspected" | "bot_failed" | "plugin_missing" | "plugin_disabled" | "config_invalid" | "bot_quarantined" | "bot_disabled" | "event_not_wanted" | null)
 /**
  * The latest 25 decisions about events that bots could get, newest first: whether the bot was called, and why it was silent.
  */

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { demoEndpoint } from '../demo/endpoint.ts';
+import { TokenUses } from '../domain/bots/token-uses.ts';
 import { createLog } from '../lib/log.ts';
 import { Mailer } from '../lib/mail.ts';
 import { systemRandom, type Clock, type Random } from '../lib/ports.ts';
@@ -75,6 +76,7 @@ export interface Mechanisms {
   readonly models: ModelClient;
   readonly secretBox: SecretBox;
   readonly mailer: Mailer;
+  readonly tokenUses: TokenUses;
   readonly sandbox: Sandbox;
   readonly replayer: Replayer;
 }
@@ -135,6 +137,7 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
       maxBytes: config.llmMaxBytes,
     }),
     secretBox: createSecretBox(config.secretKey, random),
+    tokenUses: new TokenUses(databases.requests, warn),
     mailer: new Mailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log }),
     ...createSandboxes(config, log),
   };

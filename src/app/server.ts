@@ -25,6 +25,7 @@ export function createServer(mechanisms: Mechanisms, streams: EventStreams): Htt
     {
       database: databases.requests,
       identities: new Identities(clock),
+      tokenUses: mechanisms.tokenUses,
       // One connection is kept for authentication, which happens before the gate.
       gate: new FairGate(divideConnections(config).requests - 1),
       services: {

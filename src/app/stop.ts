@@ -21,5 +21,6 @@ export async function stop(parts: Parts): Promise<void> {
   await Promise.all([parts.sandbox.close(), parts.replayer.close()]);
   await Promise.all([parts.outbound.close(), parts.botOutbound.close(), parts.models.close()]);
   await parts.mailer.close();
+  await parts.tokenUses.stop();
   await Promise.all([databases.requests.close(), databases.engine.close()]);
 }

@@ -35,6 +35,7 @@ const AgentBotSchema = defineEntity({
     quarantinedAt: p.datetime().nullable(),
     quarantinedUntil: p.datetime().nullable(),
     quarantineReason: p.text().nullable(),
+    tokenLastUsedAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p.datetime().defaultRaw('now()'),
   },

@@ -50,6 +50,8 @@ export interface Conversation {
   botStreak: number;
   /** Why people got it from its bot; null again with the next session, and when a person sets `pending`. */
   handoffReason: HandoffReason | null;
+  /** Who resolved or snoozed it; null while it is neither. */
+  closedBy: 'user' | 'agent_bot' | 'contact' | 'system' | null;
   labels: string[];
   sourceId: string | null;
   snoozedUntil: Date | null;

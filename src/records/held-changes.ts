@@ -29,6 +29,7 @@ const columns: readonly Column[] = [
   { name: 'bot_silence_of', type: 'bigint', valueOf: ({ botSilenceOf }) => botSilenceOf },
   { name: 'human_silence', type: 'text', valueOf: ({ humanSilence }) => humanSilence },
   { name: 'handoff_reason', type: 'text', valueOf: ({ handoffReason }) => handoffReason },
+  { name: 'closed_by', type: 'text', valueOf: ({ closedBy }) => closedBy },
   {
     name: 'agent_bot_id',
     type: 'bigint',

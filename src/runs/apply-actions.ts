@@ -9,16 +9,21 @@ import type { Transaction } from '../events/transaction.ts';
 import type { Conversation } from '../records/conversation.ts';
 import type { Action } from '../sandbox/run.ts';
 import { fromUnixSeconds } from '../lib/unix-time.ts';
+import { isClosedSince } from './conduct.ts';
 import { findPeople, teamCalled } from './people.ts';
 import type { Run } from './run.ts';
 
 /**
- * Whether a run's actions are dropped. A replaced bot may do nothing; a silent one may still write notes and set
- * labels, priority and attributes.
+ * Whether a run's actions are dropped. A replaced bot may do nothing. A silent one, and one whose event is older than a
+ * person's decision to close the conversation, may still write notes and set labels, priority and attributes.
  */
-export function isSuperseded(conversation: Conversation, { bot, result }: Pick<Run, 'bot' | 'result'>): boolean {
+export function isSuperseded(
+  conversation: Conversation,
+  { bot, result, input }: Pick<Run, 'bot' | 'result' | 'input'>,
+): boolean {
   const silence = silenceOfBot(conversation, bot.id);
-  return silence === 'not_serving' || (silence !== null && result.actions.some(isPublic));
+  if (silence === 'not_serving') return true;
+  return (silence !== null || isClosedSince(conversation, input.body)) && result.actions.some(isPublic);
 }
 
 // Neither seen by the customer nor a step towards or away from people: what a silent bot may still do.

@@ -36,3 +36,17 @@ export function endAfter(outcome: string, bot: BotToRun): { botId: number; silen
     note: `The bot ${bot.name} could not answer (${outcome}). Please take over.`,
   };
 }
+
+/** Where the bodies of events have the status of their conversation at that moment. */
+interface EventWithStatus {
+  status?: string;
+  conversation?: { status: string } | null;
+  current_conversation?: { status: string } | null;
+}
+
+/** Whether a person has resolved or snoozed the conversation since the event with this body (JSON text). */
+export function isClosedSince({ closedBy, status }: Conversation, body: string): boolean {
+  if (closedBy !== 'user') return false;
+  const { conversation, current_conversation: current, status: own } = JSON.parse(body) as EventWithStatus;
+  return (conversation?.status ?? current?.status ?? own) !== status;
+}

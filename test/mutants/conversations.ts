@@ -2,6 +2,22 @@ import type { Mutant } from './mutant.ts';
 
 export const conversations: readonly Mutant[] = [
   {
+    file: 'src/runs/apply-actions.ts',
+    text: ' || isClosedSince(conversation, input.body)',
+    replacement: '',
+    test: 'test/runs/overtaken.test.ts',
+    only: 'says nothing there',
+    harm: 'A bot speaks into a conversation that a person has just resolved or put off.',
+  },
+  {
+    file: 'src/domain/conversations/send.ts',
+    text: '  refuseSilentBot(tx.actor, conversation);\n  await refuseLoop',
+    replacement: '  await refuseLoop',
+    test: 'test/runs/owned.test.ts',
+    only: 'bot on a server',
+    harm: 'A bot on a server talks over the person who has the conversation.',
+  },
+  {
     file: 'src/domain/conversations/handoff-reason.ts',
     text: 'if (before.byBot !== null || next.byBot === null) return present;',
     replacement: 'if (next.byBot === null) return present;',

@@ -178,6 +178,46 @@ describe('a run that was overtaken', () => {
     });
   }
 
+  const close = (status: string): Doing => {
+    const until = status === 'snoozed' ? { snoozed_until: Math.floor(Date.now() / 1000) + 3600 } : {};
+    return (_, id) => app.post(`conversations/${id}/toggle_status`, { status, ...until });
+  };
+  const reply: Action = { type: 'reply', content: 'An answer of the bot' };
+
+  for (const status of ['resolved', 'snoozed']) {
+    it(`by a person who ${status} the conversation says nothing there, and may still write a note`, async () => {
+      const spoke = await play({ ...ended, actions: [note, reply] }, close(status));
+      expect([spoke.outcome, spoke.verdict.errorCode, spoke.written]).to.deep.equal(['superseded', 'superseded', []]);
+      expect([spoke.status[1], spoke.events]).to.deep.equal([status, []]);
+      const gave = await play({ ...ended, actions: [handoff] }, close(status));
+      expect([gave.outcome, gave.status[1], gave.events]).to.deep.equal(['superseded', status, []]);
+      const noted = await play({ ...ended, actions: [note] }, close(status));
+      expect([noted.outcome, noted.written.length]).to.deep.equal(['ok', 1]);
+    });
+
+    it(`by a person who ${status} the conversation and threw, calls nobody`, async () => {
+      const { status: both, written, events } = await play(threw, close(status));
+      expect([both[1], written, events]).to.deep.equal([status, [], []]);
+    });
+  }
+
+  it('by the bot itself, which resolved the conversation on an earlier word, answers the later one', async () => {
+    const { body: bot } = await app.get(`inboxes/${inboxId}/agent_bot`);
+    const { body: token } = await app.post(`agent_bots/${bot.agent_bot.id}/reset_access_token`);
+    const played = await play({ ...ended, actions: [reply] }, (_, id) =>
+      app.post(`conversations/${id}/toggle_status`, { status: 'resolved' }, { api_access_token: token.access_token }),
+    );
+    expect([played.outcome, played.written.length]).to.deep.equal(['ok', 1]);
+  });
+
+  it('by a person who resolved and reopened the conversation speaks: it is open to the bot again', async () => {
+    const played = await play({ ...ended, actions: [reply] }, async (_, id) => {
+      await close('resolved')(app, id);
+      await close('pending')(app, id);
+    });
+    expect([played.outcome, played.written.length]).to.deep.equal(['ok', 1]);
+  });
+
   it('by a person who resolved the conversation and throws, leaves nobody waiting there', async () => {
     const played = await play(threw, (_, id) => app.post(`conversations/${id}/toggle_status`, { status: 'resolved' }));
     expect([played.verdict.state, played.outcome]).to.deep.equal(['exhausted', 'threw']);

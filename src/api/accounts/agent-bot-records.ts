@@ -40,6 +40,7 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
     quarantine: presentQuarantine(bot),
     secret_names: Object.keys(bot.secrets).sort(),
     ...presentAiFields(bot),
+    token_last_used_at: unixSecondsOrNull(bot.tokenLastUsedAt ?? null),
     created_at: unixSeconds(bot.createdAt),
     updated_at: unixSeconds(bot.updatedAt),
   };
@@ -49,7 +50,8 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
 export function presentAgentBot(bot: AgentBot): Shape<'resources/agent-bot'> {
   const record = presentOwnBot(bot);
   if (!record.system) return record;
-  return { ...record, outgoing_url: null, config: {}, secret_names: [], ...presentAiFields(null) };
+  const hidden = { outgoing_url: null, config: {}, secret_names: [], token_last_used_at: null };
+  return { ...record, ...hidden, ...presentAiFields(null) };
 }
 
 /** Checks the URL of a bot's server. Errors: 422 for a URL that may not be called. */

@@ -187,6 +187,7 @@ export async function grantBotToken(em: EntityManager, botId: number, token: str
 /** Replaces the access token of a bot of the account. Errors: 404, 403 for a system bot. */
 export async function resetBotToken(tx: OuterTransaction, id: number, token: string): Promise<AgentBot> {
   const bot = await lockOwnBot(tx.em, tx.accountId, id);
+  bot.tokenLastUsedAt = null;
   await grantBotToken(tx.em, id, token, tx.now);
   return bot;
 }

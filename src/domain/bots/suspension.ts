@@ -15,8 +15,9 @@ export async function suspendBot(
 ): Promise<void> {
   const conversation = await tx.conversation(conversationId);
   if (!conversation || conversation.bot?.id !== botId || silenceOf(conversation) !== null) return;
-  // In a resolved conversation nobody waits for the bot that failed; a loop has to be stopped in any status.
-  if (conversation.status === 'resolved' && silence === 'bot_failed') return;
+  // Nobody waits for a bot that failed where all is resolved, or a person put it off; a loop is stopped in any status.
+  const isPutOff = conversation.status === 'snoozed' && conversation.closedBy === 'user';
+  if ((conversation.status === 'resolved' || isPutOff) && silence === 'bot_failed') return;
   await handOff(tx, conversationId, { silence, note, summary: {} });
 }
 

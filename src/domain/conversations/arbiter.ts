@@ -5,7 +5,7 @@ import { forbidden } from '../../errors.ts';
 import type { EventName } from '../../events/catalog.ts';
 import type { BotDecision } from '../../events/outbox.ts';
 import type { Actor } from '../../events/transaction.ts';
-import { stateOf } from './silence.ts';
+import { hearsCustomers, stateOf } from './silence.ts';
 
 /** Why a bot neither receives nor sends public messages in a conversation. */
 export type SilenceReason = BotSilence | HumanSilence | 'human_assigned' | 'contact_blocked';
@@ -57,10 +57,13 @@ export function refuseSilentBot(actor: Actor, conversation: Conversation): void 
  * Why no bot will answer the customer's next message; null when one will. In a resolved conversation that message begins
  * a new session.
  */
-export function whyNoAnswer(conversation: Conversation): SilenceReason | Unfitness | 'no_bot' | null {
+export function whyNoAnswer(
+  conversation: Conversation,
+): SilenceReason | Unfitness | 'no_bot' | 'event_not_wanted' | null {
   const { bot, status } = conversation;
   if (!bot) return 'no_bot';
-  return (status === 'resolved' ? obstacleOf(conversation) : silenceOf(conversation)) ?? bot.unfit;
+  const silence = status === 'resolved' ? obstacleOf(conversation) : silenceOf(conversation);
+  return silence ?? bot.unfit ?? (hearsCustomers(bot) ? null : 'event_not_wanted');
 }
 
 function deafnessToMessage(bot: ServingBot, conversation: Conversation, message: MessageDraft): Deafness | null {

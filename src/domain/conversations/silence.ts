@@ -5,6 +5,7 @@ import type {
   HandoffReason,
   HumanSilence,
 } from '../../records/conversation.ts';
+import type { ServingBot } from '../../records/serving-bot.ts';
 import type { Actor } from '../../events/transaction.ts';
 
 /** What the silence of a conversation's bot depends on. */
@@ -140,7 +141,7 @@ export function nextSilence(state: SilenceState, actor: ActorKind, change: Silen
 /** The state of a conversation, as it concerns the bot that serves now. */
 export function stateOf(conversation: Conversation): SilenceState {
   const { bot, botSilence, botSilenceOf, humanSilence, botStreak, status: present, assignee, contact } = conversation;
-  const able = bot?.unfit === null ? 'able' : 'unable';
+  const able = bot?.unfit === null && hearsCustomers(bot) ? 'able' : 'unable';
   return {
     status: present,
     byBot: bot !== null && bot.id === botSilenceOf ? botSilence : null,
@@ -150,6 +151,11 @@ export function stateOf(conversation: Conversation): SilenceState {
     blocked: contact.blocked,
     bot: bot && able,
   };
+}
+
+/** Whether a bot is told what customers write, without which it cannot answer. */
+export function hearsCustomers({ events }: Pick<ServingBot, 'events'>): boolean {
+  return events.includes('message_created');
 }
 
 // Pending with a bot that will not answer: nobody would see the customer's message.

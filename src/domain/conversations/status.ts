@@ -39,6 +39,7 @@ function change(
   if (handoffReason !== previous.handoffReason)
     changed.handoff_reason = { previous: previous.handoffReason, current: handoffReason };
   Object.assign(conversation, { status, snoozedUntil, handoffReason });
+  if (changed.status) conversation.closedBy = status === 'resolved' || status === 'snoozed' ? tx.actor.kind : null;
   return changed;
 }
 

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { Database } from '../../postgres/database.ts';
+import type { TokenUses } from '../../domain/bots/token-uses.ts';
 import { findPrincipal, type Identity, type Principal } from '../../domain/people/identity.ts';
 import { redeemStreamTicket } from '../../domain/people/stream-tickets.ts';
 import type { Identities } from '../../domain/people/remembered-identities.ts';
@@ -17,6 +18,8 @@ export interface AdmissionOptions {
   database: Database;
   services: OutsideServices;
   identities: Identities;
+  /** Gets each use of a bot's token. */
+  tokenUses: Pick<TokenUses, 'note'>;
   /** Requests per token. */
   requests: RateLimit;
   /** Failed authentications per address. */
@@ -63,8 +66,9 @@ async function identify<Found>(
   });
 }
 
-async function count(ctx: Context, { role }: Admission, options: AdmissionOptions, { tokenId }: Principal) {
+async function count(ctx: Context, { role }: Admission, options: AdmissionOptions, { tokenId, kind }: Principal) {
   const { calling } = factsOf(role).limits;
+  if (kind === 'agent_bot') options.tokenUses.note(tokenId);
   if (calling) await options[calling].consume(ctx, tokenId);
 }
 

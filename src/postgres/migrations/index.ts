@@ -15,6 +15,8 @@ import { LabelRenames } from './20261122-label-renames.ts';
 import { Articles } from './20261122-articles.ts';
 import { Backlogs } from './20261122-backlogs.ts';
 import { ConversationCounts } from './20261122-conversation-counts.ts';
+import { BotTokens } from './20261122-bot-tokens.ts';
+import { ClosedBy } from './20261122-closed-by.ts';
 import { Forwarding } from './20261122-forwarding.ts';
 import { HandoffReason } from './20261122-handoff-reason.ts';
 import { BotDoors } from './20261122-bot-doors.ts';
@@ -68,6 +70,8 @@ export const migrations = [
   { name: '20261122-stream-tickets', class: StreamTickets },
   { name: '20261122-forwarding', class: Forwarding },
   { name: '20261122-message-writes', class: MessageWrites },
+  { name: '20261122-closed-by', class: ClosedBy },
+  { name: '20261122-bot-tokens', class: BotTokens },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

@@ -191,6 +191,7 @@ function conversationOf(contact: Contact, bot: ServingBot, now: Date): Conversat
     waitingSince: null,
     slaPolicyId: null,
     handoffReason: null,
+    closedBy: null,
     firstResponseDueAt: null,
     resolutionDueAt: null,
     unreadCount: 0,

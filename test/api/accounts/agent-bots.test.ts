@@ -317,4 +317,39 @@ describe('agent bots', () => {
     expect((await app.delete(`agent_bots/${other.id}`)).status).to.equal(200);
     expect((await app.get(`inboxes/${inboxId}/agent_bot`)).body).to.deep.equal({ agent_bot: null });
   });
+
+  describe('the access token', () => {
+    const headersOf = (token: string) => ({ api_access_token: token });
+
+    it('is shown once, and its last use is told; a reset revokes it at once', async () => {
+      const { body: bot } = await app.post('agent_bots', { name: 'Token', outgoing_url: url });
+      const path = `agent_bots/${bot.id}`;
+      expect(bot.access_token).to.be.a('string');
+      expect(bot.token_last_used_at).to.equal(null);
+      for (const answer of [await app.get(path), await app.patch(path, { name: 'Token bearer' })]) {
+        expect(answer.body).not.to.have.any.keys('access_token', 'secret');
+        expect(JSON.stringify(answer.body)).not.to.contain(bot.access_token);
+      }
+      expect((await app.get(path)).body.token_last_used_at).to.equal(null);
+      const { body: inbox } = await app.post('inboxes', { name: 'Token' });
+      await app.post(`inboxes/${inbox.id}/set_agent_bot`, { agent_bot: bot.id });
+      const { body: contact } = await app.post('contacts', { name: 'Carla' });
+      const { body: made } = await app.post('conversations', { inbox_id: inbox.id, contact_id: contact.id });
+      const speak = (token: string) =>
+        app.post(`conversations/${made.id}/messages`, { content: 'x', message_type: 'outgoing' }, headersOf(token));
+      const read = (token: string) => app.get(`conversations/${made.id}`, headersOf(token));
+      const before = Math.floor(Date.now() / 1000);
+      expect((await speak(bot.access_token)).status).to.equal(201);
+      const used = await app.eventually(async () => (await app.get(path)).body.token_last_used_at as number | null);
+      expect(used).to.be.within(before - 5, Math.ceil(Date.now() / 1000) + 5);
+      // The token is known from memory by now, which must not outlive it.
+      const { body: reset } = await app.post(`${path}/reset_access_token`);
+      expect(reset.access_token).not.to.equal(bot.access_token);
+      expect(reset.token_last_used_at).to.equal(null);
+      for (const call of [speak, read]) expect((await call(bot.access_token)).status).to.equal(401);
+      expect((await app.get(path)).body.token_last_used_at).to.equal(null);
+      for (const call of [speak, read]) expect((await call(reset.access_token)).status).to.be.oneOf([200, 201]);
+      await app.eventually(async () => (await app.get(path)).body.token_last_used_at !== null);
+    });
+  });
 });

@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { seededRandom, tellSeed } from '../faults/helpers.ts';
+import { startHttpsReceiver, type HttpsReceiver } from '../support/https-receiver.ts';
+import { addPerson } from '../support/people.ts';
+import { BotHouse } from './house.ts';
+
+const conversations = 8;
+const acts = 40;
+const atOnce = 12;
+
+interface EventRow {
+  sequence: number;
+  name: string;
+  account_payload: {
+    status?: string;
+    private?: boolean;
+    sender?: { type: string } | null;
+    changed_attributes?: Record<string, { previous: unknown; current: unknown }>;
+  };
+}
+
+/** What the events of a conversation say about who has it, read as an agent would read them. */
+class Owner {
+  assigned = false;
+  replied = false;
+
+  /** Follows an event; true when it is a bot's word while a person has the conversation. */
+  sees({ name, account_payload: body }: EventRow): boolean {
+    const changed = body.changed_attributes ?? {};
+    if (name === 'message_created') {
+      if (body.private) return false;
+      if (body.sender?.type === 'AgentBot') return this.assigned || this.replied;
+      if (body.sender?.type === 'User') this.replied = true;
+      return false;
+    }
+    if (changed['assignee_id']) {
+      this.assigned = changed['assignee_id'].current !== null;
+      // Whoever takes the person off gives the conversation back.
+      if (!this.assigned) this.replied = false;
+    }
+    if (changed['agent_bot_id'] && !this.assigned) this.replied = false;
+    const status = changed['status'];
+    if (status?.current === 'pending' || status?.previous === 'resolved') this.replied = false;
+    return false;
+  }
+}
+
+describe('a conversation that a person has', function () {
+  this.timeout(120_000);
+  let house: BotHouse;
+  let https: HttpsReceiver;
+  let random: () => number;
+
+  before(async () => {
+    random = seededRandom(tellSeed());
+    house = await BotHouse.open({
+      chatty: { on: { message_created: `ctx.reply('An answer');` }, permissions: { conversation: ['reply'] } },
+    });
+    https = await startHttpsReceiver();
+  });
+  after(async () => {
+    await house.close();
+    await https.close();
+  });
+
+  for (const kind of ['chatty', 'server'] as const) {
+    it(`hears no word of a ${kind === 'server' ? 'bot on a server' : 'plugin'}, whatever happens at once`, async () => {
+      const { app } = house;
+      let inbox = house.inboxOf('chatty');
+      let bot = house.botOf('chatty');
+      const { body: server } = await app.post('agent_bots', { name: 'Server', outgoing_url: https.receiver.url });
+      if (kind === 'server') {
+        inbox = (await app.post('inboxes', { name: 'Server' })).body.id;
+        bot = server.id;
+        await app.post(`inboxes/${inbox}/set_agent_bot`, { agent_bot: bot });
+      }
+      const by = { api_access_token: server.access_token };
+      const person = await addPerson(app, { name: `Hanna ${kind}` });
+      await app.post(`inboxes/${inbox}/members`, { user_ids: [person.id] });
+      const { body: contact } = await app.post('contacts', { name: 'Carla' });
+      const ids: number[] = [];
+      for (let made = 0; made < conversations; made += 1)
+        ids.push((await app.post('conversations', { inbox_id: inbox, contact_id: contact.id })).body.id);
+
+      const say = (id: number, fields: object, headers = {}) =>
+        app.post(`conversations/${id}/messages`, { content: 'Hello', message_type: 'outgoing', ...fields }, headers);
+      const to = (id: number, status: string) =>
+        app.post(`conversations/${id}/toggle_status`, {
+          status,
+          ...(status === 'snoozed' ? { snoozed_until: Math.floor(Date.now() / 1000) + 3600 } : {}),
+        });
+      const assign = (id: number, assignee: number | null) =>
+        app.post(`conversations/${id}/assignments`, { assignee_id: assignee });
+      const statuses = ['open', 'pending', 'resolved', 'snoozed', 'pending'];
+      const doings: readonly ((id: number) => Promise<unknown>)[] = [
+        (id) => say(id, { message_type: 'incoming' }),
+        (id) => say(id, { message_type: 'incoming' }),
+        (id) => say(id, {}, by),
+        (id) => say(id, {}, by),
+        (id) => say(id, {}, by),
+        (id) => app.post(`conversations/${id}/toggle_status`, { status: 'open' }, by),
+        (id) => assign(id, person.id),
+        (id) => assign(id, null),
+        (id) => say(id, {}),
+        (id) => say(id, { private: true }),
+        (id) => to(id, statuses[Math.floor(random() * statuses.length)]!),
+        (id) => to(id, 'pending'),
+        (id) => app.post(`conversations/${id}/agent_bot`, { agent_bot_id: random() < 0.5 ? bot : null }),
+      ];
+      const planned = ids.flatMap((id) =>
+        Array.from({ length: acts }, () => ({
+          id,
+          act: doings[Math.floor(random() * doings.length)]!,
+          ms: random() * 15,
+        })),
+      );
+      planned.sort((one, other) => one.ms - other.ms);
+      while (planned.length > 0) {
+        await Promise.all(
+          planned.splice(0, atOnce).map(async ({ id, act, ms }) => {
+            await sleep(ms);
+            await act(id);
+          }),
+        );
+      }
+      await app.eventually(async () => app.app.engine.inFlight === 0);
+      let words = 0;
+      for (const id of ids) {
+        const events = await app.query<EventRow & Record<string, unknown>>(
+          'SELECT sequence, name, account_payload FROM events WHERE conversation_id = $1 AND account_payload IS NOT NULL ORDER BY sequence',
+          [id],
+        );
+        const owner = new Owner();
+        const history: string[] = [];
+        for (const event of events) {
+          const { name, account_payload: body } = event;
+          history.push(
+            `${event.sequence} ${name} ${body.sender?.type ?? ''} ${JSON.stringify(body.changed_attributes ?? {})}`,
+          );
+          expect(owner.sees(event), history.join('\n')).to.equal(false);
+          if (name === 'message_created' && body.sender?.type === 'AgentBot' && !body.private) words += 1;
+        }
+      }
+      expect(words, 'words of bots').to.be.above(0);
+    });
+  }
+});
