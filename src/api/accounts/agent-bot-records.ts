@@ -29,13 +29,12 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
     description: bot.description ?? null,
     kind: isAiBot(bot) ? 'ai' : bot.kind,
     avatar_url: bot.avatarUrl ?? null,
-    outgoing_url: bot.outgoingUrl ?? null,
+    ...presentServer(bot),
     plugin_id: bot.pluginId ?? null,
     config: bot.config,
     events: bot.events,
     hear_own: bot.hearsOwn,
     disabled_reason: bot.disabledReason ?? bot.pluginObstacle ?? (bot.configFits ? null : 'config_invalid'),
-    circuit: bot.outgoingUrl ? presentCircuit(bot) : null,
     system: (bot.accountId ?? null) === null,
     quarantine: presentQuarantine(bot),
     secret_names: Object.keys(bot.secrets).sort(),
@@ -44,6 +43,11 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
     created_at: unixSeconds(bot.createdAt),
     updated_at: unixSeconds(bot.updatedAt),
   };
+}
+
+function presentServer(bot: AgentBot) {
+  const { outgoingUrl = null } = bot;
+  return { outgoing_url: outgoingUrl, circuit: outgoingUrl === null ? null : presentCircuit(bot) };
 }
 
 /** A bot in REST answers to an account, which does not see the URL and the config of system bots. */

@@ -36,7 +36,6 @@ const sources: Readonly<Record<string, ServingBot | null>> = {
   'a bot that hears resolutions alone': { ...able, events: ['conversation_resolved'] },
 };
 const statuses: readonly ConversationStatus[] = ['open', 'pending', 'resolved', 'snoozed'];
-const assignees = [null, { id: 3, name: 'Hanna' }];
 /** Who ended the bot's part, and how. */
 const endings: readonly { byBot?: [BotSilence, of: number]; byPeople?: HumanSilence }[] = [
   {},
@@ -170,27 +169,37 @@ function draftOf({ message, by }: Kind): MessageDraft | null {
   };
 }
 
+type State = Pick<Case, 'ending' | 'assigned' | 'blocked' | 'depth'> & { status: ConversationStatus };
+const booleans = [false, true];
+
+/** Every state of a conversation, at every depth that makes a difference. */
+const states: readonly State[] = endings.flatMap((ending) =>
+  statuses.flatMap((status) =>
+    booleans.flatMap((assigned) =>
+      booleans.flatMap((blocked) => [0, 5, 6].map((depth) => ({ ending, status, assigned, blocked, depth }))),
+    ),
+  ),
+);
+
 describe('the arbiter', () => {
   for (const [source, bot] of Object.entries(sources)) {
     for (const [what, kind] of Object.entries(kinds)) {
       it(`${source}, ${what}: in every status, whoever has the conversation`, () => {
-        let count = 0;
-        for (const ending of endings)
-          for (const status of statuses)
-            for (const assignee of assignees)
-              for (const blocked of [false, true])
-                for (const depth of [0, 5, 6]) {
-                  const one: Case = { bot, assigned: assignee !== null, blocked, ending, kind, depth };
-                  const conversation = conversationOf(one, status);
-                  const actor = { ...system, kind: kind.by, depth };
-                  const told = JSON.stringify({ ...one, bot: source, status });
-                  const decision = decide(kind.name, conversation, actor, draftOf(kind));
-                  if (bot === null) expect(decision, told).to.equal(null);
-                  else expect(decision, told).to.deep.equal({ botId, chosenBy: bot.chosenBy, silence: expected(one) });
-                  expect(whyNoAnswer(conversation), told).to.equal(expectedAnswer(one, status));
-                  count += 1;
-                }
-        expect(count).to.equal(endings.length * statuses.length * 2 * 2 * 3);
+        expect(states).to.have.lengthOf(8 * 4 * 2 * 2 * 3);
+        for (const { status, ...state } of states) {
+          const one: Case = { bot, kind, ...state };
+          const conversation = conversationOf(one, status);
+          const told = JSON.stringify({ ...one, bot: source, status });
+          const decision = decide(
+            kind.name,
+            conversation,
+            { ...system, kind: kind.by, depth: one.depth },
+            draftOf(kind),
+          );
+          const wanted = bot && { botId, chosenBy: bot.chosenBy, silence: expected(one) };
+          expect(decision, told).to.deep.equal(wanted);
+          expect(whyNoAnswer(conversation), told).to.equal(expectedAnswer(one, status));
+        }
       });
     }
   }
