@@ -33,6 +33,7 @@ export const agentBotRoutes = [
     ['POST', base, 'Create an agent bot'],
     {
       body: 'requests/agent-bot.create',
+      largeBody: true,
       reply: 'resources/agent-bot-with-secrets',
       role: 'administrator',
       status: 201,
@@ -53,7 +54,7 @@ export const agentBotRoutes = [
   ),
   doors.account(
     ['PATCH', `${base}/:id`, 'Update an agent bot'],
-    { body: 'requests/agent-bot.update', reply: 'resources/agent-bot', role: 'administrator' },
+    { body: 'requests/agent-bot.update', largeBody: true, reply: 'resources/agent-bot', role: 'administrator' },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
       handle: async ({ services, em, account, params, body, transact }) => {

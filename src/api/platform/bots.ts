@@ -37,6 +37,7 @@ export const platformBotRoutes = [
     ['POST', base, 'Create an agent bot'],
     {
       body: 'requests/agent-bot.create',
+      largeBody: true,
       reply: 'resources/agent-bot-with-secrets',
       role: 'platform',
       status: 201,
@@ -58,7 +59,7 @@ export const platformBotRoutes = [
   ),
   doors.platform(
     ['PATCH', `${base}/:id`, 'Update an agent bot'],
-    { body: 'requests/agent-bot.update', reply: 'resources/agent-bot', role: 'platform' },
+    { body: 'requests/agent-bot.update', largeBody: true, reply: 'resources/agent-bot', role: 'platform' },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
       handle: async ({ services, em, params, body, transact }) => {
