@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { demoEndpoint } from '../demo/endpoint.ts';
-import { TokenUses } from '../domain/bots/token-uses.ts';
+import { TokenUses } from '../http/route/token-uses.ts';
 import { createLog } from '../lib/log.ts';
 import { Mailer } from '../lib/mail.ts';
 import { systemRandom, type Clock, type Random } from '../lib/ports.ts';

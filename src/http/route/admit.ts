@@ -1,6 +1,5 @@
 import type { Context } from 'koa';
 import type { Database } from '../../postgres/database.ts';
-import type { TokenUses } from '../../domain/bots/token-uses.ts';
 import { findPrincipal, type Identity, type Principal } from '../../domain/people/identity.ts';
 import { redeemStreamTicket } from '../../domain/people/stream-tickets.ts';
 import type { Identities } from '../../domain/people/remembered-identities.ts';
@@ -11,6 +10,7 @@ import { admitVisitor } from './admit-visitor.ts';
 import { authenticate, enterAccount, tokenOf } from './authenticate.ts';
 import { Proof, type Admitted, type OutsideServices } from './call.ts';
 import { readPath } from './read-request.ts';
+import type { TokenUses } from './token-uses.ts';
 import { factsOf, type DoorName, type Role } from './roles.ts';
 
 /** What admission works with. */
