@@ -150,6 +150,11 @@ export function dataDirOf(env: Environment = process.env): string {
   return given ? resolve(given) : defaultDataDir;
 }
 
+/** SWITCHBOARD_URL and SWITCHBOARD_TOKEN, by which commands find the service; undefined where they are not set. */
+export function serviceIn(env: Environment = process.env): { url: string | undefined; token: string | undefined } {
+  return { url: env['SWITCHBOARD_URL'] || undefined, token: readText(env, 'SWITCHBOARD_TOKEN', []) || undefined };
+}
+
 /** The values of the variables that are set, converted to the types of the schema; unconvertible texts stay texts. */
 function readGiven(env: Environment, problems: string[]): Values {
   const given: Values = {};

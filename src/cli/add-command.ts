@@ -18,7 +18,10 @@ export function addCommand(parent: Command, usage: string, { description, exampl
 /** Adds a command on the running service: with the options of ServiceOptions, and an example. */
 export function addServiceCommand(parent: Command, usage: string, text: CommandText): Command {
   return addCommand(parent, usage, text)
-    .option('--url <url>', 'where the service listens; default: where the last start said')
-    .option('--token <token>', 'an access token; default: the one that the last start left in DATA_DIR')
+    .option('--url <url>', 'where the service listens; default: SWITCHBOARD_URL, else where the last start said')
+    .option(
+      '--token <token>',
+      'an access token; default: SWITCHBOARD_TOKEN, else the one that the last start left in DATA_DIR',
+    )
     .option('--json', 'print the answer as JSON');
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { OperatorError } from '../lib/operator-error.ts';
+import { addArticleCommands } from './article-commands.ts';
 import { addPluginCommands } from './plugin-commands.ts';
 import { addAuthorCommands } from './plugin/author-commands.ts';
 import { addRunCommands } from './plugin/run-commands.ts';
@@ -45,6 +46,7 @@ function createProgram(): Command {
       const [{ demo }, { serviceOf }] = await Promise.all([import('../demo/play.ts'), import('./service.ts')]);
       await demo(serviceOf(options));
     });
+  addArticleCommands(program.command('articles').description('import articles of the knowledge base'));
   const plugin = program.command('plugin').description('write, install and watch plugins of bots');
   addAuthorCommands(plugin);
   addPluginCommands(plugin);

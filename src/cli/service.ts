@@ -1,4 +1,4 @@
-import { dataDirOf } from '../config.ts';
+import { dataDirOf, serviceIn } from '../config.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { createServiceClient, type CallService } from '../lib/service-client.ts';
 import { readServicePass } from '../lib/service-pass.ts';
@@ -16,8 +16,13 @@ export interface Listed<Record> {
   meta: { count: number; current_page: number; total_pages: number };
 }
 
-/** The function that calls the service which the options name. Throws OperatorError when they and DATA_DIR name none. */
-export function serviceOf({ url, token }: ServiceOptions): CallService {
+/**
+ * The function that calls the service which the options name, else SWITCHBOARD_URL and SWITCHBOARD_TOKEN, else what the last
+ * start left in DATA_DIR. Throws OperatorError when none does.
+ */
+export function serviceOf(options: ServiceOptions): CallService {
+  const named = serviceIn();
+  const { url = named.url, token = named.token } = options;
   if (url !== undefined && token !== undefined) return createServiceClient({ url, token });
   const dataDir = dataDirOf();
   const pass = readServicePass(dataDir);

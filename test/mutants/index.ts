@@ -1,4 +1,5 @@
 import { api } from './api.ts';
+import { articles } from './articles.ts';
 import { cli } from './cli.ts';
 import { bots } from './bots.ts';
 import { conversations } from './conversations.ts';
@@ -20,6 +21,7 @@ import type { Mutant } from './mutant.ts';
 
 /** Every planted mistake. */
 export const mutants: readonly Mutant[] = [
+  ...articles,
   ...conversations,
   ...bots,
   ...people,

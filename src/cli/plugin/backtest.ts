@@ -8,7 +8,7 @@ import type { Sandbox } from '../../sandbox/run.ts';
 import { printAnswer } from '../print.ts';
 import { serviceOf, type ServiceOptions } from '../service.ts';
 import { compareRun, type ComparedRun } from './compare-run.ts';
-import { ProgressBar } from './progress-bar.ts';
+import { ProgressBar } from '../progress-bar.ts';
 import { findBots, readRuns, timeOf, type ListedRun, type RunSelection } from './runs-of-plugin.ts';
 
 export interface BacktestOptions extends ServiceOptions, RunSelection {

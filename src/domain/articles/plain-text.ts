@@ -1,5 +1,7 @@
 const fence = /^ {0,3}(?:```|~~~)/;
 const rule = /^ {0,3}(?:[-*_] *){3,}$/;
+// An underscore within a word is no mark, and an escaped mark is a character.
+const marks = /\\([\\`*_{}[\]()#+\-.!|~])|(?<![\p{L}\p{N}_])_{1,3}|_{1,3}(?![\p{L}\p{N}_])|[*~`]/gu;
 const tableRule = /^[\s|:-]+$/;
 
 /** The words of a Markdown text, without what marks them up. Takes time linear in its length. */
@@ -20,8 +22,6 @@ function plainLine(line: string): string {
     .replace(/!?\[([^[\]]*)\]\([^()]*\)/g, '$1')
     .replace(/<https?:[^<>\s]*>/g, '')
     .replace(/<\/?[a-z][^<>]*>/gi, ' ')
-    .replace(/(?<![\p{L}\p{N}_])_{1,3}|_{1,3}(?![\p{L}\p{N}_])/gu, '')
     .replaceAll('|', ' ')
-    .replace(/[*~`]/g, '')
-    .replace(/\\([\\`*_{}[\]()#+\-.!|])/g, '$1');
+    .replace(marks, (_, escaped: string | undefined) => escaped ?? '');
 }

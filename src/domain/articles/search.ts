@@ -32,6 +32,8 @@ export const answerThreshold = 0.45;
 
 // Passages that one way of looking scores at most: how long a search takes does not grow with the articles.
 const candidatesPerWay = 250;
+/** Articles that one way of looking finds by their titles; all passages of theirs are scored. */
+const titlesPerWay = 80;
 // What the score consists of: the words of the question, the words of the title, how close together they are.
 const [ofWords, ofTitle, ofRank] = [0.85, 0.1, 0.05];
 /** What a word counts that is in the text, but neither in the title nor in a heading above it. */
@@ -101,7 +103,7 @@ function candidatesOf({ title }: Way, before: number, condition: string): string
   return `
     (SELECT ${columns('every')} FROM (
       SELECT p.article_id FROM article_passages p
-      WHERE ${wanted} AND p.title @@ ${query} AND p.position = 0 LIMIT ${candidatesPerWay}
+      WHERE ${wanted} AND p.title @@ ${query} AND p.position = 0 LIMIT ${titlesPerWay}
     ) f JOIN article_passages every ON every.account_id = $1 AND every.article_id = f.article_id)`;
 }
 

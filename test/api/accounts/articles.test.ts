@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { answerThreshold, searchPassages } from '../../../src/domain/articles/search.ts';
 import { TestApp } from '../../support/app.ts';
+import { addPerson } from '../../support/people.ts';
 
 interface Found {
   id: number;
@@ -134,10 +135,25 @@ describe('articles', () => {
   });
 
   it('give what they hold to their own account alone', async () => {
-    await make({ title: 'Secret recipe', content: 'Cinnamon and cardamom.' });
+    await app.query(`INSERT INTO accounts (id, name) VALUES (2, 'Other')`);
+    const { headers } = await addPerson(app, { name: 'Other', role: 'administrator', accountId: 2 });
+    const other = '/api/v1/accounts/2/articles';
+    const url = 'https://help.example.com/recipe';
+    const both = await Promise.all([
+      app.post('articles', { title: 'Secret recipe', content: 'Cinnamon and cardamom.', url }),
+      app.call('POST', other, { title: 'Another recipe', content: 'Cardamom and cumin.', url }, headers),
+    ]);
+    expect(both.map(({ status }) => status)).to.deep.equal([201, 201]);
     const em = app.app.database.em();
-    expect(await searchPassages(em, 1, 'cardamom', { limit: 3 })).to.have.length(1);
-    expect(await searchPassages(em, 2, 'cardamom', { limit: 3 })).to.deep.equal([]);
+    for (const [account, title] of [
+      [1, 'Secret recipe'],
+      [2, 'Another recipe'],
+    ] as const) {
+      const found = await searchPassages(em, account, 'recipe with cardamom', { limit: 3 });
+      expect(found.map((passage) => passage.title)).to.deep.equal([title]);
+    }
+    expect((await app.call('GET', `${other}/${both[0].body.id}`, undefined, headers)).status).to.equal(404);
+    expect((await app.get('articles/search?q=cumin')).body.payload).to.deep.equal([]);
   });
 
   it('are searched with any text there is', async () => {

@@ -1,0 +1,95 @@
+import type { Mutant } from './mutant.ts';
+
+const search = 'test/api/accounts/articles.test.ts';
+const imports = 'test/api/accounts/article-import.test.ts';
+
+export const articles: readonly Mutant[] = [
+  {
+    file: 'src/domain/articles/search.ts',
+    text: 'const wanted = `p.account_id = $1 AND p.language',
+    replacement: 'const wanted = `p.account_id + 0 >= $1 - 1 AND p.language',
+    test: search,
+    only: 'own account alone',
+    harm: "A search tells the articles of other accounts, from which this account's bots answer.",
+  },
+  {
+    file: 'src/domain/articles/index-articles.ts',
+    text: 'articles.filter(({ published }) => published).flatMap(rowsOf)',
+    replacement: 'articles.flatMap(rowsOf)',
+    test: search,
+    only: 'not found before they are published',
+    harm: 'Bots answer customers from drafts.',
+  },
+  {
+    file: 'src/domain/articles/index-articles.ts',
+    text: 'UPDATE article_words w SET passages = w.passages - fewer.passages',
+    replacement: 'UPDATE article_words w SET passages = w.passages - 1',
+    test: search,
+    only: 'counted as they are',
+    harm: 'The more often articles are changed, the more common all their words seem, until nothing scores enough to answer.',
+  },
+  {
+    file: 'src/domain/articles/highlight.ts',
+    text: ": escapeHtml(text)))\n    .join('')",
+    replacement: ": text))\n    .join('')",
+    test: search,
+    only: 'only tags are marks',
+    harm: 'An article runs a script where its highlight is shown.',
+  },
+  {
+    file: 'src/domain/articles/ways.ts',
+    text: `replaceAll("'", "''")`,
+    replacement: `replaceAll("''", "'")`,
+    test: search,
+    only: 'any text there is',
+    harm: 'A question with an apostrophe is answered with 500.',
+  },
+  {
+    file: 'src/domain/articles/import.ts',
+    text: 'await lockArticles(tx);\n  const present',
+    replacement: 'const present',
+    test: imports,
+    only: 'at the same time',
+    harm: 'Two imports at once make every article twice, or fail.',
+  },
+  {
+    file: 'src/domain/articles/import.ts',
+    text: 'if (twin !== undefined)',
+    replacement: 'if (twin === 0)',
+    test: imports,
+    only: 'each broken line',
+    harm: 'An import with the same URL twice fails as a whole.',
+  },
+  {
+    file: 'src/domain/articles/import-file.ts',
+    text: 'left -= content.length;',
+    replacement: '',
+    test: imports,
+    only: 'bombs',
+    harm: 'An archive of many files that each unpack to the limit fills the memory.',
+  },
+  {
+    file: 'src/archives/zip.ts',
+    text: 'maxOutputLength: Math.max(1, size)',
+    replacement: 'maxOutputLength: 2 ** 30',
+    test: imports,
+    only: 'bombs',
+    harm: 'A file of an archive that lies about its size unpacks to a gigabyte.',
+  },
+  {
+    file: 'src/archives/zip.ts',
+    text: "(mode & 0xf000) === link ? 'symbolic link'",
+    replacement: "mode === link ? 'symbolic link'",
+    test: imports,
+    only: 'bombs',
+    harm: 'A link in an archive becomes an article with the path that it leads to.',
+  },
+  {
+    file: 'src/cli/articles/read-folder.ts',
+    text: 'else if (entry.isFile() && markdown',
+    replacement: 'else if (markdown',
+    test: 'test/cli/article-commands.test.ts',
+    only: 'takes the Markdown of a folder',
+    harm: 'An import follows links out of the folder, and publishes what it finds there.',
+  },
+];
