@@ -96,7 +96,7 @@ const fill = `
   ), lane AS (
     INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
     SELECT DISTINCT 1, 'webhook', $3::bigint, 'conversation', conversation_id, now() FROM event
-    ON CONFLICT (account_id, subject_kind, subject_id, endpoint_kind, endpoint_id) DO UPDATE SET due_at = now()
+    ON CONFLICT (account_id, subject_kind, subject_id, endpoint_kind, endpoint_id, side) DO UPDATE SET due_at = now()
     RETURNING id, subject_id
   )
   INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id)
