@@ -23,5 +23,8 @@ export function storableTextOrNull(text: string | null, maxChars: number): strin
  * The JSON of a value, storable as jsonb: texts and property names have the replacements of storableText, but no cut.
  */
 export function storableJson(value: object): string {
-  return JSON.stringify(value).replace(jsonEscape, (escape) => (unstorableEscape.test(escape) ? '\\ufffd' : escape));
+  const text = JSON.stringify(value);
+  // Most texts escape nothing, and looking for one character takes a tenth of the time.
+  if (!text.includes('\\')) return text;
+  return text.replace(jsonEscape, (escape) => (unstorableEscape.test(escape) ? '\\ufffd' : escape));
 }
