@@ -1115,6 +1115,7 @@ export interface Schemas {
 "resources/invitation-accepted": InvitationAccepted
 "resources/label-list": LabelList
 "resources/label": Label
+"resources/ledger": Ledger
 "resources/message-list": MessageList
 "resources/message": Message
 "resources/openapi": APIContract
@@ -2617,6 +2618,32 @@ access_token: (string | null)
 export interface LabelList {
 payload: Label[]
 meta: PageMeta
+}
+/**
+ * What always holds in the database, each with what breaks it at this moment.
+ */
+export interface Ledger {
+/**
+ * Whether nothing breaks any of them.
+ */
+ok: boolean
+invariants: {
+/**
+ * L1 to L9.
+ */
+id: string
+/**
+ * What always holds.
+ */
+name: string
+violations: number
+/**
+ * A few of the violations: the account, and what each is about.
+ */
+sample: {
+[k: string]: unknown
+}[]
+}[]
 }
 /**
  * Messages of a conversation, oldest first.

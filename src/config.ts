@@ -76,6 +76,7 @@ export interface Config {
   readonly articleImportEntries: number;
   readonly pluginTrustedKeys: readonly string[];
   readonly pluginSignatures: 'off' | 'warn' | 'require';
+  readonly ledgerTimeoutMs: number;
   readonly shutdownTimeoutMs: number;
   readonly retentionDays: number;
   /** More than retentionDays means as many. */

@@ -142,6 +142,7 @@ const table = `
   POST   /platform/api/v1/agent_bots/:id/reset_secret             403  403 403  403 403 403   403  403  200   401  401  401 401
   POST   /platform/api/v1/agent_bots/:id/release                  403  403 403  403 403 403   403  403  200   401  401  401 401
   DELETE /platform/api/v1/agent_bots/:id                          403  403 403  403 403 403   403  403  200   401  401  401 401
+  GET    /platform/api/v1/ledger                                  403  403 403  403 403 403   403  403  200   401  401  401 401
   GET    /platform/api/v1/plugins                                 403  403 403  403 403 403   403  403  200   401  401  401 401
   GET    /platform/api/v1/plugins/:plugin                         403  403 403  403 403 403   403  403  200   401  401  401 401
   POST   /platform/api/v1/plugins                                 403  403 403  403 403 403   403  403  201   401  401  401 401

@@ -15,6 +15,7 @@ import { messageRoutes } from './accounts/messages.ts';
 import { openapiRoutes } from './service/openapi.ts';
 import { platformAccountRoutes } from './platform/accounts.ts';
 import { platformBotRoutes } from './platform/bots.ts';
+import { platformLedgerRoutes } from './platform/ledger.ts';
 import { platformPluginRoutes } from './platform/plugins.ts';
 import { platformUserRoutes } from './platform/users.ts';
 import { pluginRoutes } from './accounts/plugins.ts';
@@ -51,6 +52,7 @@ export const routes: readonly Route[] = [
   ...platformUserRoutes,
   ...platformBotRoutes,
   ...platformPluginRoutes,
+  ...platformLedgerRoutes,
   ...widgetRoutes,
   ...healthRoutes,
   ...openapiRoutes(() => routes),

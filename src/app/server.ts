@@ -1,12 +1,15 @@
 import type { AddressInfo } from 'node:net';
 import { routes } from '../api/index.ts';
 import { docsFiles } from '../api/service/docs.ts';
+import { readLedger, type Ledger } from '../deliveries/queue/ledger.ts';
 import { Identities } from '../domain/people/remembered-identities.ts';
+import { ApiError } from '../errors.ts';
 import { FairGate } from '../http/server/fair-gate.ts';
 import { RateLimit } from '../http/server/rate-limit.ts';
 import { createHttpServer, type HttpServer } from '../http/server/server.ts';
 import type { EventStreams } from '../live/streams.ts';
 import type { Config } from '../config.ts';
+import { isStatementTimeout } from '../postgres/errors.ts';
 import { divideConnections } from './connections.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import { serviceUrl } from './welcome.ts';
@@ -33,6 +36,7 @@ export function createServer(mechanisms: Mechanisms, streams: EventStreams): Htt
         readArchive,
         streams,
         importBounds: { unpackedBytes: config.articleImportUnpackedBytes, entries: config.articleImportEntries },
+        ledger: oneAtATime(() => readLedgerFor(mechanisms)),
         replay: (recorded) => replayer.replay(recorded),
         secretBox,
         random,
@@ -60,4 +64,19 @@ export function createServer(mechanisms: Mechanisms, streams: EventStreams): Htt
 
 function uploadLimits({ pluginArchiveBytes, articleImportBytes }: Config) {
   return { plugin: pluginArchiveBytes + formBytes, articles: articleImportBytes + formBytes };
+}
+
+// Whoever asks meanwhile gets the same answer: it costs the database something.
+function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let going: Promise<Result> | null = null;
+  return () => (going ??= work().finally(() => (going = null)));
+}
+
+async function readLedgerFor({ options: { databaseUrl }, config }: Mechanisms): Promise<Ledger> {
+  const { holdAttempts, ledgerTimeoutMs: timeoutMs } = config;
+  return readLedger({ databaseUrl, holdAttempts, timeoutMs }).catch((error: unknown) => {
+    if (!isStatementTimeout(error)) throw error;
+    const hint = 'It takes too long: raise LEDGER_TIMEOUT_MS, or call `npx switchboard verify` beside the service';
+    throw new ApiError(503, 'ledger_timeout', hint);
+  });
 }

@@ -38,6 +38,13 @@ function createProgram(): Command {
     .option('--revoke', "end the person's earlier tokens")
     .action(async (options: { email?: string; revoke?: boolean }) => (await import('./token.ts')).printToken(options));
   program
+    .command('verify')
+    .description(
+      'hold the database against the ledger: every event delivered, once and in order; the service may be running',
+    )
+    .option('--json', 'print the answer as JSON')
+    .action(async (options: { json?: boolean }) => (await import('./verify.ts')).verify(options));
+  program
     .command('demo')
     .description('show a customer, a bot and a webhook at work in the running service')
     .option('--url <url>', 'where the service listens; default: where the last start said')

@@ -23,6 +23,11 @@ export function refusedLogin(error: unknown): boolean {
   return refusedLogins.has(codeOf(error) ?? '');
 }
 
+/** Whether a statement took longer than its connection allows. */
+export function isStatementTimeout(error: unknown): boolean {
+  return codeOf(error) === '57014';
+}
+
 /** True if a lock was not granted within `lock_timeout`. */
 export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === '55P03';

@@ -36,7 +36,9 @@ describe('readers of the feed, while others write', function () {
   const upTo = (count: number) => Math.floor(random() * count);
 
   before(async () => {
-    engine = await TestApp.start({ config: { databasePoolMax: poolMax } });
+    engine = await TestApp.start({
+      config: { databasePoolMax: poolMax, lockTimeoutMs: 60_000, statementTimeoutMs: 60_000 },
+    });
     web = await TestApp.start({ databaseUrl: engine.databaseUrl, engine: false });
     administrator = (await addAccount(engine, 'Other')).administrator;
     const inbox = await addInbox(engine);

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { loadConfig } from '../../src/config.ts';
+import { readLedger } from '../../src/deliveries/queue/ledger.ts';
 import { eventually, rowsOf } from './helpers.ts';
 import type { Arrival } from './sink.ts';
 
@@ -70,7 +72,15 @@ export async function balance(url: string, log: readonly Arrival[]): Promise<Acc
     accounts.unknown += row.unknown;
   }
   expectOrder(arrivals, known);
+  await expectLedger(url);
   return accounts;
+}
+
+/** Holds the database against the ledger's invariants, which hold at every moment. */
+export async function expectLedger(url: string): Promise<void> {
+  const { holdAttempts } = loadConfig({ DATABASE_URL: url, SECRET_KEY: 'x'.repeat(32) });
+  const { invariants } = await readLedger({ databaseUrl: url, holdAttempts, timeoutMs: 60_000 });
+  expect(invariants.filter(({ violations }) => violations > 0)).to.deep.equal([]);
 }
 
 function expectOrder(arrivals: readonly Arrival[], known: ReadonlyMap<string, DeliveryRow>): void {

@@ -194,4 +194,28 @@ export const deliveries: readonly Mutant[] = [
     test: 'test/deliveries/simulation.test.ts',
     harm: 'What fails is tried again at once, without its schedule.',
   },
+  {
+    file: 'src/deliveries/queue/enqueue.ts',
+    text: 'coalesce((SELECT epoch FROM webhook_epochs WHERE account_id = $1), 0)',
+    replacement: '(SELECT 0)',
+    test: 'test/deliveries/ledger.test.ts',
+    only: 'ordinary work',
+    harm: 'The ledger judges events by no subscription, and finds violations where there are none.',
+  },
+  {
+    file: 'src/deliveries/queue/invariants.ts',
+    text: 'WHERE coalesce(m.made, 0) <> 1 AND CASE',
+    replacement: 'WHERE coalesce(m.made, 0) > 1 AND CASE',
+    test: 'test/deliveries/ledger.test.ts',
+    only: 'is lost',
+    harm: 'The ledger does not see that an event was never delivered.',
+  },
+  {
+    file: 'src/deliveries/queue/invariants.ts',
+    text: 'WHERE s.earlier > s.finished_at',
+    replacement: 'WHERE s.earlier < s.finished_at AND s.id < 0',
+    test: 'test/deliveries/ledger.test.ts',
+    only: 'before an earlier one',
+    harm: 'The ledger does not see that a lane was delivered out of order.',
+  },
 ];

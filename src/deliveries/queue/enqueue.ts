@@ -67,10 +67,11 @@ function arraysFrom(first: number): string {
 const expressions = `
   written AS (
     INSERT INTO events (id, account_id, name, conversation_id, contact_id, inbox_id, sequence, depth, account_payload,
-      bot_payload, bot_id, bot_chosen_by, bot_silence, lone_account_id)
+      bot_payload, bot_id, bot_chosen_by, bot_silence, lone_account_id, webhook_epoch)
     SELECT e.id, $1, e.name, e.conversation_id, e.contact_id, e.inbox_id, e.sequence, e.depth, e.account_payload::json,
       e.bot_payload::json, e.bot_id, e.bot_chosen_by, e.bot_silence,
-      CASE WHEN e.conversation_id IS NULL AND e.contact_id IS NULL THEN $1::bigint END
+      CASE WHEN e.conversation_id IS NULL AND e.contact_id IS NULL THEN $1::bigint END,
+      coalesce((SELECT epoch FROM webhook_epochs WHERE account_id = $1), 0)
     FROM happened e
   ), unplaced AS (
     INSERT INTO unplaced_events (event_id, account_id) SELECT e.id, $1 FROM happened e

@@ -12,6 +12,7 @@ import type { OutboundHttp } from '../../outbound/http.ts';
 import type { Replayer } from '../../runs/replayer.ts';
 import type { Random } from '../../lib/ports.ts';
 import type { ReadArchive } from '../../packages/archive.ts';
+import type { Shape } from '../../schemas.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
 import type { DoorName } from './roles.ts';
 
@@ -38,6 +39,8 @@ export interface OutsideServices extends Services {
   readArchive: ReadArchive;
   /** The limits of files of articles. */
   importBounds: ImportBounds;
+  /** Holds the database against what must always be so. Errors: 503 when that takes too long. */
+  ledger: () => Promise<Shape<'resources/ledger'>>;
   /** Repeats a run from its record. */
   replay: Replayer['replay'];
 }

@@ -34,6 +34,7 @@ import { ModelServers } from './20261122-model-servers.ts';
 import { DeliveryLog } from './20261122-delivery-log.ts';
 import { StreamTickets } from './20261122-stream-tickets.ts';
 import { MessageWrites } from './20261122-message-writes.ts';
+import { WebhookVersions } from './20261122-webhook-versions.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -72,6 +73,7 @@ export const migrations = [
   { name: '20261122-message-writes', class: MessageWrites },
   { name: '20261122-closed-by', class: ClosedBy },
   { name: '20261122-bot-tokens', class: BotTokens },
+  { name: '20261122-webhook-versions', class: WebhookVersions },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

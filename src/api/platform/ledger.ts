@@ -1,0 +1,14 @@
+import { doors } from '../../http/route/doors.ts';
+
+export const platformLedgerRoutes = [
+  doors.platform(
+    ['GET', '/platform/api/v1/ledger', 'Get the ledger'],
+    {
+      reply: 'resources/ledger',
+      role: 'platform',
+      description:
+        'Holds the whole database against what always must be so: every event has its deliveries, each of them has ended or is scheduled, nothing was sent twice or out of order. Violations are no error: the answer tells them.',
+    },
+    { prepare: ({ services }) => services.ledger(), handle: async (_, ledger) => ledger },
+  ),
+];

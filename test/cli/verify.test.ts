@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { TestApp } from '../support/app.ts';
+import { createDatabase, dropDatabase } from '../support/postgres.ts';
+
+const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
+
+describe('switchboard verify', function () {
+  this.timeout(120_000);
+  let app: TestApp;
+  let folder: string;
+
+  before(async () => {
+    app = await TestApp.start();
+    folder = mkdtempSync(join(tmpdir(), 'switchboard-verify-'));
+    await app.post('contacts', { name: 'Customer' });
+  });
+
+  after(async () => {
+    await app.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function verify(databaseUrl: string, ...args: string[]) {
+    const key = 'a key that only the tests use, long enough';
+    const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: folder, DATABASE_URL: databaseUrl, SECRET_KEY: key };
+    const child = spawn(process.execPath, [launcher, 'verify', ...args], { env, cwd: folder });
+    const [output, errors] = [text(child.stdout), text(child.stderr)];
+    const [code] = (await once(child, 'exit')) as [number];
+    return { code, output: await output, errors: await errors };
+  }
+
+  it('ends with 0 beside a running service whose ledger is whole, and prints what the API answers', async () => {
+    const { code, output } = await verify(app.databaseUrl);
+    expect([code, output.trimEnd().split('\n').at(-1)]).to.deep.equal([0, 'Everything holds.']);
+    const json = await verify(app.databaseUrl, '--json');
+    expect(JSON.parse(json.output)).to.deep.equal((await app.get('/platform/api/v1/ledger')).body);
+  });
+
+  it('ends with 1 and names what is broken', async () => {
+    await app.query(`UPDATE conversation_counts SET total = total + 1`);
+    await app.query(
+      `INSERT INTO conversation_count_changes (account_id, status, inbox_id, total, assigned) VALUES (1, 'open', 99, 1, 0)`,
+    );
+    const { code, output } = await verify(app.databaseUrl);
+    expect([code, output.trimEnd().split('\n').at(-1)]).to.deep.equal([1, 'Broken: L6']);
+  });
+
+  it('ends with 2 when it cannot look', async () => {
+    const empty = await createDatabase();
+    try {
+      const unmigrated = await verify(empty);
+      expect([unmigrated.code, unmigrated.output]).to.deep.equal([2, '']);
+      expect(unmigrated.errors).to.match(/another version/);
+    } finally {
+      await dropDatabase(empty);
+    }
+    const missing = await verify(empty, '--json');
+    expect([missing.code, missing.output]).to.deep.equal([2, '']);
+    expect((await verify('not a database')).code).to.equal(2);
+  });
+});
