@@ -55,6 +55,7 @@ export interface Config {
   readonly waitingRunsPerAccount: number;
   readonly botFetchTimeoutMs: number;
   readonly botFetchMaxBytes: number;
+  readonly botStorageBytes: number;
   /** Null = accounts without a model server of their own have none. */
   readonly llmBaseUrl: string | null;
   /** Null = that server asks for none. */

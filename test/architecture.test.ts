@@ -40,6 +40,8 @@ const besideTransactions: Readonly<Record<string, string>> = {
     'a sweep: the counts of an account, or of an inbox, are a statement of their own',
   'src/domain/upkeep/bundles.ts': 'a sweep: each batch of released code goes in a transaction of its own',
   'src/domain/upkeep/storage-expiry.ts': 'a sweep: each page of expired values goes by a statement of its own',
+  'src/domain/upkeep/storage-totals.ts':
+    'a sweep: what a bot stores in an account is added up by a statement of its own',
   'src/domain/upkeep/retention.ts': 'a sweep: each batch of old events goes in a transaction of its own',
   'src/domain/conversations/breaches.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/bots/schedules.ts': 'a sweep: the due calls of an account are a transaction of their own',

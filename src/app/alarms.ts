@@ -3,6 +3,7 @@ import { finishBacklogs } from '../domain/upkeep/backlogs.ts';
 import { finishErasures } from '../domain/contacts/erasure.ts';
 import { callScheduled } from '../domain/bots/schedules.ts';
 import { deleteExpiredStorage } from '../domain/upkeep/storage-expiry.ts';
+import { mergeStorageChanges } from '../domain/upkeep/storage-totals.ts';
 import { deleteReleasedBundles } from '../domain/upkeep/bundles.ts';
 import { deleteOldIdempotencyKeys } from '../domain/upkeep/idempotency-keys.ts';
 import { finishRenames } from '../domain/labels/renames.ts';
@@ -45,7 +46,7 @@ function doWhatIsDue(database: Database): Promise<void> {
 
 // What requests leave behind may take long, and what is due does not wait for it.
 function finishLeftovers(database: Database): Promise<void> {
-  const works = [finishErasures, finishRenames, finishBacklogs, mergeCountChanges];
+  const works = [finishErasures, finishRenames, finishBacklogs, mergeCountChanges, mergeStorageChanges];
   return doAll(works.map((work) => work(database)));
 }
 

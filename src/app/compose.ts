@@ -86,7 +86,8 @@ function createEngine(mechanisms: Mechanisms, { retries }: Pick<EngineOptions, '
     search: passagesOf(database),
   };
   const openSecret = (sealed: string) => secretBox.open(sealed);
-  const botRunner = new BotRunner({ database, plugins, sandbox, clock, random, log, doors, openSecret });
+  const common = { database, plugins, sandbox, clock, random, log };
+  const botRunner = new BotRunner({ ...common, doors, openSecret, storageBytes: config.botStorageBytes });
   const ways = { database, random, clock, secretBox, outbound, holdAttempts, log, failed: warn };
   const toServer = toBotServer(ways);
   const toRun = toPlugin({ ...ways, botRunner, forward: toServer });

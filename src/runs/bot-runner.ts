@@ -53,6 +53,8 @@ interface Doing {
 
 export interface BotRunnerOptions extends RunPorts {
   database: Database;
+  /** What a bot may store in an account, in all conversations and contacts together. */
+  storageBytes: number;
   /** Logs bots that come into quarantine. */
   log: SandboxLog;
 }
@@ -74,6 +76,7 @@ export class BotRunner {
         storage: {
           read: (place, key, now) => readStored(database.em(), place, key, now),
           used: (place, now) => storedBytes(database.em(), place, now),
+          maxBytes: options.storageBytes,
         },
       },
     };

@@ -10,7 +10,11 @@ export interface OfflineDoors {
 }
 
 const nowhere = { accountId: 0, botId: 0, conversationId: 0, contactId: 0 };
-const noStorage = { read: () => Promise.resolve(null), used: () => Promise.resolve(0) };
+const noStorage = {
+  read: () => Promise.resolve(null),
+  used: () => Promise.resolve({ place: 0, total: 0 }),
+  maxBytes: Infinity,
+};
 
 /** Opens doors for a run that is only tried, by the permissions of its manifest. */
 export function openOffline(permissions: Permissions, now: number): OfflineDoors {

@@ -122,6 +122,7 @@ function storageOf(stage: Stage): StorageReader {
   return {
     read: (place, key, now) => readStored(executor, place, key, now),
     used: (place, now) => storedBytes(executor, place, now),
+    maxBytes: Infinity,
   };
 }
 

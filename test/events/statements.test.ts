@@ -253,7 +253,7 @@ async function prepareTurn(app: TestApp): Promise<Operation> {
     run: async () => ({ outcome: 'ok', actions, logs: [], calls: [], wallMs: 1, cpuMs: 0 }),
   };
   const ports = { clock: systemClock, random: systemRandom };
-  const botRunner = new BotRunner({ database, plugins, ...ports, log, sandbox });
+  const botRunner = new BotRunner({ database, storageBytes: 1e6, plugins, ...ports, log, sandbox });
   const forward = () => Promise.reject(new Error('The bot forwards nothing'));
   const deliver = toPlugin({ database, holdAttempts, log, botRunner, forward });
   return async () => {

@@ -145,4 +145,28 @@ export const runs: readonly Mutant[] = [
     only: 'ends what waits when no child',
     harm: 'Where the sandbox cannot start, customers wait for bots for ever.',
   },
+  {
+    file: 'src/domain/bots/storage.ts',
+    text: 'if (stored.total <= most.total) return null;',
+    replacement: 'return null;',
+    test: 'test/runs/storage-total.test.ts',
+    only: 'bounded over all conversations',
+    harm: 'One bot fills the disk, a little in each of a million conversations.',
+  },
+  {
+    file: 'src/domain/bots/storage.ts',
+    text: "if (problem) throw new ApiError(422, 'storage_full', problem);",
+    replacement: '',
+    test: 'test/runs/storage-total.test.ts',
+    only: 'checked again when a run ends',
+    harm: 'A hundred runs at once store a hundred times what a bot may.',
+  },
+  {
+    file: 'src/domain/upkeep/storage-totals.ts',
+    text: 'DO UPDATE SET bytes = kept.bytes + excluded.bytes',
+    replacement: 'DO UPDATE SET bytes = excluded.bytes',
+    test: 'test/runs/storage-total.test.ts',
+    only: 'bounded over all conversations',
+    harm: 'A bot may store as much again after each sweep.',
+  },
 ];

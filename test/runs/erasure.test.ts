@@ -22,7 +22,8 @@ const remembers = `
 /** A text whose form as JSON is another one. */
 const secret = 'my card is "4111 1111"\nand \\ more';
 
-describe('the text of a deleted message', () => {
+describe('the text of a deleted message', function () {
+  this.timeout(60_000);
   let house: BotHouse;
 
   before(async () => {

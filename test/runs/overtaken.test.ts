@@ -94,6 +94,7 @@ describe('a run that was overtaken', () => {
     const status = async () => (await app.get(`conversations/${id}`)).body.status as string;
     let before = '';
     const bots = new BotRunner({
+      storageBytes: 1e6,
       database: app.app.database,
       plugins: app.app.plugins,
       clock: systemClock,

@@ -112,6 +112,7 @@ describe('replays of runs', () => {
       [id],
     );
     const bots = new BotRunner({
+      storageBytes: 1e6,
       database: app.app.database,
       plugins: app.app.plugins,
       clock: systemClock,

@@ -55,7 +55,15 @@ describe('a run', () => {
         return result;
       },
     };
-    const botRunner = new BotRunner({ database, plugins, clock: systemClock, random: systemRandom, log, sandbox });
+    const botRunner = new BotRunner({
+      database,
+      storageBytes: 1e6,
+      plugins,
+      clock: systemClock,
+      random: systemRandom,
+      log,
+      sandbox,
+    });
     const deliver = toPlugin({
       database,
       holdAttempts,

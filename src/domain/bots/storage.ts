@@ -10,8 +10,14 @@ export interface StoragePlace {
   contactId: number | null;
 }
 
-/** A change of one value. `bytes` is what key and value take, `maxBytes` what all of the place may take. */
-export type StorageWrite = { place: StoragePlace; key: string; maxBytes: number } & (
+/** Bytes of keys and values: of one place, and of all that the bot has stored in the account. */
+export interface StoredBytes {
+  place: number;
+  total: number;
+}
+
+/** A change of one value. `bytes` is what key and value take, `most` what the bot may store. */
+export type StorageWrite = { place: StoragePlace; key: string; most: StoredBytes } & (
   | { kind: 'set'; json: string; bytes: number; expiresAt: Date | null }
   | { kind: 'incr'; by: number; bytes: number }
   | { kind: 'delete' }
@@ -42,15 +48,19 @@ export async function readStored(
   return found?.value ?? null;
 }
 
-/** The bytes of all keys and values of a place that have not expired. */
-export async function storedBytes(executor: Executor, place: StoragePlace, now: Date): Promise<number> {
-  const [found] = await sql<{ bytes: number }>(
+const total = ['bot_storage_totals', 'bot_storage_changes']
+  .map((table) => `coalesce((SELECT sum(bytes) FROM ${table} WHERE account_id = $1 AND agent_bot_id = $2), 0)`)
+  .join(' + ');
+
+/** What is stored in a place, without what has expired, and in all places of the bot, with what is not deleted yet of it. */
+export async function storedBytes(executor: Executor, place: StoragePlace, now: Date): Promise<StoredBytes> {
+  const [found] = await sql<StoredBytes>(
     executor,
-    `SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM bot_storage
+    `SELECT coalesce(sum(bytes), 0)::bigint AS place, (${total})::bigint AS total FROM bot_storage
      WHERE ${ofPlace} AND (expires_at IS NULL OR expires_at > $5)`,
     [...whoseOf(place), now],
   );
-  return found?.bytes ?? 0;
+  return found ?? { place: 0, total: 0 };
 }
 
 const upsert = `INSERT INTO bot_storage AS s (account_id, agent_bot_id, conversation_id, contact_id, key, value, bytes,
@@ -65,15 +75,22 @@ const incrStatement = `${upsert} updated_at = excluded.updated_at, bytes = exclu
   value = CASE WHEN s.expires_at <= $9 OR json_typeof(s.value) <> 'number' THEN excluded.value
     ELSE to_json((s.value #>> '{}')::float8 + ($6::json #>> '{}')::float8) END`;
 
-/** Writes what a run stored, in its order. Errors: 422 `storage_full` when other runs have filled the place meanwhile. */
+/** Writes what a run stored, in its order. Errors: 422 `storage_full` when other runs have filled the room meanwhile. */
 export async function writeStored(tx: Transaction, writes: readonly StorageWrite[]): Promise<void> {
   for (const write of writes) await writeOne(tx, write);
   const grown = writes.filter(({ kind }) => kind !== 'delete');
-  const places = new Map(grown.map(({ place, maxBytes }) => [whoseOf(place).join(), { place, maxBytes }]));
-  for (const { place, maxBytes } of places.values()) {
-    if ((await storedBytes(tx.em, place, tx.now)) <= maxBytes) continue;
-    throw new ApiError(422, 'storage_full', `The bot may store ${maxBytes} bytes here`);
+  const places = new Map(grown.map(({ place, most }) => [whoseOf(place).join(), { place, most }]));
+  for (const { place, most } of places.values()) {
+    const problem = whyFull(await storedBytes(tx.em, place, tx.now), most);
+    if (problem) throw new ApiError(422, 'storage_full', problem);
   }
+}
+
+/** Why so much may not be stored, as a sentence; null when it may. */
+export function whyFull(stored: StoredBytes, most: StoredBytes): string | null {
+  if (stored.place > most.place) return `\`permissions.storage.maxBytes\` of the manifest allows ${most.place} bytes`;
+  if (stored.total <= most.total) return null;
+  return `A bot may store ${most.total} bytes in an account, in all conversations and contacts together (BOT_STORAGE_BYTES)`;
 }
 
 async function writeOne(tx: Transaction, write: StorageWrite): Promise<void> {

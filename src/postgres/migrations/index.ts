@@ -35,6 +35,7 @@ import { DeliveryLog } from './20261122-delivery-log.ts';
 import { StreamTickets } from './20261122-stream-tickets.ts';
 import { MessageWrites } from './20261122-message-writes.ts';
 import { WebhookVersions } from './20261122-webhook-versions.ts';
+import { StorageTotals } from './20261122-storage-totals.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -74,6 +75,7 @@ export const migrations = [
   { name: '20261122-closed-by', class: ClosedBy },
   { name: '20261122-bot-tokens', class: BotTokens },
   { name: '20261122-webhook-versions', class: WebhookVersions },
+  { name: '20261122-storage-totals', class: StorageTotals },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

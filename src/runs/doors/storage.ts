@@ -1,6 +1,6 @@
 import { ForbiddenCall } from '../../sandbox/run.ts';
 import type { HostCall, Permissions } from '../../sandbox/run.ts';
-import type { StoragePlace, StorageWrite } from '../../domain/bots/storage.ts';
+import { whyFull, type StoredBytes, type StoragePlace, type StorageWrite } from '../../domain/bots/storage.ts';
 import { DoorError, UnavailableError } from './errors.ts';
 
 type Scope = NonNullable<Permissions['storage']>['scopes'][number];
@@ -18,8 +18,9 @@ export interface StorageOwner {
 export interface StorageReader {
   /** The value as JSON text; null when there is none. */
   read(place: StoragePlace, key: string, now: Date): Promise<string | null>;
-  /** The bytes of all keys and values of the place. */
-  used(place: StoragePlace, now: Date): Promise<number>;
+  used(place: StoragePlace, now: Date): Promise<StoredBytes>;
+  /** Bytes that the bot may store in all places of the account together. */
+  maxBytes: number;
 }
 
 interface Known {
@@ -40,6 +41,8 @@ export class StorageDoor {
   readonly #reader: StorageReader | undefined;
   readonly #values = new Map<string, Known>();
   readonly #used = new Map<Scope, number>();
+  // What all places take, as it was read, and what this run has added since.
+  #total: number | null = null;
   // One call after the other, so that the result does not depend on which read is faster.
   #last: Promise<unknown> = Promise.resolve();
 
@@ -105,13 +108,13 @@ export class StorageDoor {
   async #keep(scope: Scope, key: string, json: string | null): Promise<number> {
     const before = await this.#known(scope, key);
     const bytes = json === null ? 0 : Buffer.byteLength(key) + Buffer.byteLength(json);
+    const growth = bytes - before.bytes;
     const used = await this.#usedIn(scope);
-    const { maxBytes } = this.#grant;
-    const after = used - before.bytes + bytes;
-    if (bytes > before.bytes && after > maxBytes) {
-      throw new DoorError('storage_full', `\`permissions.storage.maxBytes\` of the manifest allows ${maxBytes} bytes`);
-    }
-    this.#used.set(scope, after);
+    const after = { place: used.place + growth, total: used.total + growth };
+    const problem = growth > 0 ? whyFull(after, this.#most) : null;
+    if (problem) throw new DoorError('storage_full', problem);
+    this.#used.set(scope, after.place);
+    this.#total = after.total;
     this.#values.set(`${scope} ${key}`, { json, bytes });
     return bytes;
   }
@@ -126,12 +129,13 @@ export class StorageDoor {
     return read;
   }
 
-  async #usedIn(scope: Scope): Promise<number> {
+  async #usedIn(scope: Scope): Promise<StoredBytes> {
     const known = this.#used.get(scope);
-    if (known !== undefined) return known;
-    const used = await this.#source.used(this.#place(scope), this.#now);
-    this.#used.set(scope, used);
-    return used;
+    if (known !== undefined && this.#total !== null) return { place: known, total: this.#total };
+    const { place, total } = await this.#source.used(this.#place(scope), this.#now);
+    this.#used.set(scope, place);
+    this.#total ??= total;
+    return { place, total: this.#total };
   }
 
   get #source(): StorageReader {
@@ -139,12 +143,12 @@ export class StorageDoor {
     return this.#reader;
   }
 
-  get #grant(): NonNullable<Permissions['storage']> {
-    return this.#permissions.storage ?? { scopes: [], maxBytes: 0 };
+  get #most(): StoredBytes {
+    return { place: this.#permissions.storage?.maxBytes ?? 0, total: this.#source.maxBytes };
   }
 
-  #write(scope: Scope, key: string): Pick<StorageWrite, 'place' | 'key' | 'maxBytes'> {
-    return { place: this.#place(scope), key, maxBytes: this.#grant.maxBytes };
+  #write(scope: Scope, key: string): Pick<StorageWrite, 'place' | 'key' | 'most'> {
+    return { place: this.#place(scope), key, most: this.#most };
   }
 
   #place(scope: Scope): StoragePlace {

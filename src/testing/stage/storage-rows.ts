@@ -14,7 +14,7 @@ type Values = readonly unknown[];
 /** What the statements of `domain/bots/storage.ts` find and change. */
 export const storageAnswers: readonly Answer[] = [
   { statement: /^SELECT value::text AS value FROM bot_storage\b/, rows: findValue },
-  { statement: /^SELECT coalesce\(sum\(bytes\), 0\)::bigint AS bytes FROM bot_storage\b/, rows: sumBytes },
+  { statement: /^SELECT coalesce\(sum\(bytes\), 0\)::bigint AS place\b/, rows: sumBytes },
   { statement: /^INSERT INTO bot_storage\b.*\bjson_typeof\b/s, rows: increment },
   { statement: /^INSERT INTO bot_storage\b/, rows: set },
   { statement: /^DELETE FROM bot_storage WHERE account_id\b/, rows: remove },
@@ -39,7 +39,8 @@ function findValue(stage: StageRows, values: Values): unknown[] {
 
 function sumBytes({ stored }: StageRows, values: Values): unknown[] {
   const live = stored.filter((row) => row.whose === placeOf(values) && isLive(row, values[4]));
-  return [{ bytes: live.reduce((sum, { bytes }) => sum + bytes, 0) }];
+  const sum = (rows: readonly StoredRow[]) => rows.reduce((bytes, row) => bytes + row.bytes, 0);
+  return [{ place: sum(live), total: sum(stored) }];
 }
 
 function set(stage: StageRows, values: Values): unknown[] {
