@@ -1,4 +1,5 @@
 import { sql, type Executor } from '../../postgres/sql.ts';
+import { storableText } from '../../lib/storable.ts';
 import { comparable, configurationOf } from './languages.ts';
 import { withoutQuestionWords } from './question-words.ts';
 import { distance, exchanges, tolerated } from './spelling.ts';
@@ -22,6 +23,8 @@ export interface Term {
 
 /** Languages in which a question is asked at most: those with the most passages. */
 const maxLanguages = 8;
+/** Characters of a question at most; the rest is not looked at. */
+const maxQueryChars = 10_000;
 /** Words of a question at most; the rest is not looked at. */
 const maxWords = 24;
 /** Words of articles that stand for one of a question at most. */
@@ -64,7 +67,7 @@ export async function findTerms(
     accountId,
     languages.length > 0 ? languages : null,
   ]);
-  const text = comparable(query);
+  const text = comparable(storableText(query, maxQueryChars));
   const asked = present.map(({ language, passages }) => ({
     language,
     total: passages,
@@ -146,7 +149,9 @@ function longest(found: readonly Found[], term: string): Found[] {
 
 const languagesStatement = `
   SELECT language, passages FROM article_words
-  WHERE account_id = $1 AND word = '' AND ($2::text[] IS NULL OR language = ANY ($2::text[]))
+  WHERE account_id = $1 AND word = '' AND ($2::text[] IS NULL OR EXISTS (
+    SELECT FROM unnest($2::text[]) AS wanted
+    WHERE lower(language) = lower(wanted) OR starts_with(lower(language), lower(wanted) || '-')))
   ORDER BY passages DESC, language LIMIT ${maxLanguages}`;
 
 const lexemesStatement = `

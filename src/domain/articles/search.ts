@@ -21,7 +21,7 @@ export interface FoundPassage {
 export interface PassageFilter {
   /** Only articles with one of these tags; empty or undefined = all. */
   tags?: readonly string[] | undefined;
-  /** Only articles in one of these languages; empty or undefined = all. */
+  /** Only articles in one of these languages, of which `pt` includes `pt-BR`; empty or undefined = all. */
   languages?: readonly string[] | undefined;
   /** Articles at most. */
   limit: number;

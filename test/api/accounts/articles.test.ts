@@ -87,6 +87,10 @@ describe('articles', () => {
     expect((await titles('如何申请退款', tag))[0]).to.equal('退款政策');
     expect(await titles('cancelling accounts', tag, '&languages[]=de')).to.not.include('Cancel an account');
     expect((await titles('cancelling accounts', tag, '&languages[]=en'))[0]).to.equal('Cancel an account');
+    await make({ title: 'Cancelar a conta', content: 'Cancele.', language: 'pt-BR', tags: [tag] });
+    for (const wanted of ['pt', 'pt-br', 'PT-BR'])
+      expect(await titles('cancelar', tag, `&languages[]=${wanted}`), wanted).to.deep.equal(['Cancelar a conta']);
+    expect(await titles('cancelar', tag, '&languages[]=pt-PT')).to.deep.equal([]);
   });
 
   it('are not found before they are published, and no more when they are not', async () => {
@@ -177,6 +181,9 @@ describe('articles', () => {
       expect(status, q).to.equal(200);
     }
     expect(await titles("o'brien quote", tag)).to.have.length(1);
+    const em = app.app.database.em();
+    for (const q of ['\0', 'half \ud83d', '退款'.repeat(100_000), 'word '.repeat(50_000)])
+      expect(await searchPassages(em, 1, q, { limit: 3 }), q.slice(0, 9)).to.be.an('array');
   });
 
   it('are searched for something', async () => {
