@@ -1,73 +1,43 @@
 import { expect } from 'chai';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
-import { writeServicePass } from '../../src/lib/service-pass.ts';
 import { pluginRootOf } from '../faults/plugins.ts';
-import { addPerson } from '../support/people.ts';
-import { adminToken, TestApp } from '../support/app.ts';
+import { TestApp } from '../support/app.ts';
 import { pluginArchive, upload } from '../support/archives.ts';
-
-const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
+import { writePackage } from '../support/packages.ts';
+import { addPerson } from '../support/people.ts';
+import { PluginCommands } from '../support/plugin-commands.ts';
 
 describe('the commands that install plugins', function () {
   this.timeout(120_000);
   let app: TestApp;
+  let commands: PluginCommands;
   let folder: string;
   let root: { path: string; remove: () => void };
 
   before(async () => {
     root = pluginRootOf({ shelved: '' });
     app = await TestApp.start({ pluginRoot: root.path });
-    folder = mkdtempSync(join(tmpdir(), 'switchboard-cli-'));
-    await writeServicePass(folder, { url: app.url, token: adminToken });
+    commands = await PluginCommands.beside(app);
+    ({ folder } = commands);
   });
   after(async () => {
     await app.stop();
     root.remove();
-    rmSync(folder, { recursive: true });
+    commands.close();
   });
 
-  /** Calls `switchboard plugin …` with the DATA_DIR of the service. */
-  async function plugin(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
-    const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: folder };
-    const child = spawn(process.execPath, [launcher, 'plugin', ...args], {
-      env,
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const [output, errors] = [text(child.stdout), text(child.stderr)];
-    const [code] = (await once(child, 'exit')) as [number];
-    return { code, output: await output, errors: await errors };
-  }
-
-  async function told(...args: string[]): Promise<string> {
-    const { code, output, errors } = await plugin(...args);
-    expect([code, errors], args.join(' ')).to.deep.equal([0, '']);
-    return output;
-  }
-
-  async function refused(...args: string[]): Promise<string> {
-    const { code, errors } = await plugin(...args);
-    expect(code, args.join(' ')).to.equal(1);
-    expect(errors).not.to.contain('    at ');
-    return errors;
-  }
+  const told = (...args: string[]) => commands.told(...args);
+  const refused = (...args: string[]) => commands.refused(...args);
 
   /** Writes the folder of a plugin. */
   function write(id: string, manifest: object = {}, { isPackage = true, code = '' } = {}): string {
     const path = join(folder, id);
-    mkdirSync(path, { recursive: true });
-    const events = ['message_created'];
-    const whole = { id, name: id, version: '1.0.0', apiVersion: '1', main: 'bot.js', events, ...manifest };
-    writeFileSync(join(path, 'plugin.json'), JSON.stringify(whole));
-    writeFileSync(join(path, 'bot.js'), `${code}export default { on: { message_created(ctx) {} } };`);
+    const whole = { id, version: '1.0.0', ...manifest };
+    writePackage(path, whole, `${code}export default { on: { message_created(ctx) {} } };`);
     const script = `touch ${join(folder, 'script-was-run')}`;
     const names = ['preinstall', 'install', 'prepare', 'prepack', 'postpack'];
     const scripts = Object.fromEntries(names.map((name) => [name, script]));

@@ -1,18 +1,11 @@
 import { expect } from 'chai';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { parseSince } from '../../src/cli/plugin/since.ts';
-import { writeServicePass } from '../../src/lib/service-pass.ts';
 import { BotHouse } from '../runs/house.ts';
-import { adminToken } from '../support/app.ts';
 import { changedTables, readDigest } from '../support/digest.ts';
+import { writePackage } from '../support/packages.ts';
+import { PluginCommands } from '../support/plugin-commands.ts';
 
-const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
 const permissions = { conversation: ['reply'], storage: { scopes: ['conversation'] } };
 const answer = `if (ctx.message.content === 'loop') { ctx.log.warn('before the loop', { n: 1 }); for (;;); }
   const asked = await ctx.storage.incr('asked'); ctx.log.info('heard'); ctx.reply('Answer ' + asked + ': ' + ctx.config.text)`;
@@ -20,46 +13,33 @@ const answer = `if (ctx.message.content === 'loop') { ctx.log.warn('before the l
 describe('the commands that show and repeat runs', function () {
   this.timeout(120_000);
   let house: BotHouse;
+  let commands: PluginCommands;
   let folder: string;
   let conversations: number[];
 
   before(async () => {
     const config = { type: 'object', properties: { text: { type: 'string', default: 'yes' } } };
     house = await BotHouse.open({ teller: { on: { message_created: answer }, permissions, config } });
-    folder = mkdtempSync(join(tmpdir(), 'switchboard-cli-'));
-    await writeServicePass(folder, { url: house.app.url, token: adminToken });
+    commands = await PluginCommands.beside(house.app);
+    ({ folder } = commands);
     conversations = [await house.conversation('teller'), await house.conversation('teller')];
     for (const content of ['one', 'two']) await house.ask(conversations[0]!, content);
     await house.ask(conversations[1]!, 'loop');
   });
   after(async () => {
     await house.close();
-    rmSync(folder, { recursive: true });
+    commands.close();
   });
 
-  async function plugin(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
-    const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: folder };
-    const child = spawn(process.execPath, [launcher, 'plugin', ...args], { env, cwd: folder });
-    const [output, errors] = [text(child.stdout), text(child.stderr)];
-    const [code] = (await once(child, 'exit')) as [number];
-    return { code, output: await output, errors: await errors };
-  }
-
-  async function told(...args: string[]): Promise<string> {
-    const { code, output, errors } = await plugin(...args);
-    expect([code, errors], args.join(' ')).to.deep.equal([0, '']);
-    return output;
-  }
+  const plugin = (...args: string[]) => commands.run(...args);
+  const told = (...args: string[]) => commands.told(...args);
 
   /** Writes a version of the plugin, with another handler. */
   function write(code: string, changes: object = {}): string {
     const path = join(folder, 'teller');
-    mkdirSync(path, { recursive: true });
-    const base = { id: 'teller', name: 'Teller', version: '2.0.0', apiVersion: '1', main: 'bot.js' };
     const config = { type: 'object', properties: { text: { type: 'string' } } };
-    const manifest = { ...base, events: ['message_created'], permissions, config, ...changes };
-    writeFileSync(join(path, 'plugin.json'), JSON.stringify(manifest));
-    writeFileSync(join(path, 'bot.js'), `export default { on: { async message_created(ctx) { ${code} } } };`);
+    const manifest = { id: 'teller', version: '2.0.0', permissions, config, ...changes };
+    writePackage(path, manifest, `export default { on: { async message_created(ctx) { ${code} } } };`);
     return path;
   }
 
@@ -134,12 +114,7 @@ describe('the commands that show and repeat runs', function () {
   });
 
   it('refuse what cannot be', async () => {
-    const refused = async (...args: string[]) => {
-      const { code, errors } = await plugin(...args);
-      expect(code, args.join(' ')).to.equal(1);
-      expect(errors).not.to.contain('    at ');
-      return errors;
-    };
+    const refused = (...args: string[]) => commands.refused(...args);
     expect(await refused('runs', 'nobody')).to.contain('No bot of these accounts runs the plugin nobody');
     expect(await refused('replay', '999999999')).to.contain('There is no run 999999999');
     expect(await refused('replay', 'x')).to.contain('a number from 1');

@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestApp } from '../support/app.ts';
+import { writePackage } from '../support/packages.ts';
 
 /** Bots by id: the body of their message_created handler, which gets `ctx`. */
 export type Handlers = Readonly<Record<string, string>>;
@@ -14,20 +15,11 @@ export function pluginRootOf(
 ): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'switchboard-plugins-'));
   for (const [id, body] of Object.entries(handlers)) {
-    const folder = join(path, 'bots', id);
-    mkdirSync(folder, { recursive: true });
-    const manifest = {
-      id,
-      name: id,
-      version: '1.0.0',
-      apiVersion: '1',
-      main: 'bot.js',
-      events: ['message_created'],
-      permissions: { conversation: actions },
-      limits,
-    };
-    writeFileSync(join(folder, 'plugin.json'), JSON.stringify(manifest));
-    writeFileSync(join(folder, 'bot.js'), `export default { on: { async message_created(ctx) { ${body}\n } } };`);
+    writePackage(
+      join(path, 'bots', id),
+      { id, permissions: { conversation: actions }, limits },
+      `export default { on: { async message_created(ctx) { ${body}\n } } };`,
+    );
   }
   return { path, remove: () => rmSync(path, { recursive: true }) };
 }

@@ -26,20 +26,8 @@ async function problemsOf(work: () => unknown): Promise<string> {
 describe('packages: manifest', () => {
   it('fills in what may be left out: nothing is granted', () => {
     const manifest = parseManifest({ ...manifestOf(), permissions: {} });
-    expect(manifest.permissions).to.deep.equal({
-      conversation: [],
-      contact: [],
-      history: 0,
-      notes_read: false,
-      receive_own: false,
-      storage: null,
-      network: null,
-      secrets: [],
-      llm: false,
-      kb: false,
-      schedule: false,
-      forward: false,
-    });
+    expect(manifest.permissions).to.deep.equal(noPermissions);
+    expect(Object.values(noPermissions).filter((granted) => granted && granted.length !== 0)).to.deep.equal([]);
     expect(manifest.limits).to.deep.equal({ sliceMs: 500, wallMs: 20_000, heapMb: 32 });
     expect(validateConfig(manifest, { a: 1 }).problems).to.have.length(1);
   });

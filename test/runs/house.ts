@@ -1,8 +1,9 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TestApp, type TestAppOptions } from '../support/app.ts';
 import { openConversation } from '../faults/plugins.ts';
+import { writePackage } from '../support/packages.ts';
 
 /** A bot of a test: bodies of its handlers by event, which get `ctx`, and its permissions; `top` runs when it is loaded. */
 export interface TestBot {
@@ -135,22 +136,9 @@ export class BotHouse {
 function writeBot(
   folder: string,
   id: string,
-  { on, events = Object.keys(on), permissions = {}, config, limits, top = '' }: TestBot,
+  { on, events = Object.keys(on), top = '', permissions = {}, ...more }: TestBot,
 ): void {
-  mkdirSync(folder, { recursive: true });
-  const manifest = {
-    id,
-    name: id,
-    version: '1.0.0',
-    apiVersion: '1',
-    main: 'bot.js',
-    events,
-    permissions,
-    ...(config ? { config } : {}),
-    ...(limits ? { limits } : {}),
-  };
-  writeFileSync(join(folder, 'plugin.json'), JSON.stringify(manifest));
   const handlers = Object.entries(on).map(([event, body]) => `async ${event}(ctx) { ${body}\n }`);
   const code = `import { defineBot } from 'switchboard/bot';\n${top}\nexport default defineBot({ on: { ${handlers.join(',')} } });`;
-  writeFileSync(join(folder, 'bot.js'), code);
+  writePackage(folder, { id, events, permissions, ...more }, code);
 }
