@@ -113,6 +113,17 @@ describe('the commands that show and repeat runs', function () {
     expect(deaf).to.contain('- reply content: "Answer 1: yes"');
   });
 
+  it('leave out what was deleted with a message', async () => {
+    const { app } = house;
+    const conversation = conversations[1]!;
+    const [message] = (await app.get(`conversations/${conversation}/messages`)).body.payload;
+    await app.delete(`conversations/${conversation}/messages/${message.id}`);
+    const [run] = (await app.get(`conversations/${conversation}/runs`)).body.payload;
+    expect(await commands.refused('replay', String(run.id))).to.contain('was deleted, together with a message');
+    const found = JSON.parse(await told('backtest', write(answer), '--since', '1h', '--json'));
+    expect(found).to.include({ runs: 2, different: 0, erased: 1 });
+  });
+
   it('refuse what cannot be', async () => {
     const refused = (...args: string[]) => commands.refused(...args);
     expect(await refused('runs', 'nobody')).to.contain('No bot of these accounts runs the plugin nobody');

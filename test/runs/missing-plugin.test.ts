@@ -152,6 +152,26 @@ describe('a bot whose plugin is not installed', function () {
     expect(await stateOf(await openConversation(app, inboxes.get('gone')))).to.deep.equal(['pending', true, null]);
   });
 
+  it('or is disabled gives people what it had to answer, with the reason, and is blamed for nothing', async () => {
+    const id = await openConversation(app, inboxes.get('kept'));
+    await ask(id);
+    const bot = await botOf(id);
+    expect((await app.post('/platform/api/v1/plugins/kept/disable')).status).to.equal(200);
+    const told = await startBeside(both.path, async () => {
+      await app.eventually(async () => (await app.get(`conversations/${id}`)).body.status === 'open');
+    });
+    expect(told.map(({ plugin, reason }) => [plugin, reason])).to.deep.equal([['kept', 'plugin_disabled']]);
+    const [, note] = await messagesOf(app, id);
+    expect(note).to.include({ private: true, sender_kind: 'system' });
+    expect(note!.content).to.match(/kept is not called, since its plugin is disabled/);
+    const [decided] = (await app.get(`conversations/${id}/agent_bot`)).body.history;
+    expect(decided).to.deep.include({ called: false, reason: 'plugin_disabled', run_id: null });
+    const [row] = await app.query('SELECT failed_runs, quarantined_at FROM agent_bots WHERE id = $1', [bot]);
+    expect(row).to.deep.equal({ failed_runs: 0, quarantined_at: null });
+    await app.post('/platform/api/v1/plugins/kept/enable');
+    expect(await stateOf(await openConversation(app, inboxes.get('kept')))).to.deep.equal(['pending', true, null]);
+  });
+
   it('of which there are very many is not warned of line by line', async () => {
     await app.query(
       `INSERT INTO agent_bots (account_id, name, kind, plugin_id, events, hears_own, hears_notes)
