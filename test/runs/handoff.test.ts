@@ -225,6 +225,30 @@ describe('the reason of a handoff', function () {
     expect(await notesOf(id)).to.have.lengthOf(2);
   });
 
+  it('leads to the member whose turn it is where the inbox assigns, after a failure too', async () => {
+    const { app } = house;
+    const inbox = house.inboxOf('platform');
+    const person = await addPerson(app, { name: 'Ines' });
+    await app.post(`inboxes/${inbox}/members`, { user_ids: [person.id] });
+    await app.query(`UPDATE inbox_members SET last_assigned_at = now() WHERE inbox_id = $1 AND user_id <> $2`, [
+      inbox,
+      person.id,
+    ]);
+    await app.patch(`inboxes/${inbox}`, { enable_auto_assignment: true });
+    const handedOver = await house.askAnew('platform', `ctx.handoff({ reason: 'x', cause: 'keyword' })`);
+    const failed = await house.askAnew('platform', `throw new Error('x')`);
+    for (const { conversation: id } of [handedOver, failed]) {
+      const { meta, handoff_reason: reason } = (await app.get(`conversations/${id}`)).body;
+      expect(reason).to.equal(id === failed.conversation ? 'bot_unreachable' : 'keyword');
+      expect(meta.assignee, reason).not.to.equal(null);
+      const [moved, assigned] = await changesOf(id);
+      expect(moved).to.deep.equal(handedOff(reason));
+      expect(Object.keys(assigned!.changed!)).to.deep.equal(['assignee_id']);
+    }
+    await app.patch(`inboxes/${inbox}`, { enable_auto_assignment: false });
+    await app.post(`agent_bots/${house.botOf('platform')}/release`);
+  });
+
   it('is one, with one note, when many things end the bot’s part at once', async () => {
     const id = await served();
     const speak = () =>
