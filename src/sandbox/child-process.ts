@@ -20,7 +20,7 @@ const codeFiles = [
   'child/serve-runs',
   'child/give-up-rights',
   'child/isolate',
-  'child/spare-isolate',
+  'child/spare-isolates',
   'isolate/bootstrap',
   'isolate/context',
   'isolate/harden',

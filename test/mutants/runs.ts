@@ -98,10 +98,9 @@ export const runs: readonly Mutant[] = [
     harm: 'A bot that calls the service in between computes ten times as long as it may.',
   },
   {
-    file: 'src/sandbox/child/spare-isolate.ts',
-    text: `    this.#spare = null;
-`,
-    replacement: '',
+    file: 'src/sandbox/child/spare-isolates.ts',
+    text: 'this.#spares.pop()',
+    replacement: 'this.#spares.at(-1)',
     test: 'test/sandbox/sandbox.test.ts',
     harm: 'A run finds the isolate of another, with what that bot left there or none at all.',
   },

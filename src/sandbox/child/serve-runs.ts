@@ -1,9 +1,9 @@
 // The program of a sandbox process: takes runs from stdin, one at a time, and writes their steps to stdout. The parent
-// may kill the process at any moment, so it keeps no state but a cache of bundles and an isolate for the next run.
+// may kill the process at any moment, so it keeps no state but a cache of bundles and isolates for the next runs.
 import { createHash } from 'node:crypto';
 import { giveUpRights } from './give-up-rights.ts';
 import type { IsolateRun, SliceEnd } from './isolate.ts';
-import { SpareIsolate } from './spare-isolate.ts';
+import { SpareIsolates } from './spare-isolates.ts';
 import { LineReader, keptBundles, maxParentLineBytes } from '../wire.ts';
 import type { ParentMessage, Round } from '../wire.ts';
 import { computingMsOf, defaultLimits } from '../run.ts';
@@ -16,7 +16,7 @@ const current: { run: number; isolate: IsolateRun | null; heapMb: number; cpu: N
   heapMb: defaultLimits.heapMb,
   cpu: process.cpuUsage(),
 };
-const isolates = new SpareIsolate((reason) => sayFailed(current.run, 'memory', `V8 gave up: ${reason}`));
+const isolates = new SpareIsolates((reason) => sayFailed(current.run, 'memory', `V8 gave up: ${reason}`));
 
 /**
  * Writes a JSON object whose inside is `fields`. Text of the isolate is passed on unparsed: the parent validates it.
@@ -43,13 +43,8 @@ function digestOf(step: string): string {
 function closeIsolate(): void {
   current.isolate?.dispose();
   current.isolate = null;
-  // Later, so that the parent gets the result first.
-  setImmediate(prepareNext);
-}
-
-// The next run probably has the same limit, as most manifests set none.
-function prepareNext(): void {
-  if (!current.isolate) isolates.prepare(current.heapMb);
+  // The next run probably has the same limit, as most manifests set none.
+  isolates.prepareSoon(current.heapMb);
 }
 
 function report(run: number, end: SliceEnd): void {
@@ -59,9 +54,10 @@ function report(run: number, end: SliceEnd): void {
     return;
   }
   const waits = isWaiting(end.step);
-  if (!waits) closeIsolate();
   const digest = waits ? digestOf(end.step) : '';
   say(`"type":"step","run":${run},"cpuMs":${cpuMs()},"digest":"${digest}","step":${end.step}`);
+  // Freed when the parent has the result; nothing of the bot runs any more, since nobody calls it.
+  if (!waits) closeIsolate();
 }
 
 function isWaiting(step: string): boolean {
@@ -132,5 +128,5 @@ process.stdin.on('end', die);
 process.stdin.on('error', die);
 process.stdout.on('error', die);
 giveUpRights(Number(process.argv[2]));
-prepareNext();
+isolates.prepare(current.heapMb);
 say('"type":"ready"');
