@@ -78,6 +78,7 @@ export interface Config {
   readonly pluginTrustedKeys: readonly string[];
   readonly pluginSignatures: 'off' | 'warn' | 'require';
   readonly ledgerTimeoutMs: number;
+  readonly metricsToken: string | null;
   readonly shutdownTimeoutMs: number;
   readonly retentionDays: number;
   /** More than retentionDays means as many. */

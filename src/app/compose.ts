@@ -10,6 +10,7 @@ import { sendOutbound } from '../runs/doors/send.ts';
 import { WakeCalls, type WakeCall } from '../postgres/wake-calls.ts';
 import { alarmsOf, ringForRetries } from './alarms.ts';
 import { EventStreams } from '../live/streams.ts';
+import { Metrics } from './metrics.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import { modelsOf } from './model-servers.ts';
 import { passagesOf } from './passages.ts';
@@ -32,7 +33,9 @@ export function compose(mechanisms: Mechanisms): Parts {
   const alarmed = alarmsOf(database, { ...config, retry: () => engine.poke() });
   const alarms = new AlarmClock({ databaseUrl: options.databaseUrl, clock, alarms: alarmed, failed: warn });
   const ring = (name: string, moment: Date) => void alarms.ringAt(name, moment).catch(warn);
+  const metrics = new Metrics();
   const engine = createEngine(mechanisms, {
+    metrics,
     retries: ringForRetries(clock, (moment) => ring('retry-deliveries', moment)),
   });
   const streams = new EventStreams({
@@ -62,7 +65,7 @@ export function compose(mechanisms: Mechanisms): Parts {
     ...(servesEngine ? { heard } : {}),
     ...(config.role === 'engine' ? {} : { placed }),
   });
-  const http = createServer(mechanisms, streams);
+  const http = createServer(mechanisms, { streams, metrics });
   databases.requests.onAnnounced('committed', (committed) => {
     if (servesEngine) heard({ ...committed, plugins: false });
     wakes.tell(committed);
@@ -72,17 +75,21 @@ export function compose(mechanisms: Mechanisms): Parts {
     wakes.tell({ plugins: true });
   });
   databases.requests.onAnnounced('snooze', (until) => ring('wake-snoozed', until));
+  databases.requests.onAnnounced('run', (run) => metrics.ran(run));
   databases.requests.onAnnounced('call', (at) => ring('call-scheduled', at));
   return { ...mechanisms, engine, feed, streams, alarms, wakes, http };
 }
 
-function createEngine(mechanisms: Mechanisms, { retries }: Pick<EngineOptions, 'retries'>): Engine {
+function createEngine(
+  mechanisms: Mechanisms,
+  { retries, metrics }: Pick<EngineOptions, 'retries'> & { metrics: Metrics },
+): Engine {
   const { config, databases, plugins, sandbox, clock, random, log, secretBox, outbound, warn } = mechanisms;
   const database = databases.engine;
   const { holdAttempts } = config;
   const doors = {
     send: sendOutbound(mechanisms.botOutbound, config.botFetchMaxBytes),
-    models: modelsOf(mechanisms),
+    models: modelsOf(mechanisms, metrics),
     search: passagesOf(database),
   };
   const openSecret = (sealed: string) => secretBox.open(sealed);
@@ -95,8 +102,10 @@ function createEngine(mechanisms: Mechanisms, { retries }: Pick<EngineOptions, '
     database,
     random,
     deliver: {
-      webhook: toWebhook(ways),
-      bot: (claimed, standing, onWait) => (claimed.endpoint.runs ? toRun : toServer)(claimed, standing, onWait),
+      webhook: metrics.measured('webhook', toWebhook(ways)),
+      bot: metrics.measured('bot', (claimed, standing, onWait) =>
+        (claimed.endpoint.runs ? toRun : toServer)(claimed, standing, onWait),
+      ),
     },
     inFlight: { webhook: config.engineInFlight, bot: config.engineInFlight },
     room: { total: config.waitingRuns, perAccount: config.waitingRunsPerAccount },

@@ -2,13 +2,14 @@ import { findModelServer } from '../domain/accounts.ts';
 import type { ModelServer } from '../models/chat.ts';
 import type { ModelPorts } from '../runs/doors/chat.ts';
 import type { Mechanisms } from './mechanisms.ts';
+import type { Metrics } from './metrics.ts';
 
 /** What bots ask with `ctx.llm`: the account's own server, else the operator's. */
-export function modelsOf({ config, databases, models, secretBox }: Mechanisms): ModelPorts {
+export function modelsOf({ config, databases, models, secretBox }: Mechanisms, metrics: Metrics): ModelPorts {
   const { llmBaseUrl: baseUrl, llmModel: model, llmApiKey: apiKey } = config;
   const operators: ModelServer | null = baseUrl && model ? { baseUrl, model, apiKey, isOperators: true } : null;
   return {
-    chat: models.chat,
+    chat: metrics.measuredChat(models.chat),
     runMs: config.llmRunMs,
     maxTokens: config.llmMaxTokens,
     serverOf: async (accountId) => {

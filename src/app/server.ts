@@ -11,6 +11,7 @@ import type { EventStreams } from '../live/streams.ts';
 import type { Config } from '../config.ts';
 import { isStatementTimeout } from '../postgres/errors.ts';
 import { divideConnections } from './connections.ts';
+import type { Metrics } from './metrics.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import { serviceUrl } from './welcome.ts';
 
@@ -20,7 +21,10 @@ const contactWritesPerMinute = 60;
 const formBytes = 16 * 1024;
 
 /** Creates the HTTP server with the operations that this process answers. It does not listen yet. */
-export function createServer(mechanisms: Mechanisms, streams: EventStreams): HttpServer {
+export function createServer(
+  mechanisms: Mechanisms,
+  { streams, metrics }: { streams: EventStreams; metrics: Metrics },
+): HttpServer {
   const { options, config, phase, databases, readArchive, replayer, outbound, secretBox, clock, random, mailer, log } =
     mechanisms;
   const http = createHttpServer(
@@ -54,6 +58,12 @@ export function createServer(mechanisms: Mechanisms, streams: EventStreams): Htt
       visitorBytes: new RateLimit('widget-bytes', config.widgetBytesPerMinute),
       contactWrites: new RateLimit('contact-writes', config.rateLimitPerMinute === 0 ? 0 : contactWritesPerMinute),
       checkReplies: options.checkReplies ?? false,
+      metrics: {
+        requests: metrics.requests,
+        rateLimited: metrics.rateLimited,
+        token: config.metricsToken,
+        text: () => metrics.text({ databases, streams: () => streams.size, failed: mechanisms.warn }),
+      },
       files: docsFiles,
       log,
       random,

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database } from '../postgres/database.ts';
+import type { Database, RunFigures } from '../postgres/database.ts';
 import type { Executor } from '../postgres/sql.ts';
 import type { ConversationDraft, RowChoice } from '../records/locked-conversations.ts';
 import type { Conversation, Named } from '../records/conversation.ts';
@@ -197,6 +197,11 @@ export class Transaction extends OuterTransaction {
   /** Announces to the alarm clock, after the commit, when a snooze ends. */
   announceSnooze(until: Date): void {
     this.afterCommit(() => this.unit.database.announce('snooze', until));
+  }
+
+  /** Announces a recorded run, after the commit, to who counts them. */
+  announceRun(run: RunFigures): void {
+    this.afterCommit(() => this.unit.database.announce('run', run));
   }
 
   /** Announces to the alarm clock, after the commit, when a bot wants to be called. */

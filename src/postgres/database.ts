@@ -51,6 +51,14 @@ interface Announcements {
   plugins: number;
   /** When a bot wants to be called. */
   call: Date;
+  run: RunFigures;
+}
+
+/** A run of a bot that was recorded. */
+export interface RunFigures {
+  plugin: string;
+  outcome: string;
+  cpuSeconds: number;
 }
 
 /** A pool of connections to PostgreSQL, and the announcements of committed work within this process. */
@@ -88,6 +96,11 @@ export class Database {
       colors: false,
       forceUtcTimezone: true,
     });
+  }
+
+  /** The number of connections in use. */
+  get inUse(): number {
+    return this.#pool ? this.#pool.totalCount - this.#pool.idleCount : 0;
   }
 
   /** A new entity manager with an empty identity map. */

@@ -5,7 +5,7 @@
  */
 const floors: readonly (readonly string[])[] = [
   ['lib'],
-  ['errors.ts'],
+  ['errors.ts', 'metrics'],
   ['fault-sentences.ts'],
   ['schemas.ts', 'archives', 'outbound', 'postgres', 'jobs'],
   ['config.ts', 'sandbox', 'models', 'deliveries/core'],

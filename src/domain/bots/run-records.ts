@@ -92,4 +92,5 @@ function keep(tx: Transaction, run: BotRun, text: string): void {
     run.messageIds,
   ];
   tx.atCommit({ text, parameters });
+  tx.announceRun({ plugin: run.pluginId, outcome: run.outcome, cpuSeconds: run.cpuMs / 1000 });
 }

@@ -13,6 +13,7 @@ import { refuseMalformed } from './refuse-malformed.ts';
 import { refuseMethod } from './refuse-method.ts';
 import { refuseUnready } from './refuse-unready.ts';
 import type { Route } from '../route/route.ts';
+import { measureRequests, serveMetrics, type MetricsOptions, type RequestMetrics } from './serve-metrics.ts';
 import { serveFiles, type StaticFile } from './static-files.ts';
 
 export interface ServerOptions extends MountOptions {
@@ -22,6 +23,7 @@ export interface ServerOptions extends MountOptions {
   trustedProxies: number;
   /** Connections at the same time: in all, and from one address (not counted behind a proxy). */
   connections: { total: number; perAddress: number };
+  metrics: RequestMetrics & MetricsOptions;
   log: Logger;
   random: Random;
 }
@@ -40,8 +42,11 @@ export function createHttpServer(routes: readonly Route[], options: ServerOption
   const router = mount(routes, options);
   app.use(commonHeaders(options.random));
   app.use(logRequests(options.log));
+  app.use(measureRequests(options.metrics));
   app.use(answerErrors(options.log));
   app.use(refuseMalformed);
+  // Monitoring is answered during the start, too.
+  app.use(serveMetrics(options.metrics));
   app.use(refuseUnready(services.started));
   app.use(crossOrigin(router, { database: options.database, routes }));
   app.use(serveFiles(options.files ?? []));

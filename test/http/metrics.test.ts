@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { system, transact } from '../../src/events/transaction.ts';
+import { TestApp } from '../support/app.ts';
+import { Receiver } from '../support/receiver.ts';
+
+const dashboard = new URL('../../deploy/grafana-dashboard.json', import.meta.url);
+
+/** The value of a series by its name and labels; null where there is none. */
+function valueOf(text: string, series: string): number | null {
+  const line = text.split('\n').find((each) => each.startsWith(`${series} `));
+  return line === undefined ? null : Number(line.slice(series.length + 1));
+}
+
+describe('/metrics', function () {
+  this.timeout(60_000);
+  let app: TestApp;
+  let receiver: Receiver;
+
+  before(async () => {
+    app = await TestApp.start();
+    receiver = await Receiver.start();
+  });
+
+  after(async () => {
+    await receiver.close();
+    await app.stop();
+  });
+
+  const read = async (headers: Record<string, string> = {}) => {
+    const response = await fetch(`${app.url}/metrics`, { headers });
+    return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
+  };
+
+  it('counts requests by route, attempts, and what waits', async () => {
+    const contact = (await app.post('contacts', { name: 'Customer' })).body.id as number;
+    await app.get(`contacts/${contact}`);
+    await app.get(`contacts/${contact}`);
+    await app.get('/nothing/here');
+    await app.post('webhooks', { url: receiver.url, subscriptions: ['contact_created'] });
+    await app.post('contacts', { name: 'Another' });
+    await receiver.waitFor(1, 5_000);
+    await app.eventually(async () => {
+      const { text } = await read();
+      return valueOf(text, 'webhook_attempts_total{kind="webhook",result="delivered"}') === 1;
+    });
+    const { status, type, text } = await read();
+    expect([status, type]).to.deep.equal([200, 'text/plain; version=0.0.4; charset=utf-8']);
+    const route = '/api/v1/accounts/:account_id/contacts/:id';
+    const labels = `{method="GET",route="${route}",status="200"}`;
+    expect(valueOf(text, `http_request_duration_seconds_count${labels}`)).to.equal(2);
+    const all = `{method="GET",route="${route}",status="200",le="+Inf"}`;
+    expect(valueOf(text, `http_request_duration_seconds_bucket${all}`)).to.equal(2);
+    const lost = 'http_request_duration_seconds_count{method="GET",route="none",status="404"}';
+    expect(valueOf(text, lost)).to.equal(1);
+    expect(valueOf(text, 'webhook_attempt_duration_seconds_count{kind="webhook"}')).to.equal(1);
+    expect(valueOf(text, 'webhook_pending')).to.be.a('number');
+    expect(valueOf(text, 'db_pool_in_use{pool="engine"}')).to.be.at.least(0);
+    expect(valueOf(text, 'jobs_lag_seconds{queue="deliveries"}')).to.be.at.least(0);
+    expect(valueOf(text, 'event_streams')).to.equal(0);
+    for (const line of text.trimEnd().split('\n'))
+      expect(line).to.match(/^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{\w+="[^"]*"(?:,\w+="[^"]*")*\})? -?[\d.e+-]+)$/);
+    // Accounts, addresses and ids of records would be series without end.
+    expect(text).to.not.match(new RegExp(`contacts/${contact}|127\\.0\\.0\\.1|account_id="`));
+  });
+
+  it('answers this machine only, and not what a proxy on it passes on', async () => {
+    for (const header of ['x-forwarded-for', 'forwarded'])
+      expect((await read({ [header]: '203.0.113.9' })).status).to.equal(403);
+    expect((await fetch(`${app.url}/metrics`, { method: 'POST' })).status).to.equal(405);
+  });
+
+  it('answers holders of METRICS_TOKEN from everywhere, and nobody else', async () => {
+    const guarded = await TestApp.start({ config: { metricsToken: 'a-token-of-metrics' } });
+    try {
+      const ask = async (headers: Record<string, string>) => {
+        const response = await fetch(`${guarded.url}/metrics`, { headers });
+        await response.text();
+        return response.status;
+      };
+      expect(await ask({})).to.equal(401);
+      expect(await ask({ authorization: 'Bearer another' })).to.equal(401);
+      expect(await ask({ api_access_token: 'a-token-of-metrics' })).to.equal(401);
+      expect(await ask({ authorization: 'Bearer a-token-of-metrics', 'x-forwarded-for': '203.0.113.9' })).to.equal(200);
+    } finally {
+      await guarded.stop();
+    }
+  });
+
+  it('counts what was refused, by limit, and the runs of bots', async () => {
+    const strict = await TestApp.start({ config: { rateLimitPerMinute: 3 } });
+    try {
+      for (let count = 0; count < 5; count += 1) await strict.get('labels');
+      const scope = { account: { id: 1, name: 'Demo account' }, actor: system };
+      const run = { plugin: 'faq', outcome: 'ok', cpuSeconds: 0.002 };
+      await transact(strict.app.database, scope, async (tx) => tx.announceRun(run));
+      const text = await (await fetch(`${strict.url}/metrics`)).text();
+      expect(valueOf(text, 'rate_limited_total{policy="requests"}')).to.equal(2);
+      expect(valueOf(text, 'bot_runs_total{plugin="faq",outcome="ok"}')).to.equal(1);
+      expect(valueOf(text, 'bot_run_cpu_seconds_sum{plugin="faq"}')).to.equal(0.002);
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  it('has every figure that the dashboard shows', async () => {
+    const { text } = await read();
+    const { panels } = JSON.parse(readFileSync(dashboard, 'utf8')) as { panels: { targets: { expr: string }[] }[] };
+    const shown = panels.flatMap(({ targets }) =>
+      targets.flatMap(({ expr }) => expr.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []),
+    );
+    const names = new Set(
+      shown.filter((name) => name !== 'histogram_quantile' && name !== 'rate_interval' && !name.startsWith('__')),
+    );
+    expect(names.size).to.be.greaterThan(9);
+    const told = new Set(Array.from(text.matchAll(/^# TYPE (\w+)/gm), ([, name]) => name));
+    for (const name of names) expect(told, name).to.include(name.replace(/_(?:bucket|count)$/, ''));
+  });
+});
