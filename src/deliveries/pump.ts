@@ -157,7 +157,7 @@ export class Pump {
       : planned;
     if (shares.length === 0) return;
     const token = random.uuid();
-    const claim = await claimDue(database.em(), { shares, leaseSeconds, token, holdAttempts });
+    const claim = await claimDue(database.direct, { shares, leaseSeconds, token, holdAttempts });
     this.#forgetServed(shares, claim);
     if (claim.heads.length + claim.idle.length > 0 && this.#due.size > 0) this.#again = true;
     this.#begin(shares, claim);

@@ -108,6 +108,12 @@ export class Database {
     return this.orm.em.fork();
   }
 
+  /** For single statements, each a transaction of its own: without the ORM, which has no part in them. */
+  readonly direct = {
+    query: async <Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]> =>
+      SqlTransaction.single(await this.#getPool(), text, parameters),
+  };
+
   /** Begins a transaction on a connection of its own, which its `end` returns. */
   async begin(): Promise<SqlTransaction> {
     return SqlTransaction.on(await this.#getPool());

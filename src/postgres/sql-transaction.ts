@@ -27,6 +27,19 @@ export class SqlTransaction {
     return new SqlTransaction(await pool.connect());
   }
 
+  /** Runs one statement, which is a transaction of its own. */
+  static async single<Row>(pool: Pool, text: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    const client = await pool.connect();
+    try {
+      const batch = new Batch(client);
+      const answer = batch.add(text, nameOf(text), parameters);
+      client.query(batch);
+      return (await answer).rows as Row[];
+    } finally {
+      client.release();
+    }
+  }
+
   async query<Row>(text: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     return (await this.execute(text, parameters)).rows as Row[];
   }
