@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { addServiceCommand } from './add-command.ts';
+import type { ListenOptions } from './listen.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { addArticleCommands } from './article-commands.ts';
 import { addPluginCommands } from './plugin-commands.ts';
@@ -44,6 +46,14 @@ function createProgram(): Command {
     )
     .option('--json', 'print the answer as JSON')
     .action(async (options: { json?: boolean }) => (await import('./verify.ts')).verify(options));
+  addServiceCommand(program, 'listen', {
+    description: 'print events as they are committed, and forward them, signed, to a server of yours',
+    example: 'listen --forward http://127.0.0.1:8000/hook',
+  })
+    .option('--forward <url>', 'POST each event to this URL, as webhooks are')
+    .option('--account <id>', "the account; default: the first one of the token's holder")
+    .option('--types <names>', 'names of events, separated by commas; default: all')
+    .action(async (options: ListenOptions) => (await import('./listen.ts')).listen(options));
   program
     .command('demo')
     .description('show a customer, a bot and a webhook at work in the running service')

@@ -1,7 +1,7 @@
 import { dataDirOf, serviceIn } from '../config.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { createServiceClient, type CallService } from '../lib/service-client.ts';
-import { readServicePass } from '../lib/service-pass.ts';
+import { readServicePass, type ServicePass } from '../lib/service-pass.ts';
 
 /** The options of commands on the running service: how they find it, and whether they print JSON. */
 export interface ServiceOptions {
@@ -16,14 +16,19 @@ export interface Listed<Record> {
   meta: { count: number; current_page: number; total_pages: number };
 }
 
-/**
- * The function that calls the service which the options name, else SWITCHBOARD_URL and SWITCHBOARD_TOKEN, else what the last
- * start left in DATA_DIR. Throws OperatorError when none does.
- */
+/** The function that calls the service which the options name; see passOf. Throws OperatorError when nothing names one. */
 export function serviceOf(options: ServiceOptions): CallService {
+  return createServiceClient(passOf(options));
+}
+
+/**
+ * The service that the options name, else SWITCHBOARD_URL and SWITCHBOARD_TOKEN, else what the last start left in DATA_DIR.
+ * Throws OperatorError when none does.
+ */
+export function passOf(options: ServiceOptions): ServicePass {
   const named = serviceIn();
   const { url = named.url, token = named.token } = options;
-  if (url !== undefined && token !== undefined) return createServiceClient({ url, token });
+  if (url !== undefined && token !== undefined) return { url, token };
   const dataDir = dataDirOf();
   const pass = readServicePass(dataDir);
   if (!pass) {
@@ -31,7 +36,7 @@ export function serviceOf(options: ServiceOptions): CallService {
       `No start has left its address in ${dataDir}: start the service first, name its DATA_DIR here too, or give --url and --token.`,
     );
   }
-  return createServiceClient({ url: url ?? pass.url, token: token ?? pass.token });
+  return { url: url ?? pass.url, token: token ?? pass.token };
 }
 
 /** All pages of a list of the service, as if it had one. */

@@ -42,6 +42,37 @@ export function createServiceClient({ url, token }: ServicePass): CallService {
   };
 }
 
+/** Opens a stream of events of the service, behind the last event that was seen. Throws OperatorError, ServiceRefusal. */
+export async function openStream(
+  { url, token }: ServicePass,
+  path: string,
+  lastEventId: string | null,
+): Promise<AsyncIterable<Uint8Array>> {
+  const base = url.replace(/\/+$/, '');
+  const seen = lastEventId === null ? {} : { 'last-event-id': lastEventId };
+  const response = await fetch(base + path, { headers: { api_access_token: token, ...seen } }).catch(() => {
+    throw new OperatorError(`No service answers at ${base}: start it with npm start, or give --url and --token.`);
+  });
+  if (response.ok && response.body) return response.body;
+  const reply = (await readReply(response, base)) as ErrorReply;
+  throw new ServiceRefusal(response.status, sentencesOf(reply, response.status));
+}
+
+/** Sends a request to a server of the user's: its status, or why there is none. */
+export async function postTo(
+  url: string,
+  { headers, body }: { headers: Record<string, string>; body: string },
+): Promise<{ status: number | null; error: string | null }> {
+  try {
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
+    await response.body?.cancel();
+    return { status: response.status, error: null };
+  } catch (error) {
+    const { cause } = error as { cause?: { code?: string } };
+    return { status: null, error: cause?.code ?? (error as Error).message };
+  }
+}
+
 function contentOf(token: string, body?: object): RequestInit {
   if (body instanceof FormData) return { headers: { api_access_token: token }, body };
   const headers = { api_access_token: token, 'content-type': 'application/json' };

@@ -1,0 +1,85 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { Webhook } from 'standardwebhooks';
+import { writeServicePass } from '../../src/lib/service-pass.ts';
+import { adminToken, TestApp } from '../support/app.ts';
+import { Receiver } from '../support/receiver.ts';
+
+const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
+
+describe('switchboard listen', function () {
+  this.timeout(120_000);
+  let app: TestApp;
+  let receiver: Receiver;
+  let folder: string;
+  let child: ChildProcess | null = null;
+
+  before(async () => {
+    app = await TestApp.start();
+    receiver = await Receiver.start();
+    folder = mkdtempSync(join(tmpdir(), 'switchboard-listen-'));
+    await writeServicePass(folder, { url: app.url, token: adminToken });
+  });
+
+  afterEach(async () => {
+    if (child?.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit');
+    child = null;
+  });
+
+  after(async () => {
+    await receiver.close();
+    await app.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  function listen(...args: string[]) {
+    const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: folder };
+    const process_ = spawn(process.execPath, [launcher, 'listen', ...args], { env, cwd: folder });
+    const told = { output: '', errors: '' };
+    process_.stdout.on('data', (text) => (told.output += String(text)));
+    process_.stderr.on('data', (text) => (told.errors += String(text)));
+    child = process_;
+    return { told, process: process_ };
+  }
+
+  /** Commits contacts until the listener has told of one: it begins with what is committed while it listens. */
+  async function until(isTold: () => boolean): Promise<void> {
+    await app.eventually(async () => {
+      if (!isTold()) await app.post('contacts', { name: 'Customer' });
+      return isTold();
+    }, 60_000);
+  }
+
+  it('prints events, and forwards them as webhooks come, signed with the secret that it prints', async () => {
+    const { told } = listen('--forward', `${receiver.url}/hook`, '--json');
+    await until(() => told.output.includes('\n') && receiver.received.length > 0);
+    const event = JSON.parse(told.output.split('\n')[0]!) as {
+      event: string;
+      forwarded: { status: number };
+      payload: object;
+    };
+    expect([event.event, event.forwarded.status]).to.deep.equal(['contact_created', 200]);
+    const secret = /whsec_\S+/.exec(told.errors)![0];
+    const [arrived] = receiver.received;
+    expect(new Webhook(secret).verify(arrived!.text, arrived!.headers as Record<string, string>)).to.deep.equal(
+      event.payload,
+    );
+  });
+
+  it('prints lines for people, of the events that are asked for, and says why nothing answers the forwarding', async () => {
+    const { told } = listen('--types', 'contact_created', '--forward', 'http://127.0.0.1:9/');
+    await until(() => told.output.includes('\n'));
+    expect(told.output.split('\n')[0]).to.match(/^\d\d:\d\d:\d\d {2}contact_created {2}#\d+ {2}→ \S.* in \d+ ms$/);
+  });
+
+  it('ends with the sentence of the service when that refuses', async () => {
+    const { told, process: ending } = listen('--types', 'nothing_like_it');
+    const [code] = (await once(ending, 'exit')) as [number];
+    expect([code, told.errors.includes('There is no event `nothing_like_it`')]).to.deep.equal([1, true]);
+  });
+});
