@@ -491,6 +491,24 @@ since: UnixTime
 until: NullableUnixTime
 } | null)
 /**
+ * Whether the bot can answer as it is meant to: failing when its model server or its own server fails, when it has nothing to know, when its plugin cannot run, or in quarantine.
+ */
+health: {
+state: ("ok" | "failing")
+/**
+ * Why, for operators; null while it is ok, and for system bots.
+ */
+last_error: (string | null)
+/**
+ * When the state began; null where that is not known.
+ */
+since: NullableUnixTime
+}
+/**
+ * Tokens of language models that it may use on a day in an account; null for any number.
+ */
+tokens_per_day: (number | null)
+/**
  * Of an AI bot; these fields are null on others, and of system bots.
  */
 system_prompt: (string | null)
@@ -1030,6 +1048,7 @@ export interface Schemas {
 "requests/article.imported": ImportedArticle
 "requests/article.search.query": SearchArticlesQuery
 "requests/article.update": UpdateArticle
+"requests/bot.usage.query": BotUsageQuery
 "requests/contact-note.create": CreateContactNote
 "requests/contact.create": CreateContact
 "requests/contact.list.query": ListContactsQuery
@@ -1089,6 +1108,7 @@ export interface Schemas {
 "resources/article-list": ArticleList
 "resources/article-search": ArticleSearch
 "resources/article": Article
+"resources/bot-usage": BotUsage
 "resources/contact-list": ContactList
 "resources/contact-note-list": ContactNoteList
 "resources/contact-note": ContactNote
@@ -1354,6 +1374,10 @@ hear_own?: boolean
  */
 config?: GivenAttributes
 /**
+ * Of a bot inside the service: tokens of language models that it may use on a day (UTC) in an account; null for any number. An AI bot whose tokens are used up gives conversations to people.
+ */
+tokens_per_day?: (number | null)
+/**
  * Of an AI bot: shapes tone, scope and behaviour of its model.
  */
 system_prompt?: string
@@ -1423,6 +1447,10 @@ hear_own?: boolean
  * Settings of a plugin, as its manifest says.
  */
 config?: GivenAttributes
+/**
+ * Of a bot inside the service: tokens of language models that it may use on a day (UTC) in an account; null for any number. An AI bot whose tokens are used up gives conversations to people.
+ */
+tokens_per_day?: (number | null)
 /**
  * Of an AI bot: shapes tone, scope and behaviour of its model.
  */
@@ -1576,6 +1604,20 @@ url?: (string | null)
 language?: string
 tags?: ArticleTags
 published?: boolean
+[k: string]: unknown
+}
+/**
+ * Of which days (UTC).
+ */
+export interface BotUsageQuery {
+/**
+ * From the day of this moment on; 30 days before the last one unless said otherwise.
+ */
+since?: UnixTime
+/**
+ * Up to this moment, with its day unless it is the day's first; up to now unless said otherwise. At most 366 days in all.
+ */
+until?: UnixTime
 [k: string]: unknown
 }
 /**
@@ -2356,6 +2398,24 @@ highlight: string
 }[]
 }
 /**
+ * What a bot's runs took and did, by day (UTC), oldest first; days without a run are left out.
+ */
+export interface BotUsage {
+payload: {
+date: string
+/**
+ * Events that it handled.
+ */
+runs: number
+prompt_tokens: number
+completion_tokens: number
+/**
+ * Runs that gave the conversation to people, failed ones among them.
+ */
+handoffs: number
+}[]
+}
+/**
  * A page of contacts.
  */
 export interface ContactList {
@@ -2821,6 +2881,35 @@ outcome: string
 error: ({
 message: string
 stack: (string | null)
+} | null)
+/**
+ * How the run used language models and the knowledge base; null when it asked neither.
+ */
+usage: ({
+model: (string | null)
+prompt_tokens: number
+completion_tokens: number
+/**
+ * Milliseconds of waiting for both.
+ */
+ms: number
+/**
+ * Why the model ended, such as stop, length or tool_calls; or the code of the error in place of an answer.
+ */
+finish_reason: (string | null)
+/**
+ * The passages that were found.
+ */
+passages: {
+article_id: number
+title: string
+url: (string | null)
+score: number
+}[]
+/**
+ * The reason of the handoff that the bot asked for, or null.
+ */
+handoff_reason: (string | null)
 } | null)
 /**
  * Milliseconds of processor time.

@@ -65,6 +65,8 @@ export interface Config {
   readonly llmRunMs: number;
   readonly llmMaxBytes: number;
   readonly llmMaxTokens: number;
+  readonly burstQuietMs: number;
+  readonly burstMaxMs: number;
   /** Absolute paths; the defaults are relative to the project's folder. */
   readonly pluginDirs: readonly string[];
   readonly pluginPollMs: number;

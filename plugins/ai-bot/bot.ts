@@ -1,8 +1,8 @@
-import { defineBot, type HandoffCause, type MessageContext, type Passage } from 'switchboard/bot';
+import { defineBot, type CustomerWords, type HandoffCause, type MessageContext, type Passage } from 'switchboard/bot';
 import { readAnswer, settle, type Outcome } from './answer.ts';
 import { extract } from './extract.ts';
 import { findKeyword } from './keywords.ts';
-import { questionOf } from './prompt.ts';
+import { questionOf, type Words } from './prompt.ts';
 
 interface Settings {
   system_prompt: string;
@@ -18,29 +18,57 @@ type Ctx = MessageContext<Settings>;
 const passagesAtMost = 5;
 /** Words of a question that may be a part of the one before. */
 const shortWords = 3;
-/** The replies of the present session; a handoff line is none. */
-const countKey = 'replies';
+
+/** What the bot remembers of the present session: its replies, handoff lines not counted, and the last message that it answered. */
+interface Session {
+  replies: number;
+  answered: number;
+}
+
+const sessionKey = 'session';
+const newSession: Session = { replies: 0, answered: 0 };
 
 export default defineBot<Settings>({
   on: {
     // A session begins.
-    conversation_opened: (ctx) => ctx.storage.delete(countKey),
+    conversation_opened: (ctx) => ctx.storage.delete(sessionKey),
     async message_created(ctx) {
-      const { content } = ctx.message;
-      const keyword = findKeyword(content, ctx.config.handoff_keywords);
-      if (keyword !== null) return handOff(ctx, { cause: 'keyword', reason: `The customer wrote “${keyword}”` });
-      const replies = (await ctx.storage.get<number>(countKey)) ?? 0;
-      if (replies >= ctx.config.max_exchanges)
-        return handOff(ctx, { cause: 'max_exchanges', reason: `${replies} replies in this session` });
+      const keyword = leaveAtKeyword(ctx, ctx.message.content);
+      if (keyword) return handOff(ctx, keyword);
+      const session = (await ctx.storage.get<Session>(sessionKey)) ?? newSession;
+      // One of a burst that was answered with the first of them.
+      if (ctx.message.id <= session.answered) return;
+      const last = leaveAtLast(ctx, session);
+      if (last) return handOff(ctx, last);
       const model = await ctx.llm.status();
-      const passages = await findPassages(ctx, content, model !== null);
-      const outcome = await answer(ctx, { question: content, passages, hasModel: model !== null });
-      if ('cause' in outcome) return handOff(ctx, { ...outcome, passages: passages ?? [] });
-      ctx.reply(outcome.text);
-      await ctx.storage.set(countKey, replies + 1);
+      if (model?.tokens_left === 0)
+        return handOff(ctx, { cause: 'budget', reason: 'The tokens for today are used up' });
+      await answerBurst(ctx, session, model !== null);
     },
   },
 });
+
+function leaveAtKeyword(ctx: Ctx, text: string): Leave | null {
+  const keyword = findKeyword(text, ctx.config.handoff_keywords);
+  return keyword === null ? null : { cause: 'keyword', reason: `The customer wrote “${keyword}”` };
+}
+
+function leaveAtLast(ctx: Ctx, { replies }: Session): Leave | null {
+  const isOver = replies >= ctx.config.max_exchanges;
+  return isOver ? { cause: 'max_exchanges', reason: `${replies} replies in this session` } : null;
+}
+
+async function answerBurst(ctx: Ctx, session: Session, hasModel: boolean): Promise<void> {
+  const more = await ctx.settled();
+  const question = [ctx.message, ...more].map(({ content }) => content).join('\n');
+  const keyword = leaveAtKeyword(ctx, question);
+  if (keyword) return handOff(ctx, keyword);
+  const passages = await findPassages(ctx, question, hasModel);
+  const outcome = await answer(ctx, { question, passages, hasModel, more });
+  if ('cause' in outcome) return handOff(ctx, { ...outcome, passages: passages ?? [] });
+  ctx.reply(outcome.text);
+  await ctx.storage.set(sessionKey, { replies: session.replies + 1, answered: more.at(-1)?.id ?? ctx.message.id });
+}
 
 /** The passages that answer the question; null when the knowledge base is not to be asked. */
 async function findPassages(ctx: Ctx, question: string, hasModel: boolean): Promise<Passage[] | null> {
@@ -58,7 +86,8 @@ function isShort(question: string): boolean {
   return question.trim().split(/\s+/).length <= shortWords;
 }
 
-function questionBefore({ history, message }: Ctx): string | null {
+function questionBefore(ctx: Ctx): string | null {
+  const { history, message } = ctx;
   const isBefore = ({ id, message_type: type }: Ctx['message']) => id < message.id && type === 'incoming';
   return history.findLast(isBefore)?.content ?? null;
 }
@@ -67,9 +96,10 @@ interface Asked {
   question: string;
   passages: readonly Passage[] | null;
   hasModel: boolean;
+  more: readonly CustomerWords[];
 }
 
-async function answer(ctx: Ctx, { question, passages, hasModel }: Asked): Promise<Outcome> {
+async function answer(ctx: Ctx, { question, passages, hasModel, more }: Asked): Promise<Outcome> {
   const [best] = passages ?? [];
   if (passages && !best) return { cause: 'no_answer', reason: 'The knowledge base has no answer' };
   if (!hasModel && best) return settle({ text: extract(best.text, question), citations: [1] }, [best]);
@@ -77,13 +107,20 @@ async function answer(ctx: Ctx, { question, passages, hasModel }: Asked): Promis
   const { system_prompt: systemPrompt, temperature } = ctx.config;
   const account = ctx.account?.name ?? '';
   try {
-    const chat = await ctx.llm.chat(questionOf({ account, systemPrompt, temperature, passages, history: ctx.history }));
+    const history = [...ctx.history, ...laterThan(ctx.history, more)];
+    const chat = await ctx.llm.chat(questionOf({ account, systemPrompt, temperature, passages, history }));
     return readAnswer(chat, passages);
   } catch (error) {
     const { code = 'error', message } = error as Error & { code?: string };
     ctx.log.warn('no answer of the model', { code, message });
-    return { cause: 'model_failed', reason: `The model gave no answer (${code})` };
+    return { cause: code === 'budget' ? code : 'model_failed', reason: `The model gave no answer (${code})` };
   }
+}
+
+// A run that begins late has them in its history already.
+function laterThan(history: Ctx['history'], more: readonly CustomerWords[]): Words[] {
+  const last = history.at(-1)?.id ?? 0;
+  return more.filter(({ id }) => id > last).map(({ content }) => ({ content, message_type: 'incoming', sender: null }));
 }
 
 interface Leave {

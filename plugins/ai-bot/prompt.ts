@@ -1,5 +1,8 @@
 import type { ChatMessage, ChatRequest, Message, Passage } from 'switchboard/bot';
 
+/** A public message, as far as the model gets it. */
+export type Words = Pick<Message, 'content' | 'message_type' | 'sender'> & { private?: boolean };
+
 /** What a question is made of. */
 export interface Question {
   account: string;
@@ -8,7 +11,7 @@ export interface Question {
   /** Null when the model answers without the knowledge base. */
   passages: readonly Passage[] | null;
   /** The latest public messages, oldest first. */
-  history: readonly Message[];
+  history: readonly Words[];
 }
 
 // About 6,000 tokens.
@@ -60,14 +63,14 @@ function listOf(passages: readonly Passage[]): string {
     .join('\n');
 }
 
-function newest(history: readonly Message[]): ChatMessage[] {
+function newest(history: readonly Words[]): ChatMessage[] {
   const messages = history.filter((message) => !message.private && message.content.trim() !== '').map(toChat);
   let left = maxHistoryChars;
   const before = messages.findLastIndex(({ content }) => (left -= content.length) < 0);
   return messages.slice(Math.min(before + 1, messages.length - 1));
 }
 
-function toChat({ message_type: type, content, sender }: Message): ChatMessage {
+function toChat({ message_type: type, content, sender }: Words): ChatMessage {
   const text = content.slice(0, maxMessageChars).toWellFormed();
   if (type === 'incoming') return { role: 'user', content: text };
   const isPerson = sender?.type === 'user' && sender.name;

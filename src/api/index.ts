@@ -24,6 +24,7 @@ import { runRoutes } from './accounts/runs.ts';
 import { servingBotRoutes } from './accounts/serving-bots.ts';
 import { slaPolicyRoutes } from './accounts/sla-policies.ts';
 import { teamRoutes } from './accounts/teams.ts';
+import { usageRoutes } from './accounts/usage.ts';
 import { webhookRoutes } from './accounts/webhooks.ts';
 import { widgetRoutes } from './public/widget.ts';
 
@@ -34,6 +35,7 @@ export const routes: readonly Route[] = [
   ...contactRoutes,
   ...inboxRoutes,
   ...agentBotRoutes,
+  ...usageRoutes,
   ...servingBotRoutes,
   ...runRoutes,
   ...pluginRoutes,

@@ -12,8 +12,9 @@ import { alarmsOf, ringForRetries } from './alarms.ts';
 import { EventStreams } from '../live/streams.ts';
 import { Metrics } from './metrics.ts';
 import type { Mechanisms } from './mechanisms.ts';
+import { burstsOf } from './bursts.ts';
+import { knowledgeOf } from './knowledge.ts';
 import { modelsOf } from './model-servers.ts';
-import { passagesOf } from './passages.ts';
 import { createServer } from './server.ts';
 
 /** All parts of the service. */
@@ -90,7 +91,8 @@ function createEngine(
   const doors = {
     send: sendOutbound(mechanisms.botOutbound, config.botFetchMaxBytes),
     models: modelsOf(mechanisms, metrics),
-    search: passagesOf(database),
+    knowledge: knowledgeOf(database),
+    burst: burstsOf(mechanisms),
   };
   const openSecret = (sealed: string) => secretBox.open(sealed);
   const common = { database, plugins, sandbox, clock, random, log };

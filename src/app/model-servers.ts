@@ -1,4 +1,5 @@
 import { findModelServer } from '../domain/accounts.ts';
+import { countTokens } from '../domain/bots/usage.ts';
 import type { ModelServer } from '../models/chat.ts';
 import type { ModelPorts } from '../runs/doors/chat.ts';
 import type { Mechanisms } from './mechanisms.ts';
@@ -12,6 +13,7 @@ export function modelsOf({ config, databases, models, secretBox }: Mechanisms, m
     chat: metrics.measuredChat(models.chat),
     runMs: config.llmRunMs,
     maxTokens: config.llmMaxTokens,
+    spentToday: (owner, now) => countTokens(databases.engine.em(), owner, now),
     serverOf: async (accountId) => {
       const own = await findModelServer(databases.engine.em(), accountId);
       if (!own) return operators;

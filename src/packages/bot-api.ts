@@ -3,14 +3,12 @@
 // `ctx`.
 
 import type {
-  ChatAnswer,
-  ChatRequest,
-  ChatStatus,
+  CustomerWords,
   FetchAnswer,
   FetchOptions,
+  KnowledgeBase,
+  LanguageModel,
   Moment,
-  Passage,
-  SearchOptions,
   Secret,
   Store,
 } from './bot-doors.ts';
@@ -202,23 +200,16 @@ export interface Context<Config = JsonObject> {
    * Rejects with an error whose `code` says why. `const answer = await ctx.fetch('https://api.shop.example/orders/17')`
    */
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchAnswer>;
-  readonly llm: {
-    /**
-     * Asks the account's language model. Needs `permissions.llm`; rejects with an error whose `code` says why there is no
-     * answer: `unavailable` where there is no model, `timeout`, `rate_limited`, `unauthorized`, `bad_answer` and others.
-     * `const { content } = await ctx.llm.chat({ messages: [{ role: 'user', content: ctx.message.content }] })`
-     */
-    chat(request: ChatRequest): Promise<ChatAnswer>;
-    /** The model that would be asked; null where there is none. `if ((await ctx.llm.status()) === null) return;` */
-    status(): Promise<ChatStatus | null>;
-  };
-  readonly kb: {
-    /**
-     * Searches the published articles of the account's knowledge base, the best passage first. Needs `permissions.kb`.
-     * `const [best] = await ctx.kb.search(ctx.message.content, { limit: 3 })`
-     */
-    search(query: string, options?: SearchOptions): Promise<Passage[]>;
-  };
+  /** The account's language model. Needs `permissions.llm`. `(await ctx.llm.status())?.model` */
+  readonly llm: LanguageModel;
+  /** The published articles of the account. Needs `permissions.kb`. `const [best] = await ctx.kb.search('hours')` */
+  readonly kb: KnowledgeBase;
+  /**
+   * Waits until the customer pauses (1.5 seconds after the last message, at most 5 in all, as the service is set), and
+   * returns what the customer has written since `ctx.message`: for bots that answer a burst of messages once. The bot is
+   * called for each of them, too. `const more = await ctx.settled()`
+   */
+  settled(): Promise<CustomerWords[]>;
   /**
    * Sends the event to the server that the account has set for the bot (`outgoing_url`): signed, once the run's actions are
    * committed, and again on the schedule of bots until it arrives. Needs `permissions.forward`; rejects with the code

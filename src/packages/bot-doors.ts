@@ -83,6 +83,8 @@ export interface ChatAnswer {
 /** The language model that would be asked. */
 export interface ChatStatus {
   readonly model: string;
+  /** Tokens that the bot may use today (UTC) in the account; null for any number. */
+  readonly tokens_left: number | null;
 }
 
 /** A passage of the knowledge base: the best of its article. */
@@ -109,4 +111,29 @@ export interface SearchOptions {
   tags?: readonly string[];
   /** Only articles in one of these languages; empty = all. */
   languages?: readonly string[];
+}
+
+/** A message of the customer. `created_at` is in Unix seconds. */
+export interface CustomerWords {
+  readonly id: number;
+  readonly content: string;
+  readonly created_at: number;
+}
+
+/** `ctx.llm`. */
+export interface LanguageModel {
+  /**
+   * Asks the model. Rejects with an error whose `code` says why there is no answer: `unavailable` where there is no model,
+   * `budget`, `timeout`, `rate_limited`, `unauthorized`, `bad_answer` and others.
+   * `const { content } = await ctx.llm.chat({ messages: [{ role: 'user', content: ctx.message.content }] })`
+   */
+  chat(request: ChatRequest): Promise<ChatAnswer>;
+  /** The model that would be asked; null where there is none. `if ((await ctx.llm.status()) === null) return;` */
+  status(): Promise<ChatStatus | null>;
+}
+
+/** `ctx.kb`. */
+export interface KnowledgeBase {
+  /** Searches the articles, the best passage first. `const [best] = await ctx.kb.search(ctx.message.content, { limit: 3 })` */
+  search(query: string, options?: SearchOptions): Promise<Passage[]>;
 }

@@ -14,6 +14,10 @@ export interface BotToRun {
   secrets?: Readonly<Record<string, string>>;
   /** Whether its account has set a server for it; absent for none. */
   hasServer?: boolean;
+  /** The tokens of models that it may use on a day in an account; absent for any number. */
+  tokensPerDay?: number | null;
+  /** Why it could not answer lately as it is meant to; absent when it could. */
+  healthError?: string | null;
 }
 
 interface BotRow {
@@ -24,6 +28,8 @@ interface BotRow {
   run_bot_config: Record<string, unknown>;
   run_bot_secrets: Record<string, string>;
   run_bot_has_server: boolean;
+  run_bot_tokens_per_day: number | null;
+  run_bot_health_error: string | null;
 }
 
 /** A conversation and the bot that is to run in it, which may serve it no more. */
@@ -41,7 +47,8 @@ export const foundWithBot = `
     SELECT to_json(found) FROM (
       SELECT ${columns}, p.id AS run_bot_id, p.name AS run_bot_name, p.avatar_url AS run_bot_avatar,
         p.plugin_id AS run_bot_plugin, p.config AS run_bot_config, p.secrets AS run_bot_secrets,
-        p.outgoing_url IS NOT NULL AS run_bot_has_server
+        p.outgoing_url IS NOT NULL AS run_bot_has_server, p.tokens_per_day AS run_bot_tokens_per_day,
+        p.health_error AS run_bot_health_error
       FROM (SELECT * FROM conversations WHERE account_id = d.account_id AND id = e.conversation_id OFFSET 0) c ${joins}
     ) found) END`;
 
@@ -60,5 +67,7 @@ function toBot(row: BotRow): BotToRun {
     config: row.run_bot_config,
     secrets: row.run_bot_secrets,
     hasServer: row.run_bot_has_server,
+    tokensPerDay: row.run_bot_tokens_per_day,
+    healthError: row.run_bot_health_error,
   };
 }

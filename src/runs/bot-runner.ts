@@ -2,6 +2,7 @@ import { holdForBot } from '../domain/conversations/bot-loops.ts';
 import { suspendBot } from '../domain/bots/suspension.ts';
 import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
 import { readStored, storedBytes, writeStored } from '../domain/bots/storage.ts';
+import { keepHealth } from '../domain/bots/health.ts';
 import { keepGoodRun, keepRun } from '../domain/bots/run-records.ts';
 import { afterRun, isBlamed, transientDelayMs } from '../deliveries/core/after-run.ts';
 import type { Verdict } from '../deliveries/core/verdict.ts';
@@ -118,6 +119,7 @@ export class BotRunner {
     return this.#commit(run, doing, settle, (tx, conversation) => {
       const superseded = isSuperseded(conversation, run);
       keepGoodRun(tx, recordOf(run, superseded ? 'superseded' : result.outcome));
+      if (run.health !== undefined && run.health !== (bot.healthError ?? null)) keepHealth(tx, bot.id, run.health);
       return {
         verdict: {
           state: 'delivered',

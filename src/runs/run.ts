@@ -8,6 +8,7 @@ import type { Permissions, RunResult, Sandbox } from '../sandbox/run.ts';
 import { openDoors, type DoorPorts, type DoorRun } from './doors/doors.ts';
 import { readHistory, type ReadMessages } from './history.ts';
 import { errorOfRun } from './run-error.ts';
+import { tokensOf } from './usage.ts';
 
 /** An event for a plugin bot. */
 export interface BotEvent {
@@ -35,6 +36,8 @@ export interface Run {
   writes: readonly StorageWrite[];
   /** Whether its event is forwarded to the bot's server, once its actions are committed. */
   forwards: boolean;
+  /** See Doors. */
+  health: string | null | undefined;
   result: RunResult;
 }
 
@@ -57,7 +60,7 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
   const pack = await plugins.find(bot.pluginId ?? '');
   const seed = random.bytes(4).readUInt32BE();
   const now = clock.now();
-  const base = { input, bot, pack, seed, clock: now, writes: [], forwards: false };
+  const base = { input, bot, pack, seed, clock: now, writes: [], forwards: false, health: undefined };
   if (!pack) return { ...base, config: {}, result: unloaded(`No plugin ${bot.pluginId} is installed`) };
   const { config, problems } = openConfig(pack.manifest, bot.config);
   if (problems.length > 0)
@@ -89,6 +92,7 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
     config,
     writes: doors.writes,
     forwards: doors.forwards,
+    health: doors.health,
     result: { ...result, calls, logs, ...error },
   };
 }
@@ -109,11 +113,18 @@ function doorRunOf({ openSecret }: RunPorts, { input, bot, event, permissions, n
     permissions,
     now,
     hasServer: bot.hasServer ?? false,
+    messageId: messageIdOf(about.name, event),
+    tokensPerDay: bot.tokensPerDay ?? null,
     secret: (name) => {
       const sealed = bot.secrets && Object.hasOwn(bot.secrets, name) ? bot.secrets[name] : undefined;
       return sealed === undefined || !openSecret ? null : openSecret(sealed);
     },
   };
+}
+
+function messageIdOf(name: string, event: unknown): number | null {
+  const { id, message_type: type } = event as { id: number; message_type?: string };
+  return name === 'message_created' && type === 'incoming' ? id : null;
 }
 
 // The places where events have their contact: see event-view.ts of the sandbox.
@@ -134,8 +145,10 @@ function unloaded(error: string): RunResult {
 }
 
 // As the bot got them: a message that is deleted later is found by its id.
-function messagesIn({ event, body }: BotEvent, { calls: [first] }: RunResult): number[] {
-  const heard = first?.name === 'history' && Array.isArray(first.output) ? (first.output as { id: number }[]) : [];
+function messagesIn({ event, body }: BotEvent, { calls }: RunResult): number[] {
+  const heard = calls
+    .filter(({ name, output }) => (name === 'history' || name === 'settled') && Array.isArray(output))
+    .flatMap(({ output }) => output as { id: number }[]);
   const about = event.name.startsWith('message_') ? [JSON.parse(body) as { id: number }] : [];
   return [...about, ...heard].map(({ id }) => id);
 }
@@ -146,7 +159,10 @@ export function recordOf(
   outcome: string,
   error?: string,
 ): BotRun {
+  const isHandedOff = outcome === 'ok' ? result.actions.some(({ type }) => type === 'handoff') : error !== undefined;
   return {
+    ...tokensOf(result.calls),
+    handedOff: isHandedOff,
     botId: bot.id,
     conversationId: input.event.conversationId,
     eventId: input.event.id,

@@ -19,14 +19,16 @@ const noStorage = {
 /** Opens doors for a run that is only tried, by the permissions of its manifest. */
 export function openOffline(permissions: Permissions, now: number): OfflineDoors {
   const script = new Script({});
-  const { send, models, search } = script;
+  const { send, models, knowledge } = script;
   const run = {
     owner: nowhere,
     permissions,
     now: new Date(now),
     hasServer: true,
+    messageId: null,
+    tokensPerDay: null,
     secret: (name: string) => `the value of ${name}`,
   };
-  const { hostCalls } = openDoors(run, { send, models, search, storage: noStorage });
+  const { hostCalls } = openDoors(run, { send, models, knowledge, storage: noStorage });
   return { hostCalls, asked: () => script.takeUnexpected() };
 }

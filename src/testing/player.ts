@@ -23,7 +23,7 @@ export interface PlayerOptions {
   bot: BotToRun;
   seed: number;
   /** What is behind the doors of `ctx` beside the storage. */
-  script: Pick<Script, 'send' | 'models' | 'search'>;
+  script: Pick<Script, 'send' | 'models' | 'knowledge'>;
   /** The plugin as it is now: a new version may have taken the place of the one before. */
   plugin: () => InstalledPlugin;
   /** Gets every run, once its effects are there. */

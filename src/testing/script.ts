@@ -1,7 +1,7 @@
 import type { ChatAnswer } from '../models/chat.ts';
 import type { ModelPorts } from '../runs/doors/chat.ts';
 import type { FetchAnswer, SendRequest } from '../runs/doors/fetch.ts';
-import type { FindPassages } from '../runs/doors/search.ts';
+import type { FindPassages, KnowledgePorts } from '../runs/doors/search.ts';
 import type {
   ScriptedAnswer,
   ScriptedFetch,
@@ -65,7 +65,11 @@ export class Script {
     throw new Error('`llm` of the simulation has no further answer');
   }
 
-  readonly search: FindPassages = (_, { query, limit }) => {
+  get knowledge(): KnowledgePorts {
+    return { find: this.#search };
+  }
+
+  readonly #search: FindPassages = (_, { query, limit }) => {
     const words = wordsOf(query);
     const scored = this.#kb.map((passage, index) => {
       const found = wordsOf(`${passage.title} ${passage.text}`);

@@ -52,6 +52,7 @@ export const accountOperations: Record<string, Prepare> = {
   'POST agent_bots/:id/reset_secret': on(newBot),
   'POST agent_bots/:id/release': on(newBot),
   'DELETE agent_bots/:id': on(newBot),
+  'GET agent_bots/:id/usage': ({ bot }) => ({ at: { id: bot.id } }),
   'GET agent_bots/:id/runs': ({ bot }) => ({ at: { id: bot.id } }),
   'GET runs/:id': ({ run }) => ({ at: { id: run } }),
   'POST runs/:id/replay': ({ run }) => ({ at: { id: run } }),

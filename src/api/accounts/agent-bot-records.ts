@@ -14,6 +14,7 @@ import type { Manifest } from '../../packages/manifest.ts';
 import type { Shape } from '../../schemas.ts';
 import { readSettings } from './bot-settings.ts';
 import { aiPluginId, aiSettingsOf, isAiBot, presentAiFields } from './ai-bots.ts';
+import { presentHealth } from './health.ts';
 import { presentCircuit } from './circuit.ts';
 
 /** The description of the two operations that release a bot. */
@@ -34,10 +35,12 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
     config: bot.config,
     events: bot.events,
     hear_own: bot.hearsOwn,
-    disabled_reason: bot.disabledReason ?? bot.pluginObstacle ?? (bot.configFits ? null : 'config_invalid'),
+    disabled_reason: disabledReasonOf(bot),
     system: (bot.accountId ?? null) === null,
     quarantine: presentQuarantine(bot),
     secret_names: Object.keys(bot.secrets).sort(),
+    health: presentHealth(bot),
+    tokens_per_day: bot.tokensPerDay ?? null,
     ...presentAiFields(bot),
     token_last_used_at: unixSecondsOrNull(bot.tokenLastUsedAt ?? null),
     created_at: unixSeconds(bot.createdAt),
@@ -54,8 +57,8 @@ function presentServer(bot: AgentBot) {
 export function presentAgentBot(bot: AgentBot): Shape<'resources/agent-bot'> {
   const record = presentOwnBot(bot);
   if (!record.system) return record;
-  const hidden = { outgoing_url: null, config: {}, secret_names: [], token_last_used_at: null };
-  return { ...record, ...hidden, ...presentAiFields(null) };
+  const hidden = { outgoing_url: null, config: {}, secret_names: [], token_last_used_at: null, tokens_per_day: null };
+  return { ...record, ...hidden, ...presentAiFields(null), health: { ...record.health, last_error: null } };
 }
 
 /** Checks the URL of a bot's server. Errors: 422 for a URL that may not be called. */
@@ -90,7 +93,13 @@ async function draftPluginBot(services: Services, em: EntityManager, body: Shape
   const { secretBox } = services;
   const settings = { config: { ...body.config, ...aiSettings }, secrets: body.secrets, stored: {} };
   const { config = {}, secrets } = readSettings({ secretBox, manifest, ...settings });
-  const plugin = { pluginId: manifest.id, config, secrets: withSecrets({}, secrets), hearing: hearingOf(manifest) };
+  const plugin = {
+    pluginId: manifest.id,
+    config,
+    secrets: withSecrets({}, secrets),
+    hearing: hearingOf(manifest),
+    tokensPerDay: body.tokens_per_day ?? null,
+  };
   const secret = newWebhookSecret(services.random);
   const server = outgoingUrl === undefined ? {} : { server: { outgoingUrl, sealedSecret: secretBox.seal(secret) } };
   return {
@@ -104,6 +113,7 @@ async function draftPluginBot(services: Services, em: EntityManager, body: Shape
 
 function draftWebhookBot(services: Services, body: Shape<'requests/agent-bot.create'>) {
   if (body.secrets) throw noSecrets();
+  if (body.tokens_per_day !== undefined) throw noTokens();
   aiSettingsOf(body, false);
   const { outgoing_url: outgoingUrl = '', events, hear_own: hearsOwn } = body;
   const secret = newWebhookSecret(services.random);
@@ -125,12 +135,13 @@ export async function readChanges(
   bot: AgentBot,
   body: Shape<'requests/agent-bot.update'>,
 ): Promise<AgentBotChanges> {
-  const { name, description, avatar_url: avatarUrl, outgoing_url: outgoingUrl } = body;
-  const common = { name, description, avatarUrl, outgoingUrl };
+  const { name, description, avatar_url: avatarUrl, outgoing_url: outgoingUrl, tokens_per_day: tokensPerDay } = body;
+  const common = { name, description, avatarUrl, outgoingUrl, tokensPerDay };
   const { config, secrets, events, hear_own: hearsOwn } = body;
   const aiSettings = aiSettingsOf(body, isAiBot(bot));
   if (bot.kind !== 'plugin') {
     if (secrets) throw noSecrets();
+    if (tokensPerDay !== undefined) throw noTokens();
     return given({ ...common, config, events, hearsOwn });
   }
   refuseHearing(body);
@@ -167,8 +178,16 @@ function checkForwards({ id, permissions }: Manifest): void {
   if (!permissions.forward) throw invalid('/outgoing_url', 'kind', sentence);
 }
 
+function noTokens(): ApiError {
+  return invalid('/tokens_per_day', 'kind', 'Only bots inside the service ask language models');
+}
+
 function noSecrets(): ApiError {
   return invalid('/secrets', 'kind', 'Only bots of the kind plugin have secrets');
+}
+
+function disabledReasonOf({ disabledReason, pluginObstacle, configFits }: AgentBot): string | null {
+  return disabledReason ?? pluginObstacle ?? (configFits ? null : 'config_invalid');
 }
 
 function presentQuarantine({ quarantinedAt, quarantinedUntil, quarantineReason }: AgentBot) {

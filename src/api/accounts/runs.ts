@@ -5,6 +5,8 @@ import { doors } from '../../http/route/doors.ts';
 import type { Services } from '../../http/route/call.ts';
 import { fromUnixSeconds, unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
+import type { RecordedCall } from '../../sandbox/run.ts';
+import { usageOf } from '../../runs/usage.ts';
 import { presentStretch, readCursor } from '../cursor.ts';
 
 const base = '/api/v1/accounts/:account_id';
@@ -65,6 +67,17 @@ function filterOf({ secretBox }: Services, list: string, asked: Shape<'requests/
   return { outcome, since: dateOf(since), until: dateOf(until), after: readCursor(secretBox, list, cursor) };
 }
 
+// The record of a deleted message has no calls any more, but the run has used what it used.
+function presentUsage({
+  calls,
+  actions,
+  promptTokens,
+  completionTokens,
+}: RecordedRun): Shape<'resources/run'>['usage'] {
+  const usage = usageOf(calls as RecordedCall[], actions);
+  return usage && { ...usage, prompt_tokens: promptTokens, completion_tokens: completionTokens };
+}
+
 // The settings of a system bot are the platform's own.
 function presentRun(run: RecordedRun, { platformAdmin }: { platformAdmin: boolean }): Shape<'resources/run'> {
   return {
@@ -82,6 +95,7 @@ function presentRun(run: RecordedRun, { platformAdmin }: { platformAdmin: boolea
     logs: run.logs as Shape<'resources/run'>['logs'],
     outcome: run.outcome,
     error: run.error,
+    usage: presentUsage(run),
     cpu_ms: run.cpuMs,
     wall_ms: run.wallMs,
     erased_at: unixSecondsOrNull(run.erasedAt),

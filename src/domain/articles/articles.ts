@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Article } from '../../records/article.ts';
 import type { Transaction } from '../../events/transaction.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
 import { listPage, lockOne, readOne, uniqueOr422, update, type Page } from '../small-rows.ts';
 import { indexArticles, lockArticles, unindexArticle } from './index-articles.ts';
 
@@ -20,6 +21,22 @@ const refuseUrl = uniqueOr422('articles_url_unique', '/url', 'Another article of
 /** One page of the account's articles, by title. */
 export function listArticles(em: EntityManager, accountId: number, page: number): Promise<Page<Article>> {
   return listPage(em, Article, { accountId }, { page, orderBy: { title: 'asc', id: 'asc' } });
+}
+
+/** Whether the account has a published article with one of the tags and in one of the languages; empty = any. */
+export async function hasArticles(
+  executor: Executor,
+  accountId: number,
+  { tags, languages }: { tags: readonly string[]; languages: readonly string[] },
+): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }>(
+    executor,
+    `SELECT EXISTS (SELECT FROM articles WHERE account_id = $1 AND published
+       AND (cardinality($2::text[]) = 0 OR tags && $2::text[])
+       AND (cardinality($3::text[]) = 0 OR language = ANY ($3::text[]))) AS found`,
+    [accountId, tags, languages],
+  );
+  return row?.found ?? false;
 }
 
 /** An article of the account. Errors: 404. */

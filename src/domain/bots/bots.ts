@@ -32,6 +32,8 @@ interface NewBot {
 
 export interface NewPluginBot extends NewBot {
   pluginId: string;
+  /** Tokens of models on a day in an account; null for any number. */
+  tokensPerDay?: number | null;
   config: Record<string, unknown>;
   /** Sealed, by name; none by default. */
   secrets?: Record<string, string>;
@@ -126,6 +128,7 @@ export interface AgentBotChanges {
   settings?: Record<string, unknown>;
   /** Sealed, by name; null removes one, and those that are not named stay. */
   secrets?: Record<string, string | null>;
+  tokensPerDay?: number | null;
 }
 
 /** The secrets of a bot after a change. */

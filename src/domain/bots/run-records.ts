@@ -29,6 +29,11 @@ export interface BotRun {
   logs: readonly unknown[];
   error: { message: string; stack: string | null } | null;
   cpuMs: number;
+  /** Tokens of models, as their servers counted them. */
+  promptTokens: number;
+  completionTokens: number;
+  /** Whether the run gave the conversation to people, by its failure too. */
+  handedOff: boolean;
   wallMs: number;
   /** The messages that the bot got, in its event and its history. */
   messageIds: readonly number[];
@@ -45,10 +50,10 @@ const unlessGone = (value: string, type: 'json' | 'text'): string =>
   `(SELECT CASE WHEN gone THEN ${type === 'json' ? `'[]'::json` : 'NULL'} ELSE ${value}::${type} END FROM read)`;
 const insertion = `INSERT INTO bot_runs (account_id, agent_bot_id, conversation_id, event_id, attempt, plugin_id,
   plugin_version, bundle_hash, config, seed, clock, outcome, actions, logs, error, wall_ms, created_at, calls, permissions,
-  limits, error_stack, cpu_ms, erased_at)
+  limits, error_stack, cpu_ms, erased_at, prompt_tokens, completion_tokens, handed_off)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ${unlessGone('$13', 'json')}, ${unlessGone('$14', 'json')},
     ${unlessGone('$15', 'text')}, $16, $17, ${unlessGone('$18', 'json')}, $19, $20, ${unlessGone('$21', 'text')}, $22,
-    (SELECT $17::timestamptz FROM read WHERE gone))`;
+    (SELECT $17::timestamptz FROM read WHERE gone), $24, $25, $26)`;
 const keepStatement = prepared(`WITH ${read} ${insertion}`);
 const keepGoodStatement = prepared(`WITH ${read}, forgotten AS (${forgetFailures('$2')}) ${insertion}`);
 
@@ -90,6 +95,9 @@ function keep(tx: Transaction, run: BotRun, text: string): void {
     storableTextOrNull(run.error?.stack ?? null, maxErrorChars),
     Math.round(run.cpuMs),
     run.messageIds,
+    run.promptTokens,
+    run.completionTokens,
+    run.handedOff,
   ];
   tx.atCommit({ text, parameters });
   tx.announceRun({ plugin: run.pluginId, outcome: run.outcome, cpuSeconds: run.cpuMs / 1000 });

@@ -56,6 +56,9 @@ interface Row {
   error: string | null;
   error_stack: string | null;
   cpu_ms: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  handed_off: boolean;
   wall_ms: number;
   created_at: string;
   erased_at: string | null;
@@ -69,7 +72,7 @@ const columns = `
   r.id, r.agent_bot_id, b.account_id IS NULL AS is_system, r.conversation_id, r.event_id, e.name AS event_name,
   coalesce(e.bot_payload, '{}'::json) AS event_body, r.attempt, r.plugin_id, r.plugin_version, r.bundle_hash, r.config,
   r.permissions, r.limits, r.seed, r.clock, r.calls, r.outcome, r.actions, r.actions::text AS actions_text, r.logs, r.error,
-  r.error_stack, r.cpu_ms, r.wall_ms, r.created_at, r.erased_at`;
+  r.error_stack, r.cpu_ms, r.prompt_tokens, r.completion_tokens, r.handed_off, r.wall_ms, r.created_at, r.erased_at`;
 const joins = `
   JOIN agent_bots b ON b.id = r.agent_bot_id
   JOIN events e ON e.account_id = r.account_id AND e.id = r.event_id`;
@@ -160,6 +163,9 @@ function toRun(row: Row): RecordedRun {
     logs: row.logs,
     error: row.error === null ? null : { message: row.error, stack: row.error_stack },
     cpuMs: row.cpu_ms,
+    promptTokens: row.prompt_tokens,
+    completionTokens: row.completion_tokens,
+    handedOff: row.handed_off,
     wallMs: row.wall_ms,
     createdAt: moment(row.created_at),
     erasedAt: momentOrNull(row.erased_at),

@@ -31,6 +31,7 @@ import { PluginObstacles } from './20261122-plugin-obstacles.ts';
 import { RunErasure } from './20261122-run-erasure.ts';
 import { StaleDeliveries } from './20261122-stale-deliveries.ts';
 import { ModelServers } from './20261122-model-servers.ts';
+import { BotUsage } from './20261122-bot-usage.ts';
 import { DeliveryLog } from './20261122-delivery-log.ts';
 import { StreamTickets } from './20261122-stream-tickets.ts';
 import { MessageWrites } from './20261122-message-writes.ts';
@@ -76,6 +77,7 @@ export const migrations = [
   { name: '20261122-bot-tokens', class: BotTokens },
   { name: '20261122-webhook-versions', class: WebhookVersions },
   { name: '20261122-storage-totals', class: StorageTotals },
+  { name: '20261122-bot-usage', class: BotUsage },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

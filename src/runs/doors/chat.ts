@@ -3,7 +3,7 @@ import { findProblems, type Shape } from '../../schemas.ts';
 import { DoorError, UnavailableError } from './errors.ts';
 
 /** Whose run it is. */
-export interface ChatOwner {
+interface ChatOwner {
   accountId: number;
   botId: number;
 }
@@ -15,6 +15,8 @@ export interface ModelPorts {
   chat: Chat;
   /** Told of questions for which there is no server. */
   missed?: (input: unknown) => void;
+  /** The tokens that the bot has used in the account today, without those of runs that go on. */
+  spentToday?: (owner: ChatOwner, now: Date) => Promise<number>;
   /** Milliseconds for which one run may wait for models. */
   runMs: number;
   /** Tokens of one answer at most. */
@@ -25,32 +27,50 @@ type Question = Shape<'runtime/chat'>;
 
 const defaultTemperature = 0.2;
 
+/** The run that asks, and the tokens that its bot may use on a day; null for any number. */
+export interface ChatRun {
+  owner: ChatOwner;
+  now: Date;
+  tokensPerDay: number | null;
+}
+
 /** `ctx.llm` of one run. */
 export class ChatDoor {
   readonly #ports: ModelPorts | undefined;
-  readonly #owner: ChatOwner;
+  readonly #run: ChatRun;
   #leftMs: number;
+  #spent = 0;
+  /** Why the last question had no answer, for the operator; null when it had one, undefined before the first. */
+  health: string | null | undefined;
 
-  constructor(owner: ChatOwner, ports: ModelPorts | undefined) {
-    this.#owner = owner;
+  constructor({ owner, now, tokensPerDay }: ChatRun, ports: ModelPorts | undefined) {
+    this.#run = { owner, now, tokensPerDay };
     this.#ports = ports;
     this.#leftMs = ports?.runMs ?? 0;
   }
 
-  /** The model that would be asked; null when there is none. */
-  async status(): Promise<{ model: string } | null> {
-    const server = await this.#ports?.serverOf(this.#owner.accountId);
-    return server ? { model: server.model } : null;
+  /** The model that would be asked, and the tokens that are left for today (null for any number); null without a model. */
+  async status(): Promise<{ model: string; tokens_left: number | null } | null> {
+    const server = await this.#ports?.serverOf(this.#run.owner.accountId);
+    return server ? { model: server.model, tokens_left: await this.#tokensLeft() } : null;
+  }
+
+  async #tokensLeft(): Promise<number | null> {
+    const { owner, now, tokensPerDay } = this.#run;
+    if (tokensPerDay === null) return null;
+    const spent = (await this.#ports?.spentToday?.(owner, now)) ?? 0;
+    return Math.max(0, tokensPerDay - spent - this.#spent);
   }
 
   /** Asks the model. Rejects with a DoorError. */
   async chat(input: unknown, signal: AbortSignal): Promise<ChatAnswer> {
-    const server = await this.#ports?.serverOf(this.#owner.accountId);
+    const server = await this.#ports?.serverOf(this.#run.owner.accountId);
     if (!this.#ports || !server) {
       this.#ports?.missed?.(input);
       throw new UnavailableError('llm');
     }
     const { temperature = defaultTemperature, max_tokens: wanted, ...question } = readQuestion(input);
+    if ((await this.#tokensLeft()) === 0) throw new DoorError('budget', 'The tokens of the bot for today are used up');
     const { chat, maxTokens } = this.#ports;
     const startedAt = performance.now();
     const request = {
@@ -62,9 +82,13 @@ export class ChatDoor {
     } as const;
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.ceil(this.#leftMs)))]);
     try {
-      return await chat(server, request, inTime);
+      const answer = await chat(server, request, inTime);
+      this.#spent += answer.usage.prompt_tokens + answer.usage.completion_tokens;
+      this.health = null;
+      return answer;
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
+      this.health = error.message;
       throw new DoorError(error.code, error.message);
     } finally {
       this.#leftMs -= performance.now() - startedAt;

@@ -3,7 +3,8 @@ import type { HostCall, Permissions } from '../../sandbox/run.ts';
 import { fetchDoor, type SendRequest } from './fetch.ts';
 import { Redaction } from './redaction.ts';
 import type { StorageWrite } from '../../domain/bots/storage.ts';
-import { searchDoor, type FindPassages } from './search.ts';
+import { searchDoor, type KnowledgePorts } from './search.ts';
+import { settled, type BurstPorts } from './settled.ts';
 import { StorageDoor, type StorageOwner, type StorageReader } from './storage.ts';
 import { ChatDoor, type ModelPorts } from './chat.ts';
 import { UnavailableError } from './errors.ts';
@@ -20,7 +21,8 @@ export interface DoorPorts {
   storage?: StorageReader;
   send?: SendRequest;
   models?: ModelPorts;
-  search?: FindPassages;
+  knowledge?: KnowledgePorts;
+  burst?: BurstPorts;
 }
 
 /** The run that the doors are for. */
@@ -28,6 +30,10 @@ export interface DoorRun {
   owner: StorageOwner & { conversationId: number };
   permissions: Permissions;
   now: Date;
+  /** The customer's message that the run is for; null for another event. */
+  messageId: number | null;
+  /** The tokens that the bot may use on a day; null for any number. */
+  tokensPerDay: number | null;
   /** Whether the bot has a server that events can be forwarded to. */
   hasServer: boolean;
   /** The value of a secret of the bot; null when it has none of this name. */
@@ -41,6 +47,8 @@ export interface Doors {
   readonly writes: readonly StorageWrite[];
   /** Whether the run has asked to forward its event. */
   readonly forwards: boolean;
+  /** Why the bot cannot answer as it is meant to, for the operator; null when it can, undefined when nothing shows it. */
+  readonly health: string | null | undefined;
   /** Replaces the secrets that were used by their names. */
   redact<Value>(value: Value): Value;
 }
@@ -51,7 +59,9 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
   const redaction = new Redaction();
   const storage = new StorageDoor(run, ports.storage);
   const fetch = fetchDoor(run, ports.send, redaction);
-  const model = new ChatDoor(owner, ports.models);
+  const model = new ChatDoor(run, ports.models);
+  let knowledge: string | null | undefined;
+  const noted = (health: string | null) => (knowledge = health);
   let forwards = false;
   // The event is forwarded with the run's actions: a run that fails forwards nothing.
   const forward: Door = () => {
@@ -71,13 +81,21 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
       fetch,
       'llm.status': guarded('llm', () => model.status()),
       'llm.chat': guarded('llm', (input, _, signal) => model.chat(input, signal)),
-      'kb.search': guarded('kb', (input) => searchDoor(input, owner.accountId, ports.search)),
+      'kb.search': guarded('kb', (input) => searchDoor(input, { ...owner, noted }, ports.knowledge)),
+      settled: (_, __, signal) => whatElse(run, ports.burst, signal),
       forward: guarded('forward', run.hasServer ? forward : undefined),
     },
     writes: storage.writes,
     get forwards() {
       return forwards;
     },
+    get health() {
+      return model.health ?? (knowledge === undefined ? model.health : knowledge);
+    },
     redact: (value) => redaction.apply(value),
   };
+}
+
+function whatElse({ owner, messageId }: DoorRun, burst: BurstPorts | undefined, signal: AbortSignal) {
+  return messageId === null || !burst ? Promise.resolve([]) : settled(burst, { ...owner, messageId }, signal);
 }

@@ -31,16 +31,28 @@ const defaultLimit = 5;
 // A question; the rest of a long message tells more of other things.
 const maxQueryChars = 2000;
 
-/** `ctx.kb.search`. Rejects with a DoorError. */
+/** What is behind `ctx.kb`. */
+export interface KnowledgePorts {
+  find: FindPassages;
+  /** Whether there is any published article with these tags and languages. */
+  hasArticles?: (accountId: number, filter: Pick<Search, 'tags' | 'languages'>) => Promise<boolean>;
+}
+
+const nothingThere = 'The knowledge base has no published article that the bot may use';
+
+/** `ctx.kb.search`; `noted` is told whether there is anything to find. Rejects with a DoorError. */
 export async function searchDoor(
   input: unknown,
-  accountId: number,
-  find: FindPassages | undefined,
+  { accountId, noted }: { accountId: number; noted: (health: string | null) => void },
+  ports: KnowledgePorts | undefined,
 ): Promise<Passage[]> {
-  if (!find) throw new UnavailableError('kb');
+  if (!ports) throw new UnavailableError('kb');
   const [problem] = findProblems('runtime/search', input, 'The search');
   if (problem) throw new DoorError('bad_request', problem.message);
   const { query, limit = defaultLimit, tags = [], languages = [] } = input as Shape<'runtime/search'>;
   const cut = query.slice(0, maxQueryChars).toWellFormed().replaceAll('\0', ' ');
-  return find(accountId, { query: cut, limit, tags, languages });
+  const found = await ports.find(accountId, { query: cut, limit, tags, languages });
+  const isEmpty = found.length === 0 && (await ports.hasArticles?.(accountId, { tags, languages })) === false;
+  noted(isEmpty ? nothingThere : null);
+  return found;
 }

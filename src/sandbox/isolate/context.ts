@@ -142,6 +142,7 @@ function doorsOf(callHost: ContextPorts['callHost']): Fields {
     kb: freeze({
       search: (query: unknown, options?: unknown) => callHost('kb.search', { query, ...(options as Fields) }),
     }),
+    settled: () => callHost('settled'),
     forward: (options?: unknown) => callHost('forward', options),
   };
 }
