@@ -3,8 +3,8 @@ import type { Mutant } from './mutant.ts';
 export const api: readonly Mutant[] = [
   {
     file: 'src/api/accounts/agent-bot-records.ts',
-    text: 'record.system ? { ...record, outgoing_url: null, config: {}, secret_names: [] } : record',
-    replacement: 'record.system ? { ...record, outgoing_url: null, secret_names: [] } : record',
+    text: 'const hidden = { outgoing_url: null, config: {}, secret_names: [],',
+    replacement: 'const hidden = { outgoing_url: null, secret_names: [],',
     test: 'test/api/platform/platform-bots.test.ts',
     harm: "Every account reads the settings of the platform's bots.",
   },

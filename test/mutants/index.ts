@@ -13,6 +13,7 @@ import { http } from './http.ts';
 import { jobs } from './jobs.ts';
 import { lib } from './lib.ts';
 import { migrations } from './migrations.ts';
+import { models } from './models.ts';
 import { root } from './root.ts';
 import { runRecords } from './run-records.ts';
 import { runs } from './runs.ts';
@@ -35,6 +36,7 @@ export const mutants: readonly Mutant[] = [
   ...jobs,
   ...lib,
   ...runs,
+  ...models,
   ...runRecords,
   ...cli,
   ...testing,

@@ -14,7 +14,7 @@ describe('what AI bots use, and how they are', function () {
   let inbox: number;
 
   async function start(config: object): Promise<void> {
-    app = await TestApp.start({ config: { llmTimeoutMs: 500, ...config } });
+    app = await TestApp.start({ config: { llmTimeoutMs: 1000, ...config } });
     const content = 'Our shop is open on weekdays from 9 to 18.';
     await app.post('articles', { title: 'Opening hours', content, url: 'https://help.acme.example/hours' });
     inbox = (await app.post('inboxes', { name: 'Shop', channel: { type: 'api' } })).body.id;

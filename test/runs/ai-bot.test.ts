@@ -25,7 +25,7 @@ describe('bots of the kind ai', function () {
 
   before(async () => {
     server = await FakeModelServer.start();
-    app = await TestApp.start({ config: { llmTimeoutMs: 500, burstQuietMs: 0 } });
+    app = await TestApp.start({ config: { llmTimeoutMs: 1000, burstQuietMs: 0 } });
     for (const article of [hours, returns, { ...hours, url: null, title: 'Draft of opening hours', published: false }])
       expect((await app.post('articles', article)).status).to.equal(201);
     const created = await app.post('agent_bots', { kind: 'ai', name: 'Ada' });

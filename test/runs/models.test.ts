@@ -22,7 +22,7 @@ describe('language models of bots', function () {
         asks: { on: { message_created: asks }, permissions },
         looks: { on: { message_created: `ctx.note(JSON.stringify(await ctx.llm.status()))` }, permissions },
       },
-      { config: { llmTimeoutMs: 400, llmRunMs: 2000, llmMaxBytes: 65_536, llmMaxTokens: 500 } },
+      { config: { llmTimeoutMs: 1000, llmRunMs: 5000, llmMaxBytes: 65_536, llmMaxTokens: 500 } },
     );
     await setServer({ base_url: server.baseUrl, model: 'small', api_key: key });
   });
@@ -123,6 +123,20 @@ describe('language models of bots', function () {
     await setServer({ model: 'small' });
   });
 
+  it('are asked for the tokens of a day alone, whether the bot looks at its status or not', async () => {
+    await house.app.patch(`agent_bots/${house.botOf('asks')}`, { tokens_per_day: 150 });
+    await house.app.query('UPDATE bot_runs SET prompt_tokens = 0, completion_tokens = 0');
+    server.expect([], replies.text('Yes'));
+    expect((await noted('asks', question))?.content).to.equal('Yes');
+    expect((await noted('asks', question))?.content).to.equal('Yes');
+    expect((await noted('asks', question))?.code).to.equal('budget');
+    expect(server.questions).to.have.lengthOf(2);
+    await house.app.patch(`agent_bots/${house.botOf('asks')}`, { tokens_per_day: null });
+    await house.app.patch(`agent_bots/${house.botOf('looks')}`, { tokens_per_day: 70 });
+    expect(await noted('looks', '')).to.deep.equal({ model: 'small', tokens_left: 70 });
+    await house.app.patch(`agent_bots/${house.botOf('looks')}`, { tokens_per_day: null });
+  });
+
   it('are not asked what is no question', async () => {
     server.expect([]);
     for (const wrong of [{}, { messages: [] }, { messages: [{ role: 'tool', content: 'a' }] }, { ...question, n: 5 }])
@@ -131,7 +145,7 @@ describe('language models of bots', function () {
   });
 
   it('are told by their name, and unavailable where there is none', async () => {
-    expect(await noted('looks', '')).to.deep.equal({ model: 'small' });
+    expect(await noted('looks', '')).to.deep.equal({ model: 'small', tokens_left: null });
     await setServer(null);
     expect(await noted('looks', '')).to.equal(null);
     expect((await noted('asks', question))?.code).to.equal('unavailable');
