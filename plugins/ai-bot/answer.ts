@@ -53,7 +53,8 @@ export function settle({ text, citations }: Answer, passages: readonly Passage[]
   const said = removeLinks(passages ? renumber(text, cited) : text, hosts).trim();
   if (said === '') return invalid('an empty answer');
   const list = sources.map(({ title, url }, index) => `[${index + 1}] ${title}${url === null ? '' : `: ${url}`}`);
-  return { text: list.length === 0 ? said : `${said}\n\n${list.join('\n')}` };
+  const whole = list.length === 0 ? said : `${said}\n\n${list.join('\n')}`;
+  return whole.length > maxChars ? invalid(`${whole.length} characters with its sources`) : { text: whole };
 }
 
 // The numbers count the sources below the answer; those of no source go.

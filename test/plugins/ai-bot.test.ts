@@ -155,6 +155,7 @@ describe('the AI bot', () => {
       ['citations that are none', answered('Yes', 'first'), 'model_failed'],
       ['more than 3 calls', chat('', [good, good, good, good]), 'model_failed'],
       ['more than 20,000 characters', answered('x'.repeat(20_001)), 'model_failed'],
+      ['an answer that is too long with its sources', answered('x'.repeat(19_930), [1, 3]), 'model_failed'],
       ['an answer of links alone', answered('https://evil.example', [2]), 'model_failed'],
     ] as const) {
       it(what, () => expect(readAnswer(given, passages)).to.include({ cause }));

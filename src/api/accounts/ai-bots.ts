@@ -39,14 +39,15 @@ export function aiSettingsOf(body: Body, isAi: boolean): Record<string, unknown>
 /** The fields of AI bots in the record of a bot; all null on others, and where its settings are not shown. */
 export function presentAiFields(bot: Pick<AgentBot, 'pluginId' | 'config'> | null): Presented {
   if (!bot || !isAiBot(bot)) return Object.fromEntries(fields.map((field) => [field, null])) as unknown as Presented;
-  const { knowledge, ...config } = bot.config as Omit<Presented, 'knowledge'> & { knowledge: Scope };
+  // What a later version of the plugin has set is there from the next change on.
+  const { knowledge, ...config } = bot.config as Partial<Omit<Presented, 'knowledge'> & { knowledge: Scope }>;
   return {
-    system_prompt: config.system_prompt,
-    temperature: config.temperature,
-    max_exchanges: config.max_exchanges,
-    handoff_keywords: config.handoff_keywords,
-    handoff_message: config.handoff_message,
-    knowledge: knowledgeOf(knowledge),
+    system_prompt: config.system_prompt ?? null,
+    temperature: config.temperature ?? null,
+    max_exchanges: config.max_exchanges ?? null,
+    handoff_keywords: config.handoff_keywords ?? null,
+    handoff_message: config.handoff_message ?? null,
+    knowledge: knowledge ? knowledgeOf(knowledge) : null,
   };
 }
 
