@@ -473,6 +473,10 @@ disabled_reason: (string | null)
  */
 circuit: (Circuit | null)
 /**
+ * Whether somebody paused it: nothing is sent until it is resumed.
+ */
+paused: boolean
+/**
  * Whether it is there for every account, and not for accounts to change.
  */
 system: boolean
@@ -969,6 +973,10 @@ active: boolean
  */
 disabled_reason: (string | null)
 circuit: Circuit
+/**
+ * Whether somebody paused it: nothing is sent until it is resumed.
+ */
+paused: boolean
 inbox_id: NullableId
 })
 /**
@@ -1064,6 +1072,8 @@ export interface Schemas {
 "requests/conversation.toggle-status": ToggleStatus
 "requests/conversation.update": UpdateConversation
 "requests/delivery.list.query": ListDeliveriesQuery
+"requests/endpoint.recover": RecoverEndpoint
+"requests/endpoint.test": TestEndpoint
 "requests/event.list.query": ListEventsQuery
 "requests/event.stream.query": FollowEventsQuery
 "requests/inbox.create": CreateInbox
@@ -1109,6 +1119,7 @@ export interface Schemas {
 "resources/article-search": ArticleSearch
 "resources/article": Article
 "resources/bot-usage": BotUsage
+"resources/cancelled-deliveries": CancelledDeliveries
 "resources/contact-list": ContactList
 "resources/contact-note-list": ContactNoteList
 "resources/contact-note": ContactNote
@@ -1123,6 +1134,7 @@ export interface Schemas {
 "resources/delivery-list": DeliveryList
 "resources/delivery": Delivery
 "resources/empty": Empty
+"resources/endpoint-health": EndpointHealth
 "resources/error": Error
 "resources/event-list": EventList
 "resources/event": Event
@@ -1150,6 +1162,8 @@ export interface Schemas {
 "resources/plugin": Plugin
 "resources/profile-with-token": ProfileWithToken
 "resources/profile": Profile
+"resources/recovery-begun": RecoveryBegun
+"resources/recovery": Recovery
 "resources/run-list": RunList
 "resources/run-replay": ReplayedRun
 "resources/run": Run
@@ -1789,6 +1803,37 @@ cursor?: string
 [k: string]: unknown
 }
 /**
+ * Which deliveries are sent again.
+ */
+export interface RecoverEndpoint {
+/**
+ * Deliveries that were created at this moment or later.
+ */
+since: UnixTime
+/**
+ * Deliveries that were created before this moment; by default all until now.
+ */
+until?: UnixTime
+/**
+ * What is sent again: what was given up, what was cancelled, or by default both.
+ * 
+ * @minItems 1
+ * @maxItems 2
+ */
+states?: ("exhausted" | "cancelled")[]
+[k: string]: unknown
+}
+/**
+ * Which event to try the endpoint with.
+ */
+export interface TestEndpoint {
+/**
+ * Any event that such an endpoint can get; by default one that it is subscribed to.
+ */
+event?: string
+[k: string]: unknown
+}
+/**
  * Which events, and where to go on.
  */
 export interface ListEventsQuery {
@@ -2416,6 +2461,15 @@ handoffs: number
 }[]
 }
 /**
+ * What was cancelled at the caller's request.
+ */
+export interface CancelledDeliveries {
+/**
+ * How many deliveries were pending.
+ */
+count: number
+}
+/**
  * A page of contacts.
  */
 export interface ContactList {
@@ -2571,6 +2625,41 @@ next_cursor: (string | null)
  */
 export interface Empty {
 
+}
+/**
+ * How deliveries to the endpoint went lately, and what waits for it.
+ */
+export interface EndpointHealth {
+/**
+ * The attempts that the figures are made from: those of the newest 1,000 deliveries.
+ */
+attempts: number
+/**
+ * The part of them that succeeded; null where there are none.
+ */
+success_rate: (number | null)
+/**
+ * Half of the answers took at most so long.
+ */
+p50_ms: (number | null)
+/**
+ * Of twenty answers nineteen took at most so long.
+ */
+p95_ms: (number | null)
+/**
+ * Deliveries that wait or are tried again.
+ */
+pending: number
+/**
+ * When the oldest of them was created.
+ */
+oldest_pending_at: NullableUnixTime
+/**
+ * Failed attempts since the last success.
+ */
+consecutive_failures: number
+circuit: Circuit
+paused: boolean
 }
 /**
  * What every refused request is answered with.
@@ -2785,6 +2874,54 @@ signed_by: (string | null)
  * When it began to run last; null if it never did.
  */
 activated_at: NullableUnixTime
+created_at: UnixTime
+}
+/**
+ * A recovery that begins.
+ */
+export interface RecoveryBegun {
+id: Id
+/**
+ * How many deliveries are sent again.
+ */
+count: number
+}
+/**
+ * How far the deliveries got that are sent again.
+ */
+export interface Recovery {
+id: Id
+since: UnixTime
+until: UnixTime
+states: ("exhausted" | "cancelled")[]
+/**
+ * How many deliveries were to be sent again when it began.
+ */
+count: number
+/**
+ * `preparing`: they are being collected; `sending`; `done`: all have ended; `stopped`: the endpoint was switched off before all were collected.
+ */
+state: ("preparing" | "sending" | "done" | "stopped")
+/**
+ * Those that wait for their first attempt.
+ */
+pending: number
+/**
+ * Those that are tried again.
+ */
+failing: number
+/**
+ * Those that arrived.
+ */
+delivered: number
+/**
+ * Those that were given up again.
+ */
+exhausted: number
+/**
+ * Those that were cancelled meanwhile.
+ */
+cancelled: number
 created_at: UnixTime
 }
 /**

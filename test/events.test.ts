@@ -30,6 +30,7 @@ describe('what operations say', () => {
     const active = { subscriptions: forAccounts, active: true };
     scoped = { inboxId, webhookId: await world.home.maker.webhook({ ...active, inbox_id: inboxId }) };
     await world.other.maker.webhook({ subscriptions: forAccounts, active: true });
+    await world.app.events();
   });
 
   after(() => world.stop());

@@ -105,6 +105,21 @@ const table = `
   GET    webhooks/:id/deliveries                                  200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    agent_bots/:id/deliveries                                200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    deliveries                                               200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   deliveries/:id/resend                                    202  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks/:id/pause                                       200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks/:id/resume                                      200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks/:id/test                                        202  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks/:id/cancel_pending                              200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks/:id/recover                                     202  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    webhooks/:id/recover/:recovery_id                        200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agent_bots/:id/recover                                   202  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    agent_bots/:id/recover/:recovery_id                      200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    webhooks/:id/health                                      200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agent_bots/:id/pause                                     200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agent_bots/:id/resume                                    200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agent_bots/:id/test                                      202  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agent_bots/:id/cancel_pending                            200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    agent_bots/:id/health                                    200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    deliveries/:id                                           200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    events/stream                                            200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   events/ticket                                            201  201 201  201 403 403   404  404  404   401  401  401 401

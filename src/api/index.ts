@@ -5,6 +5,7 @@ import { agentRoutes } from './accounts/agents.ts';
 import { articleRoutes } from './accounts/articles.ts';
 import { contactRoutes } from './accounts/contacts.ts';
 import { conversationRoutes } from './accounts/conversations.ts';
+import { endpointRoutes } from './accounts/endpoint-verbs.ts';
 import { eventRoutes } from './accounts/events.ts';
 import { deliveryRoutes } from './accounts/deliveries.ts';
 import { healthRoutes } from './service/health.ts';
@@ -20,6 +21,7 @@ import { platformPluginRoutes } from './platform/plugins.ts';
 import { platformUserRoutes } from './platform/users.ts';
 import { pluginRoutes } from './accounts/plugins.ts';
 import { profileRoutes } from './accounts/profile.ts';
+import { recoveryRoutes } from './accounts/recoveries.ts';
 import { runRoutes } from './accounts/runs.ts';
 import { servingBotRoutes } from './accounts/serving-bots.ts';
 import { slaPolicyRoutes } from './accounts/sla-policies.ts';
@@ -49,6 +51,8 @@ export const routes: readonly Route[] = [
   ...eventRoutes,
   ...accountRoutes,
   ...deliveryRoutes,
+  ...endpointRoutes,
+  ...recoveryRoutes,
   ...profileRoutes,
   ...platformAccountRoutes,
   ...platformUserRoutes,

@@ -5,6 +5,7 @@ import { addServiceCommand } from './add-command.ts';
 import type { ListenOptions } from './listen.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { addArticleCommands } from './article-commands.ts';
+import { addDeliveryCommands } from './delivery-commands.ts';
 import { addPluginCommands } from './plugin-commands.ts';
 import { addAuthorCommands } from './plugin/author-commands.ts';
 import { addRunCommands } from './plugin/run-commands.ts';
@@ -64,6 +65,7 @@ function createProgram(): Command {
       await demo(serviceOf(options));
     });
   addArticleCommands(program.command('articles').description('import articles of the knowledge base'));
+  addDeliveryCommands(program);
   const plugin = program.command('plugin').description('write, install and watch plugins of bots');
   addAuthorCommands(plugin);
   addPluginCommands(plugin);

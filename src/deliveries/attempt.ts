@@ -11,6 +11,7 @@ import { giveToPeople, type GivingOptions } from './give-to-people.ts';
 import type { Learn } from './learning.ts';
 import type { Claimed } from './queue/claim.ts';
 import type { Finished } from './queue/finish.ts';
+import { endsOthers, settleResend } from './settle-resend.ts';
 
 /** A made attempt: the result to write, what it shows of the endpoint, and when the delivery is tried again. */
 export interface Attempted {
@@ -64,7 +65,8 @@ export function attempts(options: AttemptOptions, { call, learn }: WayOut): Deli
     const isAsKnown =
       !learn || (made.outcome === 'delivered' && standing.isProven === true && standing.circuit === 'closed');
     if (!isAsKnown) await learn(claimed, standing, made.outcome);
-    return { outcome: made.outcome, isAsKnown, ...resultOf(options, claimed, made) };
+    const ended = endsOthers(claimed, made) ? await settleResend(options, claimed, made) : made;
+    return { outcome: made.outcome, isAsKnown, ...resultOf(options, claimed, ended) };
   };
 }
 
@@ -84,7 +86,7 @@ async function endDefective(options: AttemptOptions, claimed: Claimed): Promise<
     outcome: 'skipped',
     detail: `${maxClaims} attempts left no result`,
   } as const;
-  if (claimed.endpoint.kind !== 'bot' || isHopeless(claimed)) return made;
+  if (claimed.endpoint.kind !== 'bot' || claimed.trigger !== 'live' || isHopeless(claimed)) return made;
   const note = `The bot left no result ${maxClaims} times (defect). Please take over.`;
   const { account, endpoint } = claimed;
   let quarantine: Quarantine | null = null;

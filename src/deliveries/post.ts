@@ -7,7 +7,7 @@ import { SecretUnreadableError, type SecretBox } from '../lib/secret-box.ts';
 import type { Made } from './attempt.ts';
 import { outcomeOf } from './core/circuit.ts';
 import type { calleeOf } from './core/refusal.ts';
-import { goneStatus, nextStep } from './core/retry.ts';
+import { goneStatus, nextStep, withoutRetry } from './core/retry.ts';
 import { messageIdOf, signatureHeaders, type SignatureHeaders } from './core/sign.ts';
 import { afterCall, afterMove, withoutAttempt, type CallMade, type Verdict } from './core/verdict.ts';
 import type { Claimed } from './queue/claim.ts';
@@ -36,6 +36,7 @@ export async function post(claimed: Claimed, callee: ReturnType<typeof calleeOf>
     'user-agent': 'Switchboard',
     ...sign(claimed, startedAt, { secret, secretBox: ports.secretBox }),
     'webhook-attempt': String(claimed.attempt),
+    ...(claimed.event.isTest ? { 'webhook-test': 'true' } : {}),
   };
   const result = await ports.outbound.post(callee.url, { headers: sent, body: claimed.body });
   const call = { result, made: { startedAt, sent } };
@@ -49,8 +50,10 @@ interface Call {
 
 function judge(claimed: Claimed, { result, made }: Call, { clock, random }: PostOptions) {
   const attempt = { kind: claimed.endpoint.kind, attempt: claimed.failures + 1, result, now: clock.now(), random };
+  const step = nextStep(attempt);
   return {
-    verdict: afterCall(nextStep(attempt), result, made),
+    // Whoever tries an endpoint waits for the answer.
+    verdict: afterCall(claimed.trigger === 'test' ? withoutRetry(step) : step, result, made),
     outcome: outcomeOf(result),
     detail: result.errorDetail,
     isSettled: false,

@@ -19,7 +19,8 @@ type Options = AttemptOptions & LearningOptions & PostOptions;
 export function toBotServer(options: Options): Deliver {
   const call = async (claimed: Claimed, standing: DueEndpoint): Promise<Made> => {
     const unmade = { isSettled: false, outcome: 'skipped', detail: null } as const;
-    const silence = await silenceNow(options, claimed);
+    // Somebody wants the bot's server to get it; whatever the bot does about it is judged when it does.
+    const silence = claimed.trigger === 'live' ? await silenceNow(options, claimed) : null;
     if (silence !== null) return { ...unmade, verdict: withoutAttempt('cancelled', silence) };
     const reason = whyGivenUp(claimed.endpoint, standing);
     if (reason !== null) {
@@ -38,7 +39,8 @@ export function toBotServer(options: Options): Deliver {
 }
 
 // Whether somebody may wait for what the bot says to the event. A bot that misses the others can still answer the next one.
-function isAwaited({ event: { name } }: Claimed): boolean {
+function isAwaited({ trigger, event: { name } }: Claimed): boolean {
+  if (trigger !== 'live') return false;
   return name.startsWith('message_') || name === 'webwidget_triggered';
 }
 

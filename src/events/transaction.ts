@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database, RunFigures } from '../postgres/database.ts';
+import type { Database, RunFigures, TouchedEndpoint } from '../postgres/database.ts';
 import type { Executor } from '../postgres/sql.ts';
 import type { ConversationDraft, RowChoice } from '../records/locked-conversations.ts';
 import type { Conversation, Named } from '../records/conversation.ts';
@@ -202,6 +202,13 @@ export class Transaction extends OuterTransaction {
   /** Announces a recorded run, after the commit, to who counts them. */
   announceRun(run: RunFigures): void {
     this.afterCommit(() => this.unit.database.announce('run', run));
+  }
+
+  /** Announces to the engines, after the commit, that something may be due at the endpoint, live or asked for. */
+  announceDue({ kind, id }: Pick<TouchedEndpoint, 'kind' | 'id'>): void {
+    const endpoint = { kind, id, accountId: this.account.id };
+    const deliveries = [endpoint, { ...endpoint, isSide: true }];
+    this.afterCommit(() => this.unit.database.announce('committed', { events: false, deliveries }));
   }
 
   /** Announces to the alarm clock, after the commit, when a bot wants to be called. */

@@ -29,6 +29,8 @@ const AgentBotSchema = defineEntity({
     failingSince: p.datetime().nullable(),
     circuitTrips: p.integer().default(0),
     circuitProbeAt: p.datetime().nullable(),
+    pausedAt: p.datetime().nullable(),
+    resumedAt: p.datetime().nullable(),
     failedRuns: p.integer().default(0),
     failedAccountId: p.bigint('number').nullable(),
     quarantines: p.integer().default(0),

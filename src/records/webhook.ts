@@ -21,6 +21,8 @@ const WebhookSchema = defineEntity({
     failingSince: p.datetime().nullable(),
     circuitTrips: p.integer().default(0),
     circuitProbeAt: p.datetime().nullable(),
+    pausedAt: p.datetime().nullable(),
+    resumedAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p.datetime().defaultRaw('now()'),
   },

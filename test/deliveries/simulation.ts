@@ -173,7 +173,11 @@ export class Simulation {
     const disabledReason = kind === 'bot' && this.#isOff ? 'It has failed for days' : null;
     const reason = kind === 'bot' ? whyGivenUp({ disabledReason }, standing) : null;
     if (reason) return unmade(withoutAttempt('exhausted', reason));
-    const callee = calleeOf({ url: kind === 'webhook' && this.#isOff ? null : 'https://x.test', sealedSecret: 's' });
+    const callee = calleeOf({
+      url: kind === 'webhook' && this.#isOff ? null : 'https://x.test',
+      sealedSecret: 's',
+      cancelReason: null,
+    });
     if (typeof callee === 'string') return unmade(withoutAttempt('cancelled', callee));
     const happening = this.#draw(this.#script.happenings);
     if (happening === 'lost') return null;

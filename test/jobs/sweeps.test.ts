@@ -185,7 +185,7 @@ describe('retention', () => {
   after(() => app.stop());
 
   /** An event with a delivery for each state, each on a lane of its own; answers its id. */
-  async function event(ageDays: number, states: readonly string[] = []): Promise<number> {
+  async function event(ageDays: number, states: readonly string[] = [], endedDays = ageDays): Promise<number> {
     const [row] = await app.query<{ id: number }>(
       `INSERT INTO events (account_id, name, contact_id, account_payload, created_at)
        VALUES (1, 'contact_updated', $2, '{}', now() - make_interval(days => $1)) RETURNING id`,
@@ -197,10 +197,11 @@ describe('retention', () => {
        lane AS (INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
          SELECT 1, 'webhook', n, 'contact', $1, CASE state WHEN 'pending' THEN now() + interval '1 day' END FROM wanted
          RETURNING id, endpoint_id)
-       INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id, state)
-       SELECT 1, $1, lane.id, 'webhook', lane.endpoint_id, wanted.state
+       INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id, state, finished_at)
+       SELECT 1, $1, lane.id, 'webhook', lane.endpoint_id, wanted.state,
+         CASE WHEN state <> 'pending' THEN now() - make_interval(days => $3) END
        FROM lane JOIN wanted ON wanted.n = lane.endpoint_id`,
-      [id, states],
+      [id, states, endedDays],
     );
     await app.query(
       `INSERT INTO attempts (account_id, delivery_id, number, outcome)
@@ -231,6 +232,25 @@ describe('retention', () => {
     expect(await idsOf('lanes', 'subject_id')).to.deep.equal(kept);
     expect(await app.query('SELECT FROM lanes')).to.have.lengthOf(5);
     expect(await deleteOldEvents(app.app.database, 30)).to.equal(0);
+  });
+
+  it('counts from the end of the last delivery, with a recovery that has none left', async () => {
+    const kept = [await event(40, ['delivered', 'exhausted'], 29), await event(50, ['cancelled'], 1)];
+    const gone = await event(60, ['exhausted'], 31);
+    await app.query(
+      `INSERT INTO recoveries (account_id, endpoint_kind, endpoint_id, since, until, states, count, phase, created_at)
+       SELECT 1, 'webhook', g, now(), now(), '{exhausted}', 1, 'send', now() - make_interval(days => 20 + 20 * g)
+       FROM generate_series(0, 2) g`,
+    );
+    const [, old] = await idsOf('recoveries');
+    await app.query('UPDATE deliveries SET recovery_id = $1 WHERE event_id = $2', [old, kept[0]]);
+    expect(await deleteOldEvents(app.app.database, 30)).to.equal(1);
+    expect(await idsOf('events'))
+      .to.deep.equal(kept)
+      .and.not.include(gone);
+    expect(await idsOf('recoveries'))
+      .to.have.length(2)
+      .and.include(old);
   });
 
   it('deletes the records of runs with their events, and keeps those of young ones', async () => {

@@ -18,6 +18,17 @@ const newAgent = async ({ maker }: Tenant) => (await maker.agent()).id;
 const newInvitee = async ({ maker }: Tenant) => (await maker.invitee()).id;
 const newLabel = async ({ maker }: Tenant) => (await maker.label()).id;
 const newWebhook = ({ maker }: Tenant) => maker.webhook();
+const newActiveWebhook = ({ maker }: Tenant) => maker.webhook({ active: true, subscriptions: ['sla_breached'] });
+// The world's own webhook is off.
+const resendable: Prepare = async ({ maker, conversation }) => {
+  const webhook = await maker.webhook({ active: true, subscriptions: ['sla_breached'] });
+  return { at: { id: await maker.delivery(conversation, webhook) } };
+};
+const recovering: Prepare = ({ webhook, recovery }) => ({ at: { id: webhook, recovery_id: recovery } });
+const recoveringBot: Prepare = async ({ maker, bot }) => {
+  const { id } = await maker.call('POST', `agent_bots/${bot.id}/recover`, { since: 1_700_000_000 });
+  return { at: { id: bot.id, recovery_id: id } };
+};
 const renamed = ({ maker }: Tenant) => ({ name: maker.text('renamed') });
 const user = ({ outsider }: Tenant) => ({ user_ids: [outsider.id] });
 const presentInbox: Prepare = ({ inbox }) => ({ at: { id: inbox } });
@@ -102,6 +113,21 @@ export const accountOperations: Record<string, Prepare> = {
   'GET agent_bots/:id/deliveries': ({ bot }) => ({ at: { id: bot.id } }),
   'GET deliveries': nothing,
   'GET deliveries/:id': ({ delivery }) => ({ at: { id: delivery } }),
+  'POST deliveries/:id/resend': resendable,
+  'POST webhooks/:id/pause': on(newWebhook),
+  'POST webhooks/:id/resume': on(newWebhook),
+  'POST webhooks/:id/test': on(newActiveWebhook, () => ({ event: 'contact_created' })),
+  'POST webhooks/:id/cancel_pending': on(newWebhook),
+  'POST webhooks/:id/recover': on(newActiveWebhook, () => ({ since: 1_700_000_000 })),
+  'GET webhooks/:id/recover/:recovery_id': recovering,
+  'POST agent_bots/:id/recover': on(newBot, () => ({ since: 1_700_000_000 })),
+  'GET agent_bots/:id/recover/:recovery_id': recoveringBot,
+  'GET webhooks/:id/health': ({ webhook }) => ({ at: { id: webhook } }),
+  'POST agent_bots/:id/pause': on(newBot),
+  'POST agent_bots/:id/resume': on(newBot),
+  'POST agent_bots/:id/test': on(newBot, () => ({ event: 'message_created' })),
+  'POST agent_bots/:id/cancel_pending': on(newBot),
+  'GET agent_bots/:id/health': ({ bot }) => ({ at: { id: bot.id } }),
   'POST webhooks/:id/rotate_secret': on(newWebhook),
   'DELETE webhooks/:id': on(newWebhook),
 

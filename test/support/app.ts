@@ -143,9 +143,11 @@ export class TestApp {
     return sql<Row>(this.app.database.em(), text, parameters);
   }
 
-  /** The events recorded since the last call. */
+  /** The events recorded since the last call, without the samples of tests, which have not happened. */
   async events(): Promise<EventRow[]> {
-    const rows = await this.query<EventRow>('SELECT * FROM events WHERE id > $1 ORDER BY id', [this.#lastEvent]);
+    const rows = await this.query<EventRow>('SELECT * FROM events WHERE id > $1 AND NOT is_test ORDER BY id', [
+      this.#lastEvent,
+    ]);
     this.#lastEvent = rows.at(-1)?.id ?? this.#lastEvent;
     return rows;
   }

@@ -78,6 +78,7 @@ const records: Record<string, (tenant: Tenant) => number> = {
   inboxes: ({ inbox }) => inbox,
   labels: ({ label }) => label.id,
   messages: ({ message }) => message,
+  recover: ({ recovery }) => recovery,
   runs: ({ run }) => run,
   teams: ({ team }) => team,
   webhooks: ({ webhook }) => webhook,

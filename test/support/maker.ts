@@ -139,6 +139,16 @@ export class Maker {
     return delivery!.id;
   }
 
+  /** A recovery of the webhook's deliveries, which has done nothing yet. */
+  async recovery(webhookId: number): Promise<number> {
+    const [recovery] = await this.app.query<{ id: number }>(
+      `INSERT INTO recoveries (account_id, endpoint_kind, endpoint_id, since, until, states, count, phase)
+       VALUES ($1, 'webhook', $2, now() - interval '1 day', now(), '{exhausted}', 1, 'send') RETURNING id`,
+      [this.accountId, webhookId],
+    );
+    return recovery!.id;
+  }
+
   agent(role: 'administrator' | 'agent' = 'agent'): Promise<User> {
     return addPerson(this.app, { name: this.text('agent'), role, accountId: this.accountId });
   }

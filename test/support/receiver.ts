@@ -8,6 +8,7 @@ import {
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
 import type { Certificate } from '../outbound/certificate.ts';
 
 /** A received POST. */
@@ -76,11 +77,13 @@ export class Receiver {
   }
 }
 
-/** Throws unless the post has a valid Standard Webhooks signature by the secret. */
+/** Throws unless the post has a valid Standard Webhooks signature by the secret, in the eyes of two libraries. */
 export function verify(secret: string, { headers, text }: Received): void {
-  new Webhook(secret).verify(text, {
+  const signed = {
     'webhook-id': String(headers['webhook-id']),
     'webhook-timestamp': String(headers['webhook-timestamp']),
     'webhook-signature': String(headers['webhook-signature']),
-  });
+  };
+  new Webhook(secret).verify(text, signed);
+  new SvixWebhook(secret).verify(text, signed);
 }

@@ -50,6 +50,8 @@ export interface Tenant {
   message: number;
   /** A run of the bot on that message. */
   run: number;
+  /** A recovery of the webhook's deliveries. */
+  recovery: number;
   /** The delivery of that message to the webhook, which ended without success. */
   delivery: number;
   label: { id: number; title: string };
@@ -93,6 +95,7 @@ const steps: Step[] = [
   async ({ maker, conversation }) => ({ message: await maker.message(conversation) }),
   async ({ maker, conversation, bot }) => ({ run: await maker.run(conversation, bot) }),
   async ({ maker, conversation, webhook }) => ({ delivery: await maker.delivery(conversation, webhook) }),
+  async ({ maker, webhook }) => ({ recovery: await maker.recovery(webhook) }),
   async ({ maker, widget }) => ({ guest: await maker.visitor(widget.id) }),
   async ({ maker, widget, guest }) => {
     await maker.message(await maker.conversation(widget.id, { contact_id: guest.contactId }));

@@ -36,6 +36,7 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
     events: bot.events,
     hear_own: bot.hearsOwn,
     disabled_reason: disabledReasonOf(bot),
+    paused: Boolean(bot.pausedAt),
     system: (bot.accountId ?? null) === null,
     quarantine: presentQuarantine(bot),
     secret_names: Object.keys(bot.secrets).sort(),

@@ -9,10 +9,12 @@ import {
 } from '../../domain/bots/bots.ts';
 import { releaseBot } from '../../domain/bots/quarantine.ts';
 import { deleteAgentBot } from '../../domain/bots/removal.ts';
+import { pause, resume } from '../../domain/endpoints/asked.ts';
 import { doors } from '../../http/route/doors.ts';
 import { presentPage } from '../page.ts';
 import { newWebhookSecret } from '../../lib/secret-box.ts';
 import { newToken } from '../../lib/tokens.ts';
+import { pauseDescription, resumeDescription } from './endpoint-verbs.ts';
 import { checkOutgoingUrl, draftBot, presentAgentBot, readChanges, releaseDescription } from './agent-bot-records.ts';
 
 const base = '/api/v1/accounts/:account_id/agent_bots';
@@ -90,6 +92,18 @@ export const agentBotRoutes = [
     ['POST', `${base}/:id/release`, 'Release an agent bot from quarantine'],
     { reply: 'resources/agent-bot', role: 'administrator', description: releaseDescription },
     async ({ params, transact }) => presentAgentBot(await transact((tx) => releaseBot(tx, params.id))),
+  ),
+  doors.account(
+    ['POST', `${base}/:id/pause`, 'Pause an agent bot'],
+    { reply: 'resources/agent-bot', role: 'administrator', description: pauseDescription },
+    async ({ params: { id }, transact }) =>
+      presentAgentBot(await transact((tx) => pause(tx, { kind: 'bot' as const, id }))),
+  ),
+  doors.account(
+    ['POST', `${base}/:id/resume`, 'Resume an agent bot'],
+    { reply: 'resources/agent-bot', role: 'administrator', description: resumeDescription },
+    async ({ params: { id }, transact }) =>
+      presentAgentBot(await transact((tx) => resume(tx, { kind: 'bot' as const, id }))),
   ),
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete an agent bot'],

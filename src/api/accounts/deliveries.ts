@@ -1,4 +1,5 @@
 import { readAgentBot } from '../../domain/bots/bots.ts';
+import { resend } from '../../domain/endpoints/asked.ts';
 import { readWebhook } from '../../domain/webhooks.ts';
 import { findDelivery } from '../../deliveries/queue/attempts.ts';
 import { knowsConversation, listDeliveries, type LogFilter } from '../../deliveries/queue/log.ts';
@@ -11,6 +12,7 @@ import type { Executor } from '../../postgres/sql.ts';
 import type { Shape } from '../../schemas.ts';
 import { presentStretch, readCursor } from '../cursor.ts';
 import { presentDelivery, presentDetail } from './delivery-records.ts';
+import { presentLogged } from './endpoint-verbs.ts';
 
 const base = '/api/v1/accounts/:account_id';
 const list = {
@@ -47,6 +49,19 @@ export const deliveryRoutes = [
       if (!delivery) throw notFound('Delivery');
       return presentDetail(delivery);
     },
+  ),
+  doors.account(
+    ['POST', `${base}/deliveries/:id/resend`, 'Resend a delivery'],
+    {
+      reply: 'resources/delivery',
+      role: 'administrator',
+      status: 202,
+      errors: [409],
+      description:
+        'Makes a new delivery of the same event with the same `webhook-id`, at once and out of order; it holds no other back. When it arrives, a pending original ends as delivered. Refused (409) while an attempt is running, and to an endpoint that is switched off or deleted.',
+    },
+    async ({ em, account, params, transact }) =>
+      presentLogged(em, account.id, await transact((tx) => resend(tx, params.id))),
   ),
 ];
 

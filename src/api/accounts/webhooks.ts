@@ -6,6 +6,7 @@ import {
   rotateWebhookSecret,
   updateWebhook,
 } from '../../domain/webhooks.ts';
+import { pause, resume } from '../../domain/endpoints/asked.ts';
 import type { Webhook } from '../../records/webhook.ts';
 import { invalid } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
@@ -16,6 +17,7 @@ import { newWebhookSecret } from '../../lib/secret-box.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 import { presentCircuit } from './circuit.ts';
+import { pauseDescription, resumeDescription } from './endpoint-verbs.ts';
 
 const base = '/api/v1/accounts/:account_id/webhooks';
 
@@ -29,6 +31,7 @@ function presentWebhook(webhook: Webhook): Shape<'resources/webhook'> {
     active: webhook.active,
     disabled_reason: webhook.disabledReason ?? null,
     circuit: presentCircuit(webhook),
+    paused: Boolean(webhook.pausedAt),
     inbox_id: webhook.inboxId ?? null,
     created_at: unixSeconds(webhook.createdAt),
     updated_at: unixSeconds(webhook.updatedAt),
@@ -99,6 +102,18 @@ export const webhookRoutes = [
       const sealed = services.secretBox.seal(secret);
       return { ...presentWebhook(await transact((tx) => rotateWebhookSecret(tx, params.id, sealed))), secret };
     },
+  ),
+  doors.account(
+    ['POST', `${base}/:id/pause`, 'Pause a webhook'],
+    { reply: 'resources/webhook', role: 'administrator', description: pauseDescription },
+    async ({ params: { id }, transact }) =>
+      presentWebhook(await transact((tx) => pause(tx, { kind: 'webhook' as const, id }))),
+  ),
+  doors.account(
+    ['POST', `${base}/:id/resume`, 'Resume a webhook'],
+    { reply: 'resources/webhook', role: 'administrator', description: resumeDescription },
+    async ({ params: { id }, transact }) =>
+      presentWebhook(await transact((tx) => resume(tx, { kind: 'webhook' as const, id }))),
   ),
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete a webhook'],

@@ -1,9 +1,13 @@
 import type { DueEndpoint } from './slots.ts';
 
+/** Why deliveries are cancelled: the endpoint is switched off or deleted, or somebody wanted its deliveries cancelled. */
+export type CancelReason = 'endpoint_disabled' | 'endpoint_gone' | 'cancelled_on_request';
+
 /** What is known of an endpoint at the claim. */
 interface Known {
   url: string | null;
   sealedSecret: string | null;
+  cancelReason: CancelReason | null;
   disabledReason: string | null;
 }
 
@@ -11,7 +15,9 @@ interface Known {
 export function calleeOf({
   url,
   sealedSecret,
-}: Pick<Known, 'url' | 'sealedSecret'>): { url: string; sealedSecret: string } | 'endpoint_gone' | 'endpoint_disabled' {
+  cancelReason,
+}: Omit<Known, 'disabledReason'>): { url: string; sealedSecret: string } | CancelReason {
+  if (cancelReason !== null) return cancelReason;
   if (sealedSecret === null) return 'endpoint_gone';
   return url === null ? 'endpoint_disabled' : { url, sealedSecret };
 }

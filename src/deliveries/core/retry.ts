@@ -59,6 +59,11 @@ export const goneStatus = 410;
 const wholeSeconds = /^\d{1,10}$/;
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
+/** What follows an attempt of a delivery that is tried once only. Pure. */
+export function withoutRetry(step: NextStep): NextStep {
+  return step.step === 'retry' ? { step: 'exhausted', reason: 'attempts_used_up' } : step;
+}
+
 /**
  * Decides what follows an attempt. Pure. The wait is the longest of the schedule, a Retry-After, and (account webhooks
  * only) 60 s after a timeout, 429, 502, 503 or 504; then 0 to 20 % are added, so that it is never shorter.

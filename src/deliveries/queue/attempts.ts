@@ -57,6 +57,16 @@ const attemptStatement = `
 
 const unknownTimes: OutboundTimes = { dns: null, connect: null, tls: null, firstByte: null };
 
+const loggedStatement = `
+  SELECT ${logColumns} FROM deliveries d JOIN events e ON e.account_id = d.account_id AND e.id = d.event_id
+  WHERE d.account_id = $1 AND d.id = $2`;
+
+/** A delivery of the account; null when there is none. */
+export async function findLogged(executor: Executor, accountId: number, id: number): Promise<LoggedDelivery | null> {
+  const [row] = await sql<LogRow>(executor, loggedStatement, [accountId, id]);
+  return row ? toLogged(row) : null;
+}
+
 /** A delivery of the account with all its attempts; null when there is none. */
 export async function findDelivery(executor: Executor, accountId: number, id: number): Promise<DeliveryDetail | null> {
   const [row] = await sql<LogRow & { body: string }>(executor, statement, [accountId, id]);

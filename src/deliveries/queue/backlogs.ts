@@ -1,11 +1,9 @@
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import type { Endpoint } from '../core/endpoint.ts';
+import type { CancelReason } from '../core/refusal.ts';
 import { anySide } from './side.ts';
 import { wakeLanes } from './wake.ts';
-
-/** Why deliveries are cancelled: the endpoint is switched off, or deleted. */
-type CancelReason = 'endpoint_disabled' | 'endpoint_gone';
 
 // Deliveries and lanes that one transaction changes, so that it neither lasts nor locks for long.
 const batch = 1000;
@@ -110,6 +108,16 @@ export async function cancelBacklog(
   reason: CancelReason,
 ): Promise<void> {
   await begin(em, await sql<{ id: number }>(em, noteCancelStatement, [account.id, kind, id, reason]));
+}
+
+const countStatement = `
+  SELECT count(*) AS count FROM lanes l JOIN deliveries d ON d.lane_id = l.id AND d.state = 'pending'
+  WHERE l.account_id = $1 AND l.endpoint_kind = $2 AND l.${anySide} AND l.endpoint_id = $3 AND l.due_at IS NOT NULL`;
+
+/** How many deliveries of the account wait for the endpoint, those in progress included. */
+export async function countPending(executor: Executor, accountId: number, { kind, id }: Endpoint): Promise<number> {
+  const [row] = await sql<{ count: number }>(executor, countStatement, [accountId, kind, id]);
+  return row?.count ?? 0;
 }
 
 /**

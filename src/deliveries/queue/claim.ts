@@ -2,6 +2,7 @@ import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { keyOf, type DueLanes, type EndpointKind, type EndpointOfAccount } from '../core/endpoint.ts';
 import { botPatienceSeconds } from '../core/retry.ts';
+import type { CancelReason } from '../core/refusal.ts';
 import type { Share } from '../core/slots.ts';
 import type { Trigger } from '../core/trigger.ts';
 import { isNotHeldBack } from './hold.ts';
@@ -33,6 +34,8 @@ export interface Claimed {
     sealedSecret: string | null;
     /** The previous secret, while both sign. */
     previousSealedSecret: string | null;
+    /** Why this delivery is to be cancelled instead of sent; null for all others. */
+    cancelReason: CancelReason | null;
     /** Why the service calls a bot's server no more; null for all others. */
     disabledReason: string | null;
     /** Whether the last attempt succeeded; null for plugin bots. */
@@ -85,6 +88,7 @@ export interface HeadRow {
   url: string | null;
   secret: string | null;
   previous_secret: string | null;
+  cancel_reason: CancelReason | null;
   disabled_reason: string | null;
   is_proven: boolean | null;
   beside: unknown;
@@ -130,6 +134,7 @@ const readColumns = [
   'secret',
   'previous_secret',
   'disabled_reason',
+  'cancel_reason',
   'runs',
   'is_proven',
   'beside',
@@ -146,16 +151,19 @@ export const takenRows = (beside = 'NULL::json'): string => `${headColumns.join(
       (CASE d.endpoint_kind WHEN 'bot' THEN e.bot_payload ELSE e.account_payload END)::text AS body
     FROM events e WHERE e.id = d.event_id AND e.account_id + 0 = d.account_id) e
   LEFT JOIN LATERAL (
-    SELECT CASE WHEN w.active AND d.id > coalesce((SELECT t.through FROM backlog_tasks t WHERE t.account_id = d.account_id
-        AND t.endpoint_kind = 'webhook' AND t.endpoint_id = d.endpoint_id AND t.task = 'cancel'), 0) THEN w.url END AS url,
-      w.secret, CASE WHEN w.previous_secret_expires_at > now() THEN w.previous_secret END AS previous_secret,
+    SELECT CASE WHEN w.active THEN w.url END AS url, w.secret,
+      CASE WHEN w.previous_secret_expires_at > now() THEN w.previous_secret END AS previous_secret,
       NULL AS disabled_reason, false AS runs,
       w.is_proven, NULL::json AS beside
     FROM webhooks w WHERE d.endpoint_kind = 'webhook' AND w.account_id = d.account_id AND w.id = d.endpoint_id
     UNION ALL
     SELECT p.outgoing_url, p.secret, CASE WHEN p.previous_secret_expires_at > now() THEN p.previous_secret END,
       p.disabled_reason, p.kind = 'plugin' AND NOT d.forwarded, CASE p.kind WHEN 'webhook' THEN p.is_proven END, ${beside}
-    FROM agent_bots p WHERE d.endpoint_kind = 'bot' AND p.id = d.endpoint_id) endpoint ON true`;
+    FROM agent_bots p WHERE d.endpoint_kind = 'bot' AND p.id = d.endpoint_id) endpoint ON true
+  LEFT JOIN LATERAL (
+    SELECT t.reason AS cancel_reason FROM backlog_tasks t WHERE t.account_id = d.account_id
+      AND t.endpoint_kind = d.endpoint_kind AND t.endpoint_id = d.endpoint_id AND t.task = 'cancel' AND t.through >= d.id
+  ) cancellation ON true`;
 
 /** How many lanes of each endpoint were leased, by its key. */
 export function countLanes({ heads, idle }: Claim): Map<string, number> {
@@ -225,8 +233,8 @@ function textOf({ kind, isSide }: DueLanes, beside?: string): string {
         AND l.endpoint_id = share.endpoint_id AND l.account_id = share.account_id
         AND l.due_at <= now() - make_interval(secs => share.due_for)
       ORDER BY l.due_at LIMIT share.wanted FOR UPDATE SKIP LOCKED) due
-    WHERE (share.circuit <> 'closed'
-        OR NOT EXISTS (SELECT FROM ${table} e WHERE e.id = share.endpoint_id AND e.circuit_probe_at IS NOT NULL))
+    WHERE NOT EXISTS (SELECT FROM ${table} e WHERE e.id = share.endpoint_id
+        AND (e.paused_at IS NOT NULL OR share.circuit = 'closed' AND e.circuit_probe_at IS NOT NULL))
       AND due.version = (SELECT seen.ctid FROM lanes seen WHERE seen.id = due.id)
   ), leased AS (
     UPDATE lanes SET lease_token = $6, due_at = now() + make_interval(
@@ -272,6 +280,7 @@ export function toClaimed(row: HeadRow, token: string): Claimed {
       url: row.url,
       sealedSecret: row.secret,
       previousSealedSecret: row.previous_secret,
+      cancelReason: row.cancel_reason,
       disabledReason: row.disabled_reason,
       isProven: row.is_proven,
     },

@@ -16,6 +16,10 @@ interface SurveyRow extends DueRow {
   next_in_ms: number | null;
 }
 
+// How long a bot's delivery waits before people get the conversation.
+const waitOf = (circuit: string): string =>
+  `CASE ${circuit} WHEN 'open' THEN interval '${botPatienceSeconds} seconds' ELSE interval '0' END`;
+
 interface Place {
   standing: string;
   patience: string | null;
@@ -28,17 +32,19 @@ const permitted = ({ standing, patience }: Place, isSide: string) => `
   FROM page p LEFT JOIN ${standing}
   CROSS JOIN LATERAL (SELECT CASE WHEN s.circuit_probe_at IS NULL THEN 'closed'
     WHEN s.circuit_probe_at <= now() THEN 'probe' ELSE 'open' END AS state) circuit
-  WHERE ${patience === null ? `circuit.state <> 'open' AND ` : ''} EXISTS (
+  WHERE s.paused_at IS NULL AND ${patience === null ? `circuit.state <> 'open'` : patience} AND EXISTS (
     SELECT FROM lanes l WHERE l.endpoint_kind = $1 AND l.is_side = ${isSide} AND l.endpoint_id = p.endpoint_id
-      AND l.account_id = p.account_id AND l.due_at <= now() ${patience ?? ''})`;
+      AND l.account_id = p.account_id AND l.due_at <= now() ${patience === null ? '' : `- ${waitOf('circuit.state')}`})`;
 
 const places: Record<EndpointKind, Place> = {
   webhook: { standing: 'webhooks s ON s.account_id = p.account_id AND s.id = p.endpoint_id', patience: null },
   // Bots without a server have no health of their own: a system bot's failures in one account must not count in another.
   bot: {
-    standing: `(SELECT id, circuit_probe_at, CASE WHEN outgoing_url IS NOT NULL THEN is_proven END AS is_proven FROM agent_bots) s
+    standing: `(SELECT id, circuit_probe_at, paused_at, resumed_at,
+        CASE WHEN outgoing_url IS NOT NULL THEN is_proven END AS is_proven FROM agent_bots) s
       ON s.id = p.endpoint_id`,
-    patience: `- CASE circuit.state WHEN 'open' THEN interval '${botPatienceSeconds} seconds' ELSE interval '0' END`,
+    // Nothing ages in a pause.
+    patience: `coalesce(s.resumed_at <= now() - ${waitOf('circuit.state')}, true)`,
   },
 };
 

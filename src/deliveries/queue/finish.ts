@@ -34,18 +34,19 @@ export function finishedWith(
 // some lanes, and `released` a condition for the others.
 const expressions = ({ going = '', released = '' } = {}): string => `
   finished AS (
-    UPDATE deliveries d SET state = r.state, lease_token = NULL, last_status = r.status, last_error = r.error_code,
+    UPDATE deliveries d SET lease_token = NULL, last_status = r.status, last_error = r.error_code,
       claims = 0, failures = d.failures + CASE r.state WHEN 'delivered' THEN 0 ELSE 1 END,
       next_attempt_at = now() + make_interval(secs => r.delay_ms / 1000.0),
-      finished_at = CASE WHEN r.state <> 'pending' THEN now() END
+      state = CASE WHEN d.is_answered THEN 'delivered' ELSE r.state END,
+      finished_at = CASE WHEN r.state <> 'pending' OR d.is_answered THEN now() END
     FROM free JOIN result r ON r.lane_id = free.id
     WHERE d.id = r.id AND d.lease_token = r.token AND d.state = 'pending'
-    RETURNING d.account_id, d.id, d.lane_id, d.event_id, d.attempt, d.failures, d.next_attempt_at, d.state, r.status,
-      r.error_code, r.duration_ms, r.response_body, r.wire, d.endpoint_kind, d.endpoint_id, r.token, r.goes_on
+    RETURNING d.account_id, d.id, d.lane_id, d.event_id, d.attempt, d.failures, d.next_attempt_at, d.state,
+      r.state AS outcome, r.status, r.error_code, r.duration_ms, r.response_body, r.wire, d.endpoint_kind, d.endpoint_id, r.token, r.goes_on
   ), logged AS (
     INSERT INTO attempts (account_id, delivery_id, number, outcome, status, error_code, duration_ms, response_body,
       wire)
-    SELECT account_id, id, attempt, CASE state WHEN 'delivered' THEN 'delivered' ELSE 'failed' END, status, error_code,
+    SELECT account_id, id, attempt, CASE outcome WHEN 'delivered' THEN 'delivered' ELSE 'failed' END, status, error_code,
       duration_ms, response_body, wire::json
     FROM finished
   ), ${going} released AS (
@@ -81,16 +82,16 @@ const answering = (none: string): string => `
 
 const finishStatement = prepared(`${freeOf}, ${expressions()} ${answering('')}`);
 
-// An endpoint whose circuit has opened gets its next delivery by a probe.
+// An endpoint whose circuit has opened gets its next delivery by a probe, and one that is paused gets none.
 const next = `
   head AS MATERIALIZED (
     SELECT d.id, d.attempt, d.lease_token AS left_behind, f.token, f.id AS finished_id
     FROM finished f CROSS JOIN LATERAL ${nextAfterDelivered('$11')} next
     CROSS JOIN LATERAL (
       SELECT * FROM deliveries d WHERE d.id = next.id AND d.state = 'pending' FOR NO KEY UPDATE SKIP LOCKED) d
-    WHERE f.goes_on AND f.state = 'delivered' AND CASE f.endpoint_kind
-      WHEN 'webhook' THEN (SELECT w.circuit_probe_at FROM webhooks w WHERE w.id = f.endpoint_id)
-      ELSE (SELECT b.circuit_probe_at FROM agent_bots b WHERE b.id = f.endpoint_id) END IS NULL
+    WHERE f.goes_on AND f.outcome = 'delivered' AND CASE f.endpoint_kind
+      WHEN 'webhook' THEN (SELECT coalesce(w.circuit_probe_at, w.paused_at) FROM webhooks w WHERE w.id = f.endpoint_id)
+      ELSE (SELECT coalesce(b.circuit_probe_at, b.paused_at) FROM agent_bots b WHERE b.id = f.endpoint_id) END IS NULL
   ), ${taking('finished_id')},`;
 const untaken = 'WHERE lane_id <> ALL (ARRAY(SELECT lane_id FROM taken))';
 const goOnStatement = prepared(`${freeOf}, ${expressions({ going: next, released: untaken })}

@@ -10,9 +10,12 @@ interface Page {
   limit: number;
 }
 
-// An event with a pending delivery is kept, whatever its age, and so is one that no reader of the feed can have seen.
+// An event with a pending delivery is kept, whatever its age, and so is one that no reader of the feed can have seen. Its age
+// counts from the end of its last delivery: what ended after days of attempts can be looked at, and recovered, as long as all
+// else.
 const deletableEvent = `e.created_at < now() - make_interval(days => $1) AND NOT EXISTS (
-  SELECT FROM deliveries d WHERE d.account_id = e.account_id AND d.event_id = e.id AND d.state = 'pending')
+  SELECT FROM deliveries d WHERE d.account_id = e.account_id AND d.event_id = e.id
+    AND (d.state = 'pending' OR d.finished_at >= now() - make_interval(days => $1)))
   AND NOT EXISTS (SELECT FROM unplaced_events u WHERE u.account_id = e.account_id AND u.event_id = e.id)`;
 const findEvents = `SELECT e.id FROM events e WHERE ${deletableEvent} AND e.id > $2 ORDER BY e.id LIMIT $3`;
 // The feed of each account learns how far it was deleted: a reader who is behind that has missed events.
@@ -47,7 +50,7 @@ export function isPendingForBot({
     AND d.endpoint_kind = 'bot' AND d.endpoint_id = ${botId} AND d.state = 'pending')`;
 }
 
-/** Events older than `days` without a pending delivery, in the order of their ids. */
+/** Events whose last delivery ended more than `days` ago, or that are so old without one, in the order of their ids. */
 export function findFinishedEvents(executor: Executor, days: number, { after, limit }: Page): Promise<Row[]> {
   return sql<Row>(executor, findEvents, [days, after, limit]);
 }

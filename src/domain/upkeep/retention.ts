@@ -6,6 +6,7 @@ import {
   findFinishedEvents,
   isPendingForBot,
 } from '../../deliveries/queue/prune.ts';
+import { deleteRecoveries, findOldRecoveries } from '../../deliveries/queue/recover.ts';
 import { sql } from '../../postgres/sql.ts';
 import { sweep } from './sweep.ts';
 
@@ -26,8 +27,8 @@ interface Deletion {
 }
 
 /**
- * Deletes events older than `days` with their deliveries, attempts and bot runs, and lanes that are then empty; events with
- * a pending delivery stay. Returns the number of events. A row that fails does not hold back the others.
+ * Deletes events older than `days` with their deliveries, attempts and bot runs, and lanes and recoveries that are then
+ * empty; events with a pending delivery stay, and those whose last delivery ended later. Returns the number of events. A row that fails does not hold back the others.
  */
 export async function deleteOldEvents(database: Database, days: number): Promise<number> {
   const deleted = await deleteAll(database, {
@@ -41,6 +42,12 @@ export async function deleteOldEvents(database: Database, days: number): Promise
     what: 'lane',
     find: (page) => findEmptyLanes(database.em(), page),
     remove: (ids) => deleteEmptyLanes(database.em(), ids),
+  });
+  await deleteAll(database, {
+    name: 'deleting old recoveries',
+    what: 'recovery',
+    find: (page) => findOldRecoveries(database.em(), days, page),
+    remove: (ids) => deleteRecoveries(database.em(), ids),
   });
   return deleted;
 }

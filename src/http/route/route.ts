@@ -13,8 +13,8 @@ export interface Contract {
   summary: string;
   /** More for the API's documentation. */
   description?: string;
-  /** 200 unless said otherwise. */
-  status?: 200 | 201;
+  /** 200 unless said otherwise; 202 where what was asked for follows the answer. */
+  status?: 200 | 201 | 202;
   /** On a GET that answers one record: the answer carries an entity tag. */
   record?: true;
   /** On a GET that answers a list by pages: the query has `page`, the answer links to the other pages. */

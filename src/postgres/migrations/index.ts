@@ -37,6 +37,8 @@ import { StreamTickets } from './20261122-stream-tickets.ts';
 import { MessageWrites } from './20261122-message-writes.ts';
 import { WebhookVersions } from './20261122-webhook-versions.ts';
 import { StorageTotals } from './20261122-storage-totals.ts';
+import { AskedDeliveries } from './20261122-asked-deliveries.ts';
+import { Recoveries } from './20261122-recoveries.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -78,6 +80,8 @@ export const migrations = [
   { name: '20261122-webhook-versions', class: WebhookVersions },
   { name: '20261122-storage-totals', class: StorageTotals },
   { name: '20261122-bot-usage', class: BotUsage },
+  { name: '20261122-asked-deliveries', class: AskedDeliveries },
+  { name: '20261122-recoveries', class: Recoveries },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

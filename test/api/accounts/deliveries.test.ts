@@ -16,7 +16,8 @@ describe('the log of deliveries', () => {
   let receiver: Receiver;
   const listeners: Listener[] = [];
 
-  before(async () => {
+  before(async function () {
+    this.timeout(60_000);
     app = await TestApp.start({ config: { webhookTimeoutMs: 400 } });
     receiver = await Receiver.start();
   });

@@ -1,0 +1,128 @@
+import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Endpoint, EndpointKind } from '../core/endpoint.ts';
+import { isNotHeldBack } from './hold.ts';
+import { laneOrder } from './lock-order.ts';
+
+/** A delivery that somebody wants to be made again. */
+export interface Original {
+  id: number;
+  eventId: number;
+  endpoint: Endpoint;
+  /** Whether an attempt is being made: of it, or of another delivery of the same event to the same endpoint. */
+  isRunning: boolean;
+}
+
+interface OriginalRow {
+  event_id: number;
+  endpoint_kind: EndpointKind;
+  endpoint_id: number;
+  is_running: boolean;
+}
+
+const siblings = `o.account_id = d.account_id AND o.event_id = d.event_id AND o.endpoint_kind = d.endpoint_kind
+  AND o.endpoint_id = d.endpoint_id`;
+
+const originalStatement = `
+  SELECT d.event_id, d.endpoint_kind, d.endpoint_id, EXISTS (
+    SELECT FROM deliveries o WHERE ${siblings} AND o.state = 'pending' AND o.lease_token IS NOT NULL) AS is_running
+  FROM deliveries d WHERE d.account_id = $1 AND d.id = $2`;
+
+/** The account's delivery of that id; null when there is none. */
+export async function findOriginal(executor: Executor, accountId: number, id: number): Promise<Original | null> {
+  const [row] = await sql<OriginalRow>(executor, originalStatement, [accountId, id]);
+  if (!row) return null;
+  const endpoint = { kind: row.endpoint_kind, id: row.endpoint_id };
+  return { id, eventId: row.event_id, endpoint, isRunning: row.is_running };
+}
+
+// A lane of its own: it neither waits for others nor holds them back.
+const copyStatement = `
+  WITH original AS (
+    UPDATE deliveries SET superseded = true WHERE account_id = $1 AND id = $2
+    RETURNING account_id, event_id, lane_id, endpoint_kind, endpoint_id, forwarded
+  ), made AS (SELECT nextval('deliveries_id_seq') AS id, * FROM original), lane AS (
+    INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, side, due_at)
+    SELECT m.account_id, m.endpoint_kind, m.endpoint_id, l.subject_kind, l.subject_id, m.id, now()
+    FROM made m JOIN lanes l ON l.account_id = m.account_id AND l.id = m.lane_id RETURNING id
+  )
+  INSERT INTO deliveries (id, account_id, event_id, lane_id, endpoint_kind, endpoint_id, trigger, copy, forwarded)
+  SELECT m.id, m.account_id, m.event_id, lane.id, m.endpoint_kind, m.endpoint_id, 'resend', m.id, m.forwarded
+  FROM made m, lane
+  RETURNING id`;
+
+/** Makes the delivery once more, in a side lane; returns the new delivery's id. */
+export async function copyDelivery(executor: Executor, accountId: number, id: number): Promise<number> {
+  const [made] = await sql<{ id: number }>(executor, copyStatement, [accountId, id]);
+  if (!made) throw new Error(`Delivery ${id} is gone`);
+  return made.id;
+}
+
+// The event is in no feed: it has not happened. A bot's plugin has nothing to do with it, only its server.
+const testStatement = `
+  WITH happened AS (
+    INSERT INTO events (account_id, name, account_payload, bot_payload, is_test)
+    VALUES ($1, $4, $5::json, $6::json, true) RETURNING id
+  ), made AS (SELECT nextval('deliveries_id_seq') AS id), lane AS (
+    INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, side, due_at)
+    SELECT $1, $2, $3, $2, $3, id, now() FROM made RETURNING id
+  )
+  INSERT INTO deliveries (id, account_id, event_id, lane_id, endpoint_kind, endpoint_id, trigger, copy, forwarded)
+  SELECT made.id, $1, happened.id, lane.id, $2, $3, 'test', made.id, $2 = 'bot' FROM made, happened, lane RETURNING id`;
+
+/** Makes a delivery of a sample of the event, with this body (JSON text); returns its id. */
+export async function insertTest(
+  executor: Executor,
+  accountId: number,
+  { endpoint: { kind, id }, event, body }: { endpoint: Endpoint; event: string; body: string },
+): Promise<number> {
+  const payloads = kind === 'webhook' ? [body, null] : [null, body];
+  const [made] = await sql<{ id: number }>(executor, testStatement, [accountId, kind, id, event, ...payloads]);
+  if (!made) throw new Error('The test was not written');
+  return made.id;
+}
+
+// Lanes first, in their order; the statements after it see what is so under their locks.
+const lockStatement = `
+  SELECT l.id FROM lanes l WHERE l.account_id = $1 AND l.id IN (
+    SELECT o.lane_id FROM deliveries d JOIN deliveries o ON ${siblings} AND o.state = 'pending'
+    WHERE d.account_id = $1 AND d.id = $2)
+  ORDER BY ${laneOrder('l')} FOR UPDATE`;
+
+// One that is in progress ends as delivered with its attempt, however that ends.
+const answerStatement = `
+  UPDATE deliveries o SET is_answered = true,
+    state = CASE WHEN o.lease_token IS NULL THEN 'delivered' ELSE o.state END,
+    finished_at = CASE WHEN o.lease_token IS NULL THEN now() END,
+    last_status = CASE WHEN o.lease_token IS NULL THEN $3 ELSE o.last_status END,
+    last_error = CASE WHEN o.lease_token IS NULL THEN NULL ELSE o.last_error END
+  FROM deliveries d WHERE d.account_id = $1 AND d.id = $2 AND ${siblings} AND o.id <> d.id AND o.state = 'pending'
+  RETURNING o.lane_id`;
+
+const releaseStatement = `
+  UPDATE lanes l SET due_at = (
+    SELECT min(greatest(d.next_attempt_at, now())) FROM deliveries d
+    WHERE d.lane_id = l.id AND d.state = 'pending' AND ${isNotHeldBack('$2')})
+  WHERE l.id = ANY ($1) AND l.lease_token IS NULL`;
+
+/** Locks the lanes of the delivery and of all others of the same event to the same endpoint that are pending. */
+export async function lockCopies(executor: Executor, accountId: number, id: number): Promise<void> {
+  await sql(executor, lockStatement, [accountId, id]);
+}
+
+/**
+ * Ends the others as delivered, because this one has arrived and was answered with `status`. Their lanes are locked; what
+ * waited behind them in their lanes becomes due.
+ */
+export async function answerCopies(
+  executor: Executor,
+  {
+    accountId,
+    id,
+    status,
+    holdAttempts,
+  }: { accountId: number; id: number; status: number | null; holdAttempts: number },
+): Promise<void> {
+  const ended = await sql<{ lane_id: number }>(executor, answerStatement, [accountId, id, status]);
+  if (ended.length === 0) return;
+  await sql(executor, releaseStatement, [ended.map((row) => row.lane_id), holdAttempts]);
+}

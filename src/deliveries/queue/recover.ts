@@ -1,0 +1,238 @@
+import { moment, sql, type Executor } from '../../postgres/sql.ts';
+import type { Endpoint, EndpointKind } from '../core/endpoint.ts';
+import { liveLaneOrder } from './lock-order.ts';
+
+/** States of deliveries that can be recovered. */
+export type Recoverable = 'exhausted' | 'cancelled';
+
+/** Which deliveries are wanted again: `since` inclusive, `until` exclusive. */
+export interface Wanted {
+  since: Date;
+  until: Date;
+  states: readonly Recoverable[];
+}
+
+/** A recovery, and what became of its deliveries so far. */
+export interface Recovery extends Wanted {
+  id: number;
+  endpoint: Endpoint;
+  /** How many deliveries are sent again. */
+  count: number;
+  phase: 'gather' | 'release' | 'send' | 'stopped';
+  made: Record<'pending' | 'failing' | 'delivered' | 'exhausted' | 'cancelled', number>;
+  createdAt: Date;
+}
+
+// What one transaction looks at, and changes.
+const batch = 1000;
+// Until all deliveries are there their lanes wait, so that none overtakes another; if its process dies they become due.
+const parked = `now() + interval '1 hour'`;
+const isParked = `due_at > now() + interval '10 minutes'`;
+
+// Of an event that was asked for again before, only where nothing of it is pending or has arrived. What was not copied has
+// no other delivery.
+const isWanted = `NOT d.superseded AND (d.copy = 0 OR NOT EXISTS (
+  SELECT FROM deliveries o WHERE o.account_id = d.account_id AND o.event_id = d.event_id AND o.endpoint_kind = d.endpoint_kind
+    AND o.endpoint_id = d.endpoint_id AND o.state IN ('pending', 'delivered')))`;
+
+const startStatement = `
+  INSERT INTO recoveries (account_id, endpoint_kind, endpoint_id, since, until, states, count)
+  SELECT $1, $2, $3, $4::timestamptz, $5::timestamptz, $6::text[], count(*) FROM deliveries d
+  WHERE d.account_id = $1 AND d.endpoint_kind = $2 AND d.endpoint_id = $3 AND d.state IN ('exhausted', 'cancelled')
+    AND d.state = ANY ($6) AND d.created_at >= $4::timestamptz AND d.created_at < $5::timestamptz AND ${isWanted}
+  RETURNING id, count`;
+
+/** Stores a recovery; returns its id, and how many deliveries it will send again. */
+export async function insertRecovery(
+  executor: Executor,
+  accountId: number,
+  { endpoint: { kind, id }, since, until, states }: Wanted & { endpoint: Endpoint },
+): Promise<{ id: number; count: number }> {
+  const scope = [accountId, kind, id];
+  const [made] = await sql<{ id: number; count: number }>(executor, startStatement, [...scope, since, until, states]);
+  if (!made) throw new Error('The recovery was not written');
+  return made;
+}
+
+const lockStatement = `
+  SELECT id, account_id, endpoint_kind, endpoint_id, phase FROM recoveries WHERE id = $1 AND phase IN ('gather', 'release')
+  FOR UPDATE SKIP LOCKED`;
+
+const lookThrough = (state: Recoverable): string => `
+  SELECT d.* FROM task t CROSS JOIN LATERAL (
+    SELECT d.id, d.created_at FROM deliveries d
+    WHERE d.account_id = t.account_id AND d.endpoint_kind = t.endpoint_kind AND d.endpoint_id = t.endpoint_id
+      AND d.state = '${state}' AND d.created_at >= t.since AND d.created_at < t.until
+      AND (d.created_at, d.id) > (t.through_at, t.through_id)
+    ORDER BY d.created_at, d.id LIMIT ${batch}) d
+  WHERE '${state}' = ANY (t.states)`;
+
+// Deliveries that ended after the recovery began are none of it. The update decides which of two recoveries sends one again.
+const gatherStatement = `
+  WITH task AS MATERIALIZED (SELECT * FROM recoveries WHERE id = $1), looked AS MATERIALIZED (
+    SELECT * FROM (${lookThrough('exhausted')} UNION ALL ${lookThrough('cancelled')}) d
+    ORDER BY created_at, id LIMIT ${batch}
+  ), taken AS (
+    UPDATE deliveries d SET superseded = true
+    WHERE d.id = ANY (ARRAY(SELECT id FROM looked)) AND d.finished_at <= (SELECT created_at FROM task) AND ${isWanted}
+    RETURNING d.account_id, d.event_id, d.lane_id, d.endpoint_kind, d.endpoint_id, d.forwarded
+  ), made AS MATERIALIZED (
+    SELECT nextval('deliveries_id_seq') AS id, t.*, l.subject_kind, l.subject_id
+    FROM (SELECT * FROM taken ORDER BY event_id) t CROSS JOIN LATERAL (
+      SELECT subject_kind, subject_id FROM lanes WHERE id = t.lane_id LIMIT 1) l
+  ), lane AS (
+    INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, side, due_at)
+    SELECT DISTINCT account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, -$1::bigint, ${parked} FROM made m
+    ORDER BY ${liveLaneOrder('m').replaceAll('m.', '')}
+    ON CONFLICT (account_id, subject_kind, subject_id, endpoint_kind, endpoint_id, side) DO UPDATE SET due_at = lanes.due_at
+    RETURNING id, subject_kind, subject_id
+  ), inserted AS (
+    INSERT INTO deliveries (id, account_id, event_id, lane_id, endpoint_kind, endpoint_id, trigger, copy, recovery_id,
+      forwarded)
+    SELECT m.id, m.account_id, m.event_id, lane.id, m.endpoint_kind, m.endpoint_id, 'recover', m.id, $1, m.forwarded
+    FROM made m JOIN lane USING (subject_kind, subject_id)
+  ), last AS (SELECT created_at, id FROM looked ORDER BY created_at DESC, id DESC LIMIT 1)
+  UPDATE recoveries r SET through_at = last.created_at, through_id = last.id FROM last WHERE r.id = $1
+  RETURNING (SELECT count(*) FROM looked)::int AS looked`;
+
+const releaseStatement = `
+  WITH waiting AS (
+    SELECT id FROM lanes WHERE side = -$1::bigint AND side < 0 AND lease_token IS NULL AND ${isParked}
+    LIMIT ${batch} FOR UPDATE SKIP LOCKED
+  )
+  UPDATE lanes l SET due_at = now() FROM waiting w WHERE l.id = w.id RETURNING l.id`;
+
+const phaseStatement = 'UPDATE recoveries SET phase = $2 WHERE id = $1';
+
+interface Task {
+  id: number;
+  account_id: number;
+  endpoint_kind: EndpointKind;
+  endpoint_id: number;
+  phase: 'gather' | 'release';
+}
+
+/** What a batch did: the endpoint at which something became due, and whether another batch can follow. */
+export interface Step {
+  due: Endpoint | null;
+  more: boolean;
+}
+
+/**
+ * Does one batch of a recovery, in the caller's transaction. `isOn` tells whether the endpoint is switched on; if not, the
+ * recovery stops.
+ */
+export async function recoverSome(
+  executor: Executor,
+  id: number,
+  isOn: (accountId: number, endpoint: Endpoint) => Promise<boolean>,
+): Promise<Step> {
+  const [task] = await sql<Task>(executor, lockStatement, [id]);
+  if (!task) return { due: null, more: false };
+  const endpoint = { kind: task.endpoint_kind, id: task.endpoint_id };
+  if (!(await isOn(task.account_id, endpoint))) {
+    await sql(executor, phaseStatement, [id, 'stopped']);
+    return { due: null, more: false };
+  }
+  if (task.phase === 'gather') {
+    const [step] = await sql<{ looked: number }>(executor, gatherStatement, [id]);
+    if ((step?.looked ?? 0) < batch) await sql(executor, phaseStatement, [id, 'release']);
+    return { due: null, more: true };
+  }
+  const released = await sql(executor, releaseStatement, [id]);
+  if (released.length < batch) await sql(executor, phaseStatement, [id, 'send']);
+  return { due: endpoint, more: released.length === batch };
+}
+
+const unfinishedStatement = `
+  SELECT r.id, r.account_id, a.name AS account_name FROM recoveries r JOIN accounts a ON a.id = r.account_id
+  WHERE r.phase IN ('gather', 'release') AND r.id > $1 ORDER BY r.id LIMIT $2`;
+
+/** A recovery that goes on. */
+export interface Unfinished {
+  id: number;
+  account: { id: number; name: string };
+}
+
+/** Recoveries whose deliveries are not all due yet, after the given id, in the order of their ids. */
+export async function findUnfinishedRecoveries(
+  executor: Executor,
+  { after, limit }: { after: number; limit: number },
+): Promise<Unfinished[]> {
+  const rows = await sql<{ id: number; account_id: number; account_name: string }>(executor, unfinishedStatement, [
+    after,
+    limit,
+  ]);
+  return rows.map((row) => ({ id: row.id, account: { id: row.account_id, name: row.account_name } }));
+}
+
+const oldStatement = `
+  SELECT id FROM recoveries WHERE created_at < now() - make_interval(days => $1) AND phase IN ('send', 'stopped') AND id > $2
+    AND NOT EXISTS (SELECT FROM deliveries d WHERE d.recovery_id = recoveries.id) ORDER BY id LIMIT $3`;
+
+/** Recoveries that began more than `days` ago and have no deliveries any more, in the order of their ids. */
+export function findOldRecoveries(
+  executor: Executor,
+  days: number,
+  { after, limit }: { after: number; limit: number },
+): Promise<{ id: number }[]> {
+  return sql<{ id: number }>(executor, oldStatement, [days, after, limit]);
+}
+
+/** Deletes the recoveries; returns how many. */
+export async function deleteRecoveries(executor: Executor, ids: readonly number[]): Promise<number> {
+  return (await sql(executor, 'DELETE FROM recoveries WHERE id = ANY ($1) RETURNING id', [ids])).length;
+}
+
+interface Row {
+  since: string;
+  until: string;
+  states: Recoverable[];
+  count: number;
+  phase: Recovery['phase'];
+  created_at: string;
+  pending: number;
+  failing: number;
+  delivered: number;
+  exhausted: number;
+  cancelled: number;
+}
+
+const readStatement = `
+  SELECT r.since, r.until, r.states, r.count, r.phase, r.created_at, d.*
+  FROM recoveries r CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE state = 'pending' AND failures = 0)::int AS pending,
+      count(*) FILTER (WHERE state = 'pending' AND failures > 0)::int AS failing,
+      count(*) FILTER (WHERE state = 'delivered')::int AS delivered,
+      count(*) FILTER (WHERE state = 'exhausted')::int AS exhausted,
+      count(*) FILTER (WHERE state = 'cancelled')::int AS cancelled
+    FROM deliveries WHERE recovery_id = r.id AND account_id = r.account_id) d
+  WHERE r.account_id = $1 AND r.endpoint_kind = $2 AND r.endpoint_id = $3 AND r.id = $4`;
+
+/** A recovery of the account's endpoint; null when there is none. */
+export async function findRecovery(
+  executor: Executor,
+  accountId: number,
+  { endpoint, id }: { endpoint: Endpoint; id: number },
+): Promise<Recovery | null> {
+  const [row] = await sql<Row>(executor, readStatement, [accountId, endpoint.kind, endpoint.id, id]);
+  if (!row) return null;
+  const { pending, failing, delivered, exhausted, cancelled, states, count, phase } = row;
+  return {
+    id,
+    endpoint,
+    states,
+    count,
+    phase,
+    since: moment(row.since),
+    until: moment(row.until),
+    made: {
+      pending,
+      failing,
+      delivered,
+      exhausted,
+      cancelled,
+    },
+    createdAt: moment(row.created_at),
+  };
+}

@@ -1,0 +1,31 @@
+import { system, transact } from '../events/transaction.ts';
+import type { Made } from './attempt.ts';
+import type { GivingOptions } from './give-to-people.ts';
+import type { Claimed } from './queue/claim.ts';
+import { answerCopies, lockCopies } from './queue/copies.ts';
+import { finishDeliveries, finishedWith } from './queue/finish.ts';
+
+/** Whether an attempt's success ends other deliveries of the same event to the same endpoint: those that were resent. */
+export function endsOthers({ trigger }: Claimed, { verdict, isSettled }: Made): boolean {
+  return trigger === 'resend' && verdict?.state === 'delivered' && !isSettled;
+}
+
+/** Settles a delivery that was resent and has arrived, and with it the pending ones of the same event: they are delivered. */
+export async function settleResend(
+  { database, holdAttempts }: GivingOptions,
+  claimed: Claimed,
+  made: Made,
+): Promise<Made> {
+  const { account, deliveryId: id, endpoint } = claimed;
+  const { verdict } = made;
+  if (!verdict) return made;
+  const isOurs = await transact(database, { account, actor: system }, async (tx) => {
+    await lockCopies(tx.em, account.id, id);
+    const written = await finishDeliveries(tx.em, [finishedWith(claimed, verdict)], holdAttempts);
+    if (written.length === 0) return false;
+    await answerCopies(tx.em, { accountId: account.id, id, status: verdict.status, holdAttempts });
+    tx.announceDue(endpoint);
+    return true;
+  });
+  return { ...made, verdict: isOurs ? verdict : null, isSettled: true };
+}

@@ -1,0 +1,128 @@
+import { ApiError, invalid, notFound } from '../../errors.ts';
+import type { Endpoint, EndpointKind } from '../../deliveries/core/endpoint.ts';
+import { cancelBacklog, countPending } from '../../deliveries/queue/backlogs.ts';
+import { copyDelivery, findOriginal, insertTest } from '../../deliveries/queue/copies.ts';
+import { giveBackProbes } from '../../deliveries/queue/probes.ts';
+import { eventsFor, sampleBody } from '../../events/sample-body.ts';
+import type { EventName } from '../../events/catalog.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import type { AgentBot } from '../../records/agent-bot.ts';
+import { Webhook } from '../../records/webhook.ts';
+import { lockOwnBot } from '../bots/bots.ts';
+import { lockIfThere, lockOne } from '../small-rows.ts';
+
+/** The rows of endpoints that are called over HTTP, by their kind. */
+interface Servers {
+  webhook: Webhook;
+  bot: AgentBot;
+}
+type Server = Servers[EndpointKind];
+type ServerId<Kind extends EndpointKind> = Endpoint & { kind: Kind };
+
+/**
+ * The endpoint of the account, locked. Errors: 404; 403 for a system bot; 422 for a bot without a server.
+ */
+export async function lockServer(tx: Transaction, { kind, id }: Endpoint): Promise<Server> {
+  if (kind === 'webhook') return lockOne(tx.em, Webhook, { id, accountId: tx.account.id });
+  const bot = await lockOwnBot(tx.em, tx.account.id, id);
+  if (!bot.outgoingUrl) throw invalid('', 'outgoing_url', 'The bot has no server: nothing is sent to it');
+  return bot;
+}
+
+/** Refuses what cannot be sent because the endpoint is switched off. Errors: 409. */
+export function checkOn(server: Server | null): void {
+  if (server === null) throw refused('endpoint_gone', 'The webhook was deleted');
+  const isOff = server instanceof Webhook ? !server.active : Boolean(server.disabledReason);
+  if (!isOff) return;
+  const what = server instanceof Webhook ? 'webhook' : 'bot';
+  throw refused('endpoint_off', `The ${what} is switched off: switch it on first`);
+}
+
+function refused(code: string, message: string): ApiError {
+  return new ApiError(409, code, message);
+}
+
+/**
+ * Makes a delivery again, whatever became of it: at once, out of order, and by the whole schedule. When it arrives, the
+ * deliveries of the same event to the same endpoint that are still pending end as delivered. Returns the new one's id.
+ * Errors: 404; 409 while an attempt of it is running, and for an endpoint that is off.
+ */
+export async function resend(tx: Transaction, id: number): Promise<number> {
+  const found = await findOriginal(tx.em, tx.account.id, id);
+  if (!found) throw notFound('Delivery');
+  const { endpoint } = found;
+  const isWebhook = endpoint.kind === 'webhook';
+  const server = isWebhook
+    ? await lockIfThere(tx.em, Webhook, { id: endpoint.id, accountId: tx.account.id })
+    : await lockServer(tx, endpoint);
+  checkOn(server);
+  if (found.isRunning) throw refused('delivery_running', 'An attempt of this delivery is running: wait for its end');
+  const copy = await copyDelivery(tx.em, tx.account.id, id);
+  await sendSoon(tx, endpoint);
+  return copy;
+}
+
+/**
+ * Sends the endpoint a sample of an event, marked as a test, once. Returns the delivery's id. Errors: 404, 403, 409, and 422
+ * for an event that such an endpoint never gets.
+ */
+export async function sendTest(tx: Transaction, endpoint: Endpoint, wanted: string | undefined): Promise<number> {
+  const server = await lockServer(tx, endpoint);
+  checkOn(server);
+  const audience = endpoint.kind === 'webhook' ? 'account' : 'bot';
+  const known = eventsFor(audience);
+  const subscribed = server instanceof Webhook ? server.subscriptions : server.events;
+  const event = wanted ?? subscribed.find((name) => known.includes(name as EventName)) ?? known[0];
+  if (!known.includes(event as EventName))
+    throw invalid('/event', 'enum', `must be one of the events that it can get: ${known.join(', ')}`);
+  const body = sampleBody(event as EventName, audience, tx.account);
+  const id = await insertTest(tx.em, tx.account.id, { endpoint, event: event as string, body });
+  await sendSoon(tx, endpoint);
+  return id;
+}
+
+// Behind an open circuit the next probe is due at once: somebody wants to know.
+async function sendSoon(tx: Transaction, endpoint: Endpoint): Promise<void> {
+  await giveBackProbes(tx.em, endpoint.kind, [endpoint.id]);
+  tx.announceDue(endpoint);
+}
+
+/**
+ * Cancels all deliveries that wait for the endpoint, those that were asked for included; an attempt in progress is the last
+ * of its delivery. Returns their number. Errors: 404, 403, 422.
+ */
+export async function cancelPending(tx: Transaction, endpoint: Endpoint): Promise<number> {
+  await lockServer(tx, endpoint);
+  const count = await countPending(tx.em, tx.account.id, endpoint);
+  await cancelBacklog(tx, endpoint, 'cancelled_on_request');
+  return count;
+}
+
+/** Stops sending to the endpoint until it is resumed; everything waits, and nothing ages. Errors: 404, 403, 422. */
+export async function pause<Kind extends EndpointKind>(
+  tx: Transaction,
+  endpoint: ServerId<Kind>,
+): Promise<Servers[Kind]> {
+  const server = await lockServer(tx, endpoint);
+  if (!server.pausedAt) Object.assign(server, { pausedAt: tx.now, updatedAt: tx.now });
+  await tx.em.flush();
+  return server as Servers[Kind];
+}
+
+/**
+ * Goes on sending to the endpoint: what waited is due. Its circuit tries at once, and the time of the pause counts neither
+ * for switching it off nor for giving up. Errors: 404, 403, 422.
+ */
+export async function resume<Kind extends EndpointKind>(
+  tx: Transaction,
+  endpoint: ServerId<Kind>,
+): Promise<Servers[Kind]> {
+  const server = await lockServer(tx, endpoint);
+  if (!server.pausedAt) return server as Servers[Kind];
+  const pausedMs = Math.max(0, tx.now.getTime() - server.pausedAt.getTime());
+  if (server.failingSince) server.failingSince = new Date(server.failingSince.getTime() + pausedMs);
+  Object.assign(server, { pausedAt: null, resumedAt: tx.now, updatedAt: tx.now });
+  await tx.em.flush();
+  await sendSoon(tx, endpoint);
+  return server as Servers[Kind];
+}

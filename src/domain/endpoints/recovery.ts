@@ -1,0 +1,92 @@
+import { invalid, notFound } from '../../errors.ts';
+import type { Endpoint } from '../../deliveries/core/endpoint.ts';
+import {
+  findRecovery,
+  findUnfinishedRecoveries,
+  insertRecovery,
+  recoverSome,
+  type Recoverable,
+  type Recovery,
+  type Unfinished,
+} from '../../deliveries/queue/recover.ts';
+import { system, transact, type Transaction } from '../../events/transaction.ts';
+import type { Database } from '../../postgres/database.ts';
+import type { Executor } from '../../postgres/sql.ts';
+import { findAddress } from './address.ts';
+import { sweep } from '../upkeep/sweep.ts';
+import { checkOn, lockServer } from './asked.ts';
+
+/** What is to be sent again; without `until` everything up to now, without `states` all that was given up. */
+export interface Asked {
+  since: Date;
+  until: Date | null;
+  states: readonly Recoverable[] | null;
+}
+
+// The first in the request: few deliveries are on their way before it is answered. The sweep does the rest.
+const stepsAtOnce = 2;
+
+/**
+ * Sends everything again that the endpoint did not get in a time: in the order of the events of each conversation, beside
+ * live deliveries, and nothing twice that is pending. Returns the id and how many those are. Errors: 404; 403 for a system
+ * bot; 409 for an endpoint that is off; 422 for a time that ends before it begins.
+ */
+export async function recover(
+  tx: Transaction,
+  endpoint: Endpoint,
+  { since, until, states }: Asked,
+): Promise<{ id: number; count: number }> {
+  checkOn(await lockServer(tx, endpoint));
+  const end = until ?? new Date(tx.now.getTime() + 1000);
+  if (end <= since)
+    throw invalid(until ? '/until' : '/since', 'range', 'The time must begin before it ends, and not later than now');
+  const wanted = { endpoint, since, until: end, states: states ?? (['exhausted', 'cancelled'] as const) };
+  const started = await insertRecovery(tx.em, tx.account.id, wanted);
+  for (let step = 0; step < stepsAtOnce; step++) if (!(await goOnRecovering(tx, started.id))) break;
+  return started;
+}
+
+/** Does a batch of a recovery; true when another can follow. */
+async function goOnRecovering(tx: Transaction, id: number): Promise<boolean> {
+  const { due, more } = await recoverSome(
+    tx.em,
+    id,
+    async (accountId, endpoint) => (await findAddress(tx.em, accountId, endpoint)) !== null,
+  );
+  if (due) tx.announceDue(due);
+  return more;
+}
+
+const pageSize = 100;
+// Batches of one recovery per sweep, so that none delays the others for long.
+const batchesPerSweep = 200;
+
+/** Goes on with recoveries that were not done with in their request; returns the number of those worked on. */
+export function finishRecoveries(database: Database): Promise<number> {
+  return sweep<Unfinished>(database, {
+    name: 'recovering deliveries',
+    nameOf: ({ id, account }) => `recovery ${id} of account ${account.id}`,
+    page: (after) => findUnfinishedRecoveries(database.em(), { after: after?.id ?? 0, limit: pageSize }),
+    pageSize,
+    atOnce: 1,
+    work: async ([recovery]) => (recovery ? goOnFor(database, recovery) : 0),
+  });
+}
+
+async function goOnFor(database: Database, { id, account }: Unfinished): Promise<number> {
+  for (let done = 0; done < batchesPerSweep; done++) {
+    if (!(await transact(database, { account, actor: system }, (tx) => goOnRecovering(tx, id)))) break;
+  }
+  return 1;
+}
+
+/** A recovery of the endpoint, and how far it got. Errors: 404. */
+export async function readRecovery(
+  executor: Executor,
+  accountId: number,
+  which: { endpoint: Endpoint; id: number },
+): Promise<Recovery> {
+  const recovery = await findRecovery(executor, accountId, which);
+  if (!recovery) throw notFound('Recovery');
+  return recovery;
+}
