@@ -398,7 +398,7 @@ export type UpdateAccount = UpdateOwnAccount
  * @minItems 1
  * @maxItems 50
  */
-export type Subscriptions = ("conversation_created" | "conversation_updated" | "conversation_status_changed" | "conversation_deleted" | "message_created" | "message_updated" | "message_deleted" | "contact_created" | "contact_updated" | "contact_deleted" | "sla_breached" | "webwidget_triggered")[]
+export type Subscriptions = ("conversation_created" | "conversation_updated" | "conversation_status_changed" | "conversation_deleted" | "message_created" | "message_updated" | "message_deleted" | "contact_created" | "contact_updated" | "contact_deleted" | "sla_breached" | "webhook_disabled" | "webwidget_triggered")[]
 /**
  * A plugin that the account's bots can run.
  */
@@ -1037,6 +1037,7 @@ export interface Schemas {
 "events/account/message_deleted": MessageDeleted
 "events/account/message_updated": MessageUpdated
 "events/account/sla_breached": SlaBreached
+"events/account/webhook_disabled": WebhookDisabled
 "events/account/webwidget_triggered": WebwidgetTriggered
 "events/bot/conversation_opened": BotConversationOpened
 "events/bot/conversation_resolved": BotConversationResolved
@@ -1295,6 +1296,22 @@ content: string
 message_type: ("incoming" | "outgoing")
 content_type: ("text" | "input_select" | "input_email")
 content_attributes: Attributes
+}
+/**
+ * The service has switched a webhook off, because of what its receiver answered. Not sent when a person does so.
+ */
+export interface WebhookDisabled {
+event: "webhook_disabled"
+webhook: {
+id: Id
+name: (string | null)
+url: string
+}
+/**
+ * Why, as the webhook's `disabled_reason` says.
+ */
+reason: string
+account: Named
 }
 /**
  * What every event of a widget session carries.

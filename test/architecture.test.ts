@@ -36,6 +36,7 @@ const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/contacts/erasure.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/upkeep/idempotency-keys.ts': 'a sweep: each batch of old answers goes in a transaction of its own',
   'src/domain/labels/renames.ts': 'a sweep: each batch of conversations is a transaction of its own',
+  'src/domain/endpoints/notices.ts': 'a sweep: each webhook is told of by a statement of its own',
   'src/domain/endpoints/recovery.ts': 'a sweep: each batch of deliveries is a transaction of its own',
   'src/domain/upkeep/conversation-counts.ts':
     'a sweep: the counts of an account, or of an inbox, are a statement of their own',

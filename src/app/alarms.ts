@@ -6,6 +6,7 @@ import { deleteExpiredStorage } from '../domain/upkeep/storage-expiry.ts';
 import { mergeStorageChanges } from '../domain/upkeep/storage-totals.ts';
 import { deleteReleasedBundles } from '../domain/upkeep/bundles.ts';
 import { deleteOldIdempotencyKeys } from '../domain/upkeep/idempotency-keys.ts';
+import { tellFailing } from '../domain/endpoints/notices.ts';
 import { finishRecoveries } from '../domain/endpoints/recovery.ts';
 import { finishRenames } from '../domain/labels/renames.ts';
 import { deleteOldEvents, deleteOldRuns } from '../domain/upkeep/retention.ts';
@@ -47,7 +48,8 @@ function doWhatIsDue(database: Database): Promise<void> {
 
 // What requests leave behind may take long, and what is due does not wait for it.
 function finishLeftovers(database: Database): Promise<void> {
-  const works = [finishErasures, finishRenames, finishBacklogs, finishRecoveries, mergeCountChanges, mergeStorageChanges];
+  const counts = [mergeCountChanges, mergeStorageChanges];
+  const works = [finishErasures, finishRenames, finishBacklogs, finishRecoveries, tellFailing, ...counts];
   return doAll(works.map((work) => work(database)));
 }
 

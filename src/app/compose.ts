@@ -16,6 +16,7 @@ import { burstsOf } from './bursts.ts';
 import { knowledgeOf } from './knowledge.ts';
 import { modelsOf } from './model-servers.ts';
 import { createServer } from './server.ts';
+import { tellingNotices } from './tell-notices.ts';
 
 /** All parts of the service. */
 export interface Parts extends Mechanisms {
@@ -75,6 +76,7 @@ export function compose(mechanisms: Mechanisms): Parts {
     if (servesEngine) plugins.poke();
     wakes.tell({ plugins: true });
   });
+  databases.requests.onAnnounced('notice', tellingNotices({ ...mechanisms, database, failed: warn }));
   databases.requests.onAnnounced('snooze', (until) => ring('wake-snoozed', until));
   databases.requests.onAnnounced('run', (run) => metrics.ran(run));
   databases.requests.onAnnounced('call', (at) => ring('call-scheduled', at));

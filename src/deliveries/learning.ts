@@ -86,6 +86,8 @@ async function follow(
   const scope = { account, actor: system };
   if (change === null) return;
   const fields = { account: account.id, [endpoint.kind]: endpoint.id };
+  // A webhook that is switched off tells its account itself.
+  if (change === 'expired' && endpoint.kind === 'webhook') return;
   if (change !== 'closed') return log.warn(fields, messages[change]);
   log.info(fields, messages.closed);
   while (await transact(database, scope, (tx) => wakeLanes(tx.em, endpoint)));

@@ -95,7 +95,8 @@ export async function deleteWebhook(tx: Transaction, id: number): Promise<void> 
 }
 
 /**
- * Switches a webhook off because of its receiver's answers, and cancels its pending deliveries. Returns false, without
+ * Switches a webhook off because of its receiver's answers, and cancels its pending deliveries. Says webhook_disabled, and
+ * has the account's administrators told. Returns false, without
  * doing anything, when the webhook has another address than the one called, or is off already.
  */
 export async function disableWebhook(
@@ -110,6 +111,10 @@ export async function disableWebhook(
     { ...unknownHealth, active: false, disabledReason: reason, updatedAt: tx.now },
   );
   if (switchedOff === 0) return false;
+  const { name = null } = await readWebhook(tx.em, tx.account.id, id);
+  const webhook = { id, name, url: url ?? '' };
+  tx.record('webhook_disabled', { disabled: { webhook, reason }, account: tx.account });
+  tx.announceNotice({ what: 'disabled', webhook, reason });
   await cancelBacklog(tx, { kind: 'webhook', id }, 'endpoint_disabled');
   return true;
 }

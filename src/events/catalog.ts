@@ -23,6 +23,12 @@ export interface ScheduledCall {
   at: Date;
 }
 
+/** A webhook that the service has switched off, and why. */
+interface DisabledWebhook {
+  webhook: { id: number; name: string | null; url: string };
+  reason: string;
+}
+
 /** What an event is about, in the state after the change. */
 export interface Subject {
   conversation?: Conversation;
@@ -33,6 +39,7 @@ export interface Subject {
   breach?: SlaBreach;
   session?: StartedSession;
   scheduled?: ScheduledCall;
+  disabled?: DisabledWebhook;
 }
 
 type Build = (subject: Subject) => Record<string, unknown>;
@@ -73,6 +80,7 @@ const deletedContact: Build = (subject) => {
   const { id, accountId } = need(subject.contact);
   return { id, account_id: accountId, account: need(subject.account) };
 };
+const disabledWebhook: Build = ({ disabled, account }) => ({ ...need(disabled), account: need(account) });
 const botLifecycle: Build = (subject) => botConversation(need(subject.conversation));
 
 const scheduled: Build = (subject) => {
@@ -99,6 +107,7 @@ export const catalog = {
   conversation_resolved: { bot: botLifecycle },
   sla_breached: { account: breach },
   schedule: { bot: scheduled },
+  webhook_disabled: { account: disabledWebhook },
   webwidget_triggered: {
     account: (subject) => accountSession(need(subject.session)),
     bot: (subject) => botSession(need(subject.session)),

@@ -37,7 +37,9 @@ export function eventOf(name: EventName, subject: Subject, { depth, bot }: Occas
 }
 
 // A deletion event has no foreign key to the deleted row: the cascade would delete the event too.
-function placeOf(name: EventName, { conversation, contact }: Subject) {
+function placeOf(name: EventName, { conversation, contact, disabled }: Subject) {
+  if (disabled)
+    return { conversationId: null, contactId: null, lane: { kind: 'webhook' as const, id: disabled.webhook.id } };
   const [kind, about] = conversation ? (['conversation', conversation] as const) : (['contact', contact] as const);
   if (!about) throw new Error(`${name} is about neither a conversation nor a contact`);
   const { ends }: Entry = catalog[name];

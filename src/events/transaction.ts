@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Database, RunFigures, TouchedEndpoint } from '../postgres/database.ts';
+import type { Database, RunFigures, TouchedEndpoint, WebhookNotice } from '../postgres/database.ts';
 import type { Executor } from '../postgres/sql.ts';
 import type { ConversationDraft, RowChoice } from '../records/locked-conversations.ts';
 import type { Conversation, Named } from '../records/conversation.ts';
@@ -209,6 +209,11 @@ export class Transaction extends OuterTransaction {
     const endpoint = { kind, id, accountId: this.account.id };
     const deliveries = [endpoint, { ...endpoint, isSide: true }];
     this.afterCommit(() => this.unit.database.announce('committed', { events: false, deliveries }));
+  }
+
+  /** Has the administrators of the account told, after the commit. */
+  announceNotice(notice: Omit<WebhookNotice, 'account'>): void {
+    this.afterCommit(() => this.unit.database.announce('notice', { ...notice, account: this.account }));
   }
 
   /** Announces to the alarm clock, after the commit, when a bot wants to be called. */

@@ -46,6 +46,22 @@ export class Mailer {
           });
   }
 
+  /** Whether there is a mail server. */
+  get sends(): boolean {
+    return this.#transport !== null;
+  }
+
+  /** Begins to send a mail without a link; never throws. Does nothing without a mail server. */
+  tell({ to, subject, text }: Omit<Mail, 'link'>): void {
+    if (!this.#transport) return;
+    this.#track(
+      this.#transport.sendMail({ from: this.#from, to, subject, text }).then(
+        () => this.#log.info({ to: to.address }, 'mail sent'),
+        (error: unknown) => this.#log.warn({ to: to.address, reason: reasonOf(error) }, 'mail could not be sent'),
+      ),
+    );
+  }
+
   /** Begins to send a mail, or logs its link; never throws. */
   send(mail: Mail): void {
     const { to, link } = mail;
@@ -56,10 +72,13 @@ export class Mailer {
     const sending = this.#transport.sendMail({ from: this.#from, to, subject: mail.subject, text: mail.text }).then(
       () => this.#log.info({ to: to.address }, 'mail sent'),
       (error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
-        this.#log.warn({ to: to.address, link, reason }, 'mail could not be sent: pass this link on');
+        this.#log.warn({ to: to.address, link, reason: reasonOf(error) }, 'mail could not be sent: pass this link on');
       },
     );
+    this.#track(sending);
+  }
+
+  #track(sending: Promise<void>): void {
     this.#underWay.add(sending);
     void sending.finally(() => this.#underWay.delete(sending));
   }
@@ -69,4 +88,8 @@ export class Mailer {
     await Promise.all(this.#underWay);
     this.#transport?.close();
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

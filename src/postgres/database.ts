@@ -43,6 +43,14 @@ export interface TouchedEndpoint {
   isSide?: boolean;
 }
 
+/** What the administrators of an account should know of a webhook: it was switched off, or has been failing for an hour. */
+export interface WebhookNotice {
+  what: 'disabled' | 'failing';
+  account: { id: number; name: string };
+  webhook: { id: number; name: string | null; url: string };
+  reason: string;
+}
+
 interface Announcements {
   /** Whether events were recorded, and the endpoints that have deliveries to make. */
   committed: { events: boolean; deliveries: readonly TouchedEndpoint[] };
@@ -52,6 +60,7 @@ interface Announcements {
   /** When a bot wants to be called. */
   call: Date;
   run: RunFigures;
+  notice: WebhookNotice;
 }
 
 /** A run of a bot that was recorded. */

@@ -19,6 +19,7 @@ const WebhookSchema = defineEntity({
     consecutiveFailures: p.integer().default(0),
     unansweredAttempts: p.integer().default(0),
     failingSince: p.datetime().nullable(),
+    failingToldAt: p.datetime().nullable(),
     circuitTrips: p.integer().default(0),
     circuitProbeAt: p.datetime().nullable(),
     pausedAt: p.datetime().nullable(),

@@ -39,6 +39,7 @@ import { WebhookVersions } from './20261122-webhook-versions.ts';
 import { StorageTotals } from './20261122-storage-totals.ts';
 import { AskedDeliveries } from './20261122-asked-deliveries.ts';
 import { Recoveries } from './20261122-recoveries.ts';
+import { WebhookNotices } from './20261122-webhook-notices.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -82,6 +83,7 @@ export const migrations = [
   { name: '20261122-bot-usage', class: BotUsage },
   { name: '20261122-asked-deliveries', class: AskedDeliveries },
   { name: '20261122-recoveries', class: Recoveries },
+  { name: '20261122-webhook-notices', class: WebhookNotices },
 ];
 
 /** True if all migrations were applied; false for an empty database. */
