@@ -60,8 +60,8 @@ export const deliveryRoutes = [
       description:
         'Makes a new delivery of the same event with the same `webhook-id`, at once and out of order; it holds no other back. When it arrives, a pending original ends as delivered. Refused (409) while an attempt is running, and to an endpoint that is switched off or deleted.',
     },
-    async ({ em, account, params, transact }) =>
-      presentLogged(em, account.id, await transact((tx) => resend(tx, params.id))),
+    ({ account, params, transact }) =>
+      transact(async (tx) => presentLogged(tx.em, account.id, await resend(tx, params.id))),
   ),
 ];
 

@@ -35,10 +35,8 @@ export const endpointRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
         description:
           'Sends a sample of an event, subscribed to or not, with the header `webhook-test: true`, once. It is in no feed. Refused (409) while the endpoint is switched off.',
       },
-      async ({ em, account, params: { id }, body, transact }) => {
-        const delivery = await transact((tx) => sendTest(tx, { kind, id }, body.event));
-        return presentLogged(em, account.id, delivery);
-      },
+      ({ account, params: { id }, body, transact }) =>
+        transact(async (tx) => presentLogged(tx.em, account.id, await sendTest(tx, { kind, id }, body.event))),
     ),
     doors.account(
       ['POST', `${base}/${noun}/:id/cancel_pending`, `Cancel what waits for ${a}`],
