@@ -38,6 +38,7 @@ describe('the account', () => {
   });
 
   it('keeps what a change leaves out, but never sends the key to another host', async () => {
+    await app.patch(path, { llm: own });
     const before = await sealed();
     const { body } = await app.patch(path, { llm: { model: 'large', base_url: 'http://127.0.0.1:9/v2' } });
     expect(body.llm).to.deep.equal({ base_url: 'http://127.0.0.1:9/v2', model: 'large', has_api_key: true });
