@@ -146,7 +146,7 @@ export const bots: readonly Mutant[] = [
   },
   {
     file: 'src/domain/bots/suspension.ts',
-    text: `  if (conversation.status === 'resolved' && silence === 'bot_failed') return;
+    text: `  if ((conversation.status === 'resolved' || isPutOff) && silence === 'bot_failed') return;
 `,
     replacement: '',
     test: 'test/runs/overtaken.test.ts',

@@ -73,7 +73,7 @@ export const conversations: readonly Mutant[] = [
     harm: 'Conversations repeat on the next page of the list, or are missing.',
   },
   {
-    file: 'src/domain/conversations/send.ts',
+    file: 'src/domain/conversations/bot-loops.ts',
     text: 'tx.now.getTime() - 60_000)',
     replacement: 'tx.now.getTime() - 6_000)',
     test: 'test/api/accounts/bot-silence.test.ts',

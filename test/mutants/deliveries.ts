@@ -11,8 +11,8 @@ export const deliveries: readonly Mutant[] = [
   },
   {
     file: 'src/deliveries/queue/claim.ts',
-    text: "b.kind = 'plugin' AND NOT d.forwarded",
-    replacement: "b.kind = 'plugin'",
+    text: "p.kind = 'plugin' AND NOT d.forwarded",
+    replacement: "p.kind = 'plugin'",
     test: 'test/runs/forward.test.ts',
     only: 'without running the bot again',
     harm: 'What a bot has done already it does again with each try to reach its server.',
