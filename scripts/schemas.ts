@@ -1,9 +1,10 @@
 // Generates schemas/types.ts and the README's configuration table from the JSON Schemas, and the drawing of the floors
-// in ARCHITECTURE.md from test/support/floors.ts. `--check` writes nothing and fails if one of them is stale.
+// in ARCHITECTURE.md from test/support/floors.ts, and the catalogue of events in docs/webhooks.md. `--check` writes nothing and fails if one of them is stale.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
 import { documents, readableDocument } from '../src/schemas.ts';
+import { eventExamples } from './event-examples.ts';
 import { drawFloors } from '../test/support/floors.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -71,10 +72,20 @@ function renderArchitecture(architecture: string): string {
   return architecture.replace(parts, (_, start: string, end: string) => `${start}${drawFloors()}${end}`);
 }
 
+/** Writes the catalogue of events, each with a body made from its schema. */
+function renderWebhooks(page: string): string {
+  const entries = eventExamples().map(({ name, description, body }) =>
+    [`### ${name}`, '', description, '', '```json', JSON.stringify(body, null, 2), '```'].join('\n'),
+  );
+  const parts = /(<!-- events:start -->\n)[\s\S]*?(\n<!-- events:end -->)/;
+  return page.replace(parts, (_, start: string, end: string) => `${start}\n${entries.join('\n\n')}\n${end}`);
+}
+
 const outputs: [string, (current: string) => Promise<string> | string][] = [
   [`${schemas}types.ts`, renderTypes],
   [`${root}README.md`, renderReadme],
   [`${root}ARCHITECTURE.md`, renderArchitecture],
+  [`${root}docs/webhooks.md`, renderWebhooks],
 ];
 
 let stale = false;
