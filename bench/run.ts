@@ -15,6 +15,7 @@ import { idle } from './paths/idle.ts';
 import { installedPlugins } from './paths/installed-plugins.ts';
 import { messageCreate, messageCreateGrown } from './paths/message-create.ts';
 import { pluginRun } from './paths/plugin-run.ts';
+import { recovery } from './paths/recovery.ts';
 import { retrieval } from './paths/retrieval.ts';
 import { search } from './paths/search.ts';
 import { snoozes } from './paths/snoozes.ts';
@@ -29,6 +30,7 @@ const benches: Bench[] = [
   messageCreate,
   conversationCreate,
   deliveries,
+  recovery,
   botReply,
   pluginRun,
   waitingBots,
