@@ -140,7 +140,7 @@ export const deliveries: readonly Mutant[] = [
     text: 'CASE WHEN e.conversation_id IS NULL AND e.contact_id IS NULL THEN $1::bigint END',
     replacement: 'NULL::bigint',
     test: 'test/api/platform/platform.test.ts',
-    only: 'go with everything',
+    only: 'while they were being deleted',
     harm: 'What was told of deleted conversations and contacts outlives their account.',
   },
   {
