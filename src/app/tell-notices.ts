@@ -10,15 +10,11 @@ interface Telling {
   failed: (error: unknown) => void;
 }
 
-const messages = {
-  disabled: 'webhook switched off',
-  failing: 'webhook has been failing for an hour',
-} as const;
-
 /** Logs notices about webhooks and, where there is a mail server, sends them to the administrators of their account. */
 export function tellingNotices({ database, log, mailer, failed }: Telling): (notice: WebhookNotice) => void {
   return ({ what, account, webhook, reason }) => {
-    log.warn({ account: account.id, webhook: webhook.id, reason }, messages[what]);
+    const message = what === 'disabled' ? `webhook switched off: ${reason}` : 'webhook has been failing for an hour';
+    log.warn({ account: account.id, webhook: webhook.id, reason }, message);
     if (!mailer.sends) return;
     const called = webhook.name === null ? `webhook ${webhook.id}` : `webhook ${webhook.id} (${webhook.name})`;
     const subject = what === 'disabled' ? `The ${called} was switched off` : `The ${called} fails`;

@@ -7,13 +7,14 @@ const statements = new WeakMap<TestApp, Promise<string>>();
 
 // Hashes each row version's place and inserting transaction, without reading the row.
 const ofTable = (name: string) =>
-  `'${name}', (SELECT count(*) || ':' || coalesce(sum(hashtextextended(t.ctid::text || t.xmin::text, 0)), 0) FROM "${name}" t)`;
+  `(SELECT count(*) || ':' || coalesce(sum(hashtextextended(t.ctid::text || t.xmin::text, 0)), 0) FROM "${name}" t)`;
 
 async function makeStatement(app: TestApp): Promise<string> {
   const tables = await app.query<{ name: string }>(
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename`,
   );
-  return `SELECT json_build_object(${tables.map(({ name }) => ofTable(name)).join(', ')}) AS digest`;
+  const names = tables.map(({ name }) => `'${name}'`).join(', ');
+  return `SELECT json_object(ARRAY[${names}], ARRAY[${tables.map(({ name }) => ofTable(name)).join(', ')}]) AS digest`;
 }
 
 /** Computes the digest of the whole database. */
