@@ -136,6 +136,7 @@ describe('configuration', () => {
       'BOOTSTRAP_ADMIN_TOKEN',
       'SECRET_KEY',
       'LLM_API_KEY',
+      'METRICS_TOKEN',
       'SMTP_URL',
     ]);
   });

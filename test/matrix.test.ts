@@ -172,8 +172,10 @@ const table = `
 `;
 
 // Cursors are sealed anew for each answer; their length would still tell how much there is.
+// Sealed anew each time, or moved by the reading itself.
 function withoutSealed({ status, text }: Reply): object {
-  return { status, text: text.replaceAll(/"v1\.[\w-]+"/g, (sealed) => `${sealed.length} sealed characters`) };
+  const lasting = text.replaceAll(/"token_last_used_at":\d+/g, '"token_last_used_at":0');
+  return { status, text: lasting.replaceAll(/"v1\.[\w-]+"/g, (sealed) => `${sealed.length} sealed characters`) };
 }
 
 interface Row {
@@ -357,7 +359,9 @@ describe('who may do what', () => {
     };
     const before = await readAll();
     await furnish([world.other.maker]);
-    expect(await readAll()).to.deep.equal(before);
+    const after = await readAll();
+    for (const [name, answer] of Object.entries(after)) expect(answer, name).to.deep.equal(before[name]);
+    expect(Object.keys(after)).to.deep.equal(Object.keys(before));
     expect(Object.keys(before)).to.have.length.greaterThan(reading.length);
   });
 });
