@@ -391,6 +391,10 @@ id: Id
  */
 export type DeliveryState = ("pending" | "failing" | "delivered" | "exhausted" | "cancelled")
 /**
+ * How a delivery ended that can be sent again.
+ */
+export type RecoverableState = ("exhausted" | "cancelled")
+/**
  * What changes.
  */
 export type UpdateAccount = UpdateOwnAccount
@@ -1837,7 +1841,7 @@ until?: UnixTime
  * @minItems 1
  * @maxItems 2
  */
-states?: ("exhausted" | "cancelled")[]
+states?: RecoverableState[]
 [k: string]: unknown
 }
 /**
@@ -2910,7 +2914,7 @@ export interface Recovery {
 id: Id
 since: UnixTime
 until: UnixTime
-states: ("exhausted" | "cancelled")[]
+states: RecoverableState[]
 /**
  * How many deliveries were to be sent again when it began.
  */

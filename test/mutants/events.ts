@@ -75,7 +75,7 @@ export const events: readonly Mutant[] = [
     text: 'isEnd ? (reached ?? after) : last',
     replacement: 'reached ?? after',
     test: 'test/api/accounts/events.test.ts',
-    only: 'few of many',
+    only: 'bodies are long',
     harm: 'A reader of some events passes by those that did not fit on a page.',
   },
   {

@@ -37,7 +37,7 @@ export const http: readonly Mutant[] = [
   },
   {
     file: 'src/http/route/form-parts.ts',
-    text: `  checkCarriageReturns(bytes);
+    text: `  checkCarriageReturns(bytes, Math.floor(allowed));
 `,
     replacement: '',
     test: 'test/http/multipart.test.ts',

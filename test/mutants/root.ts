@@ -19,15 +19,6 @@ export const root: readonly Mutant[] = [
     harm: 'A load balancer goes on sending requests to a service that is stopping.',
   },
   {
-    file: 'src/deliveries/queue/finish.ts',
-    text: `  if (written.length === 0) throw new StaleDelivery();
-`,
-    replacement: '',
-    test: 'test/api/accounts/webhook-bot.test.ts',
-    only: 'that has answered another process',
-    harm: 'A process that stalled takes a conversation from the bot although another process has delivered its event.',
-  },
-  {
     file: 'src/deliveries/to-webhook.ts',
     text: "isGone ? made.verdict : { ...made.verdict, state: 'pending' as const, delayMs: 0 }",
     replacement: 'isGone ? made.verdict : { ...made.verdict, delayMs: 0 }',

@@ -3,9 +3,8 @@ import type { Mutant } from './mutant.ts';
 export const upkeep: readonly Mutant[] = [
   {
     file: 'src/deliveries/queue/prune.ts',
-    text: ` AND NOT EXISTS (
-  SELECT FROM deliveries d WHERE d.account_id = e.account_id AND d.event_id = e.id AND d.state = 'pending')`,
-    replacement: '',
+    text: "d.state = 'pending' OR d.finished_at",
+    replacement: 'd.finished_at',
     test: 'test/jobs/sweeps.test.ts',
     only: 'retention',
     harm: 'Deliveries that are still owed are deleted with their old events.',
@@ -77,8 +76,10 @@ export const upkeep: readonly Mutant[] = [
   },
   {
     file: 'src/deliveries/queue/backlogs.ts',
-    text: 'l.endpoint_kind = $2 AND l.endpoint_id = $3 AND l.due_at',
-    replacement: '$2::text IS NOT NULL AND l.endpoint_id = $3 AND l.due_at',
+    text: `d.id <= $4 LIMIT 1) d
+  WHERE l.account_id = $1 AND l.endpoint_kind = $2 AND`,
+    replacement: `d.id <= $4 LIMIT 1) d
+  WHERE l.account_id = $1 AND $2::text IS NOT NULL AND`,
     test: 'test/api/accounts/webhooks.test.ts',
     only: 'has the same number',
     harm: 'Switching off a webhook cancels what the bot of the same number is still to be told.',
