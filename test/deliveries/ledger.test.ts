@@ -175,6 +175,7 @@ describe('the ledger', function () {
       `UPDATE events SET created_at = now() - interval '40 days' WHERE id < (SELECT max(id) FROM events WHERE conversation_id = $1)`,
       [conversation],
     );
+    await app.query(`UPDATE deliveries SET finished_at = now() - interval '40 days' WHERE finished_at IS NOT NULL`);
     await app.eventually(async () => (await app.query('SELECT FROM unplaced_events')).length === 0);
     expect(await deleteOldEvents(app.app.database, 30)).to.be.greaterThan(5);
     expect((await ledger()).invariants.filter(({ violations }) => violations > 0)).to.deep.equal([]);

@@ -139,13 +139,13 @@ describe('a human who takes over', function () {
         await sleep(ms);
         return work();
       };
-      const [answer] = await Promise.all([
+      const [answer, taken] = await Promise.all([
         after(random() * 12, () => say(false)),
         after(random() * 12, () => act(app, id)),
       ]);
       seen[answer.status] = (seen[answer.status] ?? 0) + 1;
       const { human, bot } = await placesOf(app, id, event);
-      expect(human).to.be.above(0);
+      expect(human, JSON.stringify([number, taken.status, taken.body])).to.be.above(0);
       if (answer.status === 201) {
         expect(bot).to.have.lengthOf(1);
         expect(bot[0]).to.be.below(human);
@@ -318,7 +318,7 @@ async function webhookBotInbox(app: TestApp): Promise<number> {
   const [inbox] = await app.query<{ id: number }>(
     `WITH bot AS (
        INSERT INTO agent_bots (account_id, name, kind, outgoing_url, secret, events)
-       VALUES (1, 'Webhook bot', 'webhook', 'https://bot.example/hook', 'sealed', '{}') RETURNING id
+       VALUES (1, 'Webhook bot', 'webhook', 'https://bot.example/hook', 'sealed', ARRAY['message_created']) RETURNING id
      ), token AS (
        INSERT INTO access_tokens (agent_bot_id, token_hash, last_four) SELECT id, $1, $2 FROM bot
      )

@@ -106,7 +106,8 @@ function formOf({ type, properties = {} }: SchemaHead): 'text' | 'list' | 'recor
 const headOf = (schema: SchemaName) => documents.get(schema) as SchemaHead;
 
 // Of what anybody may read, such as whether the process lives, only what may be kept has a tag.
-function answersRecord({ role, reply, cacheable }: Contract): boolean {
+function answersRecord({ role, reply, cacheable, stream }: Contract): boolean {
+  if (stream) return false;
   return formOf(headOf(reply)) === 'record' && (factsOf(role).door !== 'open' || cacheable === true);
 }
 

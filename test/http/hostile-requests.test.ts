@@ -127,7 +127,7 @@ describe('a hostile request', function () {
       const long = ['q', 'status', 'sort', 'page', 'labels'].flatMap((name) =>
         [fill('a'), fill('%20'), fill('9'), fill('%25'), fill('_')].map((value) => `${name}=${value}`),
       );
-      const lists = routes.filter(({ contract }) => contract.query !== undefined);
+      const lists = routes.filter(({ contract }) => contract.query !== undefined && !contract.stream);
       for (const route of lists) {
         for (const query of [...queries, ...long]) {
           await expectSoon(`${pathOf(route)}?${query}`, { method: 'GET' }, `${route.path}?${query.slice(0, 20)}`);

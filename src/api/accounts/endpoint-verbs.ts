@@ -49,7 +49,7 @@ export const endpointRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
     ),
     doors.account(
       ['GET', `${base}/${noun}/:id/health`, `Get the health of ${a}`],
-      { reply: 'resources/endpoint-health', role: 'administrator' },
+      { reply: 'resources/endpoint-health', record: true, role: 'administrator' },
       async ({ em, account, params: { id } }) => {
         const { circuit, paused } = await readStanding(em, account.id, { kind, id });
         const recent = await lookAtAttempts(em, account.id, { kind, id });

@@ -36,7 +36,7 @@ export const recoveryRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
     ),
     doors.account(
       ['GET', `${base}/${noun}/:id/recover/:recovery_id`, `Get a recovery of ${a}`],
-      { reply: 'resources/recovery', role: 'administrator' },
+      { reply: 'resources/recovery', record: true, role: 'administrator' },
       async ({ em, account, params: { id, recovery_id: recoveryId } }) =>
         presentRecovery(await readRecovery(em, account.id, { endpoint: { kind, id }, id: recoveryId })),
     ),

@@ -5,6 +5,7 @@ export const platformLedgerRoutes = [
     ['GET', '/platform/api/v1/ledger', 'Get the ledger'],
     {
       reply: 'resources/ledger',
+      record: true,
       role: 'platform',
       description:
         'Holds the whole database against what always must be so: every event has its deliveries, each of them has ended or is scheduled, nothing was sent twice or out of order. Violations are no error: the answer tells them.',

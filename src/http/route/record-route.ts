@@ -30,7 +30,9 @@ export interface RecordRoute {
  */
 export function findRecordRoute({ method, path }: Route, routes: readonly Route[]): RecordRoute | null {
   if (method === 'GET') return null;
-  const candidates = [path, path.replace(/\/[^/:]+$/, '')].map(anonymous);
+  const above = path.replace(/\/[^/:]+$/, '');
+  // An account holds all that is added to it; who adds something does not change the account's own record.
+  const candidates = (above.endsWith('/:account_id') ? [path] : [path, above]).map(anonymous);
   const found = candidates
     .map((wanted) => routes.find((other) => other.contract.record && anonymous(other.path) === wanted))
     .find((other) => other !== undefined);

@@ -71,8 +71,9 @@ describe('notices about webhooks', () => {
     }
     // The feed tells administrators too; the webhook itself is off and hears nothing.
     expect(gone.received.map(({ body }) => body['event'])).to.deep.equal(['contact_created']);
-    const { payload } = (await app.get('events?types=webhook_disabled')).body;
-    expect(payload).to.have.length(1);
+    const inFeed = async () => (await app.get('events?types=webhook_disabled')).body.payload.length as number;
+    await app.eventually(async () => (await inFeed()) > 0);
+    expect(await inFeed()).to.equal(1);
     await app.delete(`webhooks/${webhook.id}`);
   });
 
