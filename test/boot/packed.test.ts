@@ -78,8 +78,16 @@ describe('the package that npm pack makes', function () {
       'dist/packages/bot-api.d.ts',
       'dist/testing/testing.d.ts',
     ]);
-    expect(files).to.include.members(['schemas/runtime/plugin.json', 'bots/faq/bot.ts', 'plugins/ai-bot/bot.ts', 'README.md', 'LICENSE']);
-    const typeScript = files.filter((file) => file.endsWith('.ts') && !/\.d\.ts$|^(?:bots|plugins|templates)\//.test(file));
+    expect(files).to.include.members([
+      'schemas/runtime/plugin.json',
+      'bots/faq/bot.ts',
+      'plugins/ai-bot/bot.ts',
+      'README.md',
+      'LICENSE',
+    ]);
+    const typeScript = files.filter(
+      (file) => file.endsWith('.ts') && !/\.d\.ts$|^(?:bots|plugins|templates)\//.test(file),
+    );
     expect(typeScript).to.deep.equal([]);
     const foreign = files.filter((file) => /^(?:test|bench|scripts|src|node_modules|\.)/.test(file));
     expect(foreign).to.deep.equal([]);

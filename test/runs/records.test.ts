@@ -31,7 +31,10 @@ describe('records of runs', () => {
       { player: `switch (ctx.message.content.split(' ')[0]) { ${cases.join('\n')} }` },
       { sliceMs: 600 },
     );
-    app = await TestApp.start({ pluginRoot: root.path, config: { sandboxRunners: 2, retentionDays: 3650, runRetentionDays: 3650 } });
+    app = await TestApp.start({
+      pluginRoot: root.path,
+      config: { sandboxRunners: 2, retentionDays: 3650, runRetentionDays: 3650 },
+    });
     inbox = (await serveInboxes(app, ['player'])).get('player');
     const [bot] = await app.query<{ id: number }>(`SELECT id FROM agent_bots WHERE plugin_id = 'player'`);
     player = bot!.id;
