@@ -68,6 +68,7 @@ const lookThrough = (state: Recoverable): string => `
   WHERE '${state}' = ANY (t.states)`;
 
 // Deliveries that ended after the recovery began are none of it. The update decides which of two recoveries sends one again.
+// A lane may have been emptied between two batches: it was woken with all of its endpoint, or cancelled.
 const gatherStatement = `
   WITH task AS MATERIALIZED (SELECT * FROM recoveries WHERE id = $1), looked AS MATERIALIZED (
     SELECT * FROM (${lookThrough('exhausted')} UNION ALL ${lookThrough('cancelled')}) d
@@ -84,7 +85,8 @@ const gatherStatement = `
     INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, side, due_at)
     SELECT DISTINCT account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, -$1::bigint, ${parked} FROM made m
     ORDER BY ${liveLaneOrder('m').replaceAll('m.', '')}
-    ON CONFLICT (account_id, subject_kind, subject_id, endpoint_kind, endpoint_id, side) DO UPDATE SET due_at = lanes.due_at
+    ON CONFLICT (account_id, subject_kind, subject_id, endpoint_kind, endpoint_id, side)
+      DO UPDATE SET due_at = coalesce(lanes.due_at, ${parked})
     RETURNING id, subject_kind, subject_id
   ), inserted AS (
     INSERT INTO deliveries (id, account_id, event_id, lane_id, endpoint_kind, endpoint_id, trigger, copy, recovery_id,

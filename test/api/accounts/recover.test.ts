@@ -151,6 +151,26 @@ describe('a recovery', () => {
     expect((await recover(webhook, { since: now() - day })).count).to.equal(0);
   });
 
+  it('sends all, in order, when its lanes are woken and served before all of it is collected', async function () {
+    this.timeout(120_000);
+    const webhook = await webhookOf();
+    await lose(webhook, 2_500);
+    const { id } = await recover(webhook, { since: now() - day });
+    // The sweep comes later.
+    const phase = (name: string) => app.query('UPDATE recoveries SET phase = $2 WHERE id = $1', [id, name]);
+    await phase('stopped');
+    // Its endpoint has moved; the same happens when its circuit closes.
+    await app.patch(`webhooks/${webhook.id}`, { url: `${receiver.url}/moved` });
+    app.app.engine.poke();
+    await receiver.waitFor(2_000, 60_000);
+    await app.eventually(async () => app.app.engine.inFlight === 0);
+    await phase('gather');
+    await finishRecoveries(app.app.database);
+    await receiver.waitFor(2_500, 30_000);
+    expectOrder(receiver.received, 2_500);
+    expect(await done(webhook, id)).to.include({ delivered: 2_500, pending: 0 });
+  });
+
   it('does not hold live deliveries, not even of its own conversations while it hangs', async () => {
     const webhook = await webhookOf();
     const [id] = await lose(webhook, 60);
