@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Deliver } from '../../src/deliveries/attempt.ts';
 import { Engine } from '../../src/deliveries/engine.ts';
 import { finishAndGoOn } from '../../src/deliveries/queue/finish.ts';
-import type { Claimed } from '../../src/deliveries/queue/claim.ts';
+import { claiming, type Claimed } from '../../src/deliveries/queue/claim.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { StatementLog } from '../support/statement-log.ts';
 import { eventually } from './helpers.ts';
@@ -130,6 +130,26 @@ describe('the turn of a lane', function () {
     await bench.rows(`UPDATE webhooks SET circuit_probe_at = now() + interval '5 seconds'`);
     expect(await goOn(claimed!)).to.include({ isReleased: true, isDue: true, next: null });
     expect(await bench.rows('SELECT FROM lanes WHERE lease_token IS NULL')).to.have.lengthOf(1);
+  });
+
+  it('ends before what a plugin is to run: a claim reads what the run needs', async () => {
+    const [lane] = await bench.deliveries(await proven(), 1);
+    await bench.deliveries(1, 2, lane);
+    const [bot] = await bench.rows(
+      `INSERT INTO agent_bots (account_id, name, kind, plugin_id, events) VALUES (1, 'Inside', 'plugin', 'faq', '{}') RETURNING id`,
+    );
+    for (const table of ['lanes', 'deliveries'])
+      await bench.rows(`UPDATE ${table} SET endpoint_kind = 'bot', endpoint_id = $1`, [bot!['id']]);
+    await bench.rows(`UPDATE events SET bot_payload = '{}'`);
+    const claim = async () => {
+      const share = { id: Number(bot!['id']), accountId: 1, isProven: null, circuit: 'closed', lanes: 1 } as const;
+      const bounds = { shares: [share], leaseSeconds: 30, token: systemRandom.uuid(), holdAttempts };
+      return (await claiming({ kind: 'bot', isSide: false })(bench.em, bounds)).heads[0]!;
+    };
+    expect(await goOn(await claim())).to.include({ isReleased: true, isDue: true, next: null });
+    const claimed = await claim();
+    await bench.rows('UPDATE deliveries SET forwarded = true');
+    expect((await goOn(claimed)).next!.endpoint).to.include({ kind: 'bot', runs: false });
   });
 
   it('goes on with a delivery that a dead process left behind, and keeps its attempt as one of unknown end', async () => {

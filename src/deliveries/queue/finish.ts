@@ -82,7 +82,8 @@ const answering = (none: string): string => `
 
 const finishStatement = prepared(`${freeOf}, ${expressions()} ${answering('')}`);
 
-// An endpoint whose circuit has opened gets its next delivery by a probe, and one that is paused gets none.
+// An endpoint whose circuit has opened gets its next delivery by a probe, and one that is paused gets none. What a plugin is
+// to run is claimed, with all that a run needs.
 const next = `
   head AS MATERIALIZED (
     SELECT d.id, d.attempt, d.lease_token AS left_behind, f.token, f.id AS finished_id
@@ -91,7 +92,8 @@ const next = `
       SELECT * FROM deliveries d WHERE d.id = next.id AND d.state = 'pending' FOR NO KEY UPDATE SKIP LOCKED) d
     WHERE f.goes_on AND f.outcome = 'delivered' AND CASE f.endpoint_kind
       WHEN 'webhook' THEN (SELECT coalesce(w.circuit_probe_at, w.paused_at) FROM webhooks w WHERE w.id = f.endpoint_id)
-      ELSE (SELECT coalesce(b.circuit_probe_at, b.paused_at) FROM agent_bots b WHERE b.id = f.endpoint_id) END IS NULL
+      ELSE (SELECT coalesce(b.circuit_probe_at, b.paused_at, CASE WHEN b.kind = 'plugin' AND NOT d.forwarded THEN now() END)
+        FROM agent_bots b WHERE b.id = f.endpoint_id) END IS NULL
   ), ${taking('finished_id')},`;
 const untaken = 'WHERE lane_id <> ALL (ARRAY(SELECT lane_id FROM taken))';
 const goOnStatement = prepared(`${freeOf}, ${expressions({ going: next, released: untaken })}
