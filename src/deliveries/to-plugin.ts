@@ -1,11 +1,12 @@
 import type { BotRunner, RunVerdict } from '../runs/bot-runner.ts';
 import { toFound } from '../records/bot-to-run.ts';
-import { attempts, type AttemptOptions, type Deliver, type Made, type OnWait } from './attempt.ts';
+import { attempts, type Attempted, type AttemptOptions, type Deliver, type Made, type OnWait } from './attempt.ts';
 import type { EndpointOutcome } from './core/circuit.ts';
-import type { Verdict } from './core/verdict.ts';
+import { withoutAttempt, type Verdict } from './core/verdict.ts';
 import type { Claimed } from './queue/claim.ts';
 import { finishedWith, settleDelivery, unlessStale } from './queue/finish.ts';
 import { forwardDelivery } from './queue/forward.ts';
+import { giveBackProbes } from './queue/probes.ts';
 
 interface Options extends AttemptOptions {
   botRunner: BotRunner;
@@ -20,16 +21,25 @@ interface Options extends AttemptOptions {
 export function toPlugin(options: Options): Deliver {
   return async (claimed, standing, onWait) => {
     let isForwarded = false;
+    const { cancelReason } = claimed.endpoint;
     const call = async (): Promise<Made> => {
+      if (cancelReason !== null)
+        return { ...unsettled, isSettled: false, verdict: withoutAttempt('cancelled', cancelReason) };
       const made = await runOn(claimed, options, onWait);
       isForwarded = made === 'forwarded';
       return made === 'forwarded' ? unsettled : made;
     };
     const attempted = await attempts(options, { call })(claimed, standing, onWait);
-    if (!isForwarded) return attempted;
+    if (!isForwarded) return standing.circuit === 'probe' ? giveBackProbe(options, claimed, attempted) : attempted;
     const endpoint = { ...claimed.endpoint, runs: false };
     return options.forward({ ...claimed, failures: 0, claims: 1, endpoint }, standing, onWait);
   };
+}
+
+// A run that does not call the server shows nothing of it: another delivery is the probe.
+async function giveBackProbe({ database }: Options, { endpoint }: Claimed, attempted: Attempted): Promise<Attempted> {
+  await giveBackProbes(database.em(), endpoint.kind, [endpoint.id]);
+  return { ...attempted, isAsKnown: false };
 }
 
 // Of a delivery whose verdict is not this attempt's to give.

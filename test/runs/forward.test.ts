@@ -255,6 +255,34 @@ describe('forwarding', function () {
     expect(await runs()).to.have.lengthOf(1);
   });
 
+  it('is not run for what somebody cancelled', async () => {
+    const { app } = house;
+    await app.post(`agent_bots/${proxy.id}/pause`);
+    const { id, hear, runs } = await converse(proxy);
+    await hear('Hello');
+    // As it is while the lane is leased: the sweep leaves it to the engine.
+    await app.query(
+      `INSERT INTO backlog_tasks (account_id, endpoint_kind, endpoint_id, task, through, reason)
+       SELECT 1, 'bot', $1, 'cancel', max(id), 'cancelled_on_request' FROM deliveries`,
+      [proxy.id],
+    );
+    await app.post(`agent_bots/${proxy.id}/resume`);
+    await settled(id, ['message_created cancelled']);
+    expect(await runs()).to.deep.equal([]);
+    await app.query('DELETE FROM backlog_tasks');
+  });
+
+  it('leaves a bot that answers by itself its customers while its server does not answer', async () => {
+    await house.app.query(
+      `UPDATE agent_bots SET circuit_trips = 1, circuit_probe_at = now() + interval '1 second' WHERE id = $1`,
+      [teller.id],
+    );
+    const all = await Promise.all([converse(teller), converse(teller), converse(teller)]);
+    for (const { hear } of all) await hear(`ctx.reply('By myself')`);
+    for (const { id } of all) await settled(id, ['message_created delivered']);
+    expect((await house.app.get(`agent_bots/${teller.id}`)).body.circuit.state).not.to.equal('closed');
+  });
+
   it('stops at a server that is gone: people get the conversation at once', async () => {
     https.receiver.answerWith((_, response) => response.writeHead(410).end());
     for (const served of [proxy, await serve({})]) {
