@@ -68,6 +68,15 @@ export class BotHouse {
 
   /** Every run that the bots have made is repeated first, from its record: it ends as it did. */
   async close(): Promise<void> {
+    try {
+      await this.#replayAll();
+    } finally {
+      await this.app.stop();
+      rmSync(this.#root, { recursive: true });
+    }
+  }
+
+  async #replayAll(): Promise<void> {
     const runs = await this.app.query<{ id: number; account_id: number; outcome: string }>(
       `SELECT id, account_id, outcome FROM bot_runs WHERE bundle_hash <> '' AND erased_at IS NULL AND outcome NOT IN ('crashed', 'queue_full') ORDER BY id LIMIT 500`,
     );
@@ -75,8 +84,6 @@ export class BotHouse {
       const { body } = await this.app.post(`/api/v1/accounts/${account}/runs/${id}/replay`);
       if (!body.identical) throw new Error(`The run ${id}, ${outcome}, cannot be replayed: ${JSON.stringify(body)}`);
     }
-    await this.app.stop();
-    rmSync(this.#root, { recursive: true });
   }
 
   botOf(id: string): number {
