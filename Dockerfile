@@ -16,6 +16,9 @@ COPY plugins plugins
 COPY bots bots
 COPY src src
 COPY templates templates
+COPY web web
+# The pages are built here, where the folder can be written.
+RUN node --disable-warning=ExperimentalWarning --eval "import('/app/src/site/site.ts').then(({ loadOrBuild }) => loadOrBuild('/app'))"
 USER node
 EXPOSE 3000
 ENTRYPOINT ["node", "--disable-sigusr1", "--no-node-snapshot", "--disable-warning=ExperimentalWarning", "src/cli/main.ts"]

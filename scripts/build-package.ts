@@ -6,6 +6,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loadOrBuild } from '../src/site/site.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = join(root, 'src');
@@ -74,3 +75,5 @@ function copyDeclaration(from: string, file: string, known: readonly string[]): 
 rmSync(target, { recursive: true, force: true });
 writeCode();
 writeDeclarations();
+// Into web/dist, from where they are packed.
+await loadOrBuild(root);

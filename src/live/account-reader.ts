@@ -1,9 +1,13 @@
 import { findViewers } from '../domain/conversations/access.ts';
 import { findStanding } from '../domain/people/standing.ts';
+import { findValidTokens } from '../domain/widget/seen-conversations.ts';
 import type { Database } from '../postgres/database.ts';
 import type { Place } from './cursor.ts';
-import type { EventStream, WrittenEvent } from './event-stream.ts';
+import { EventStream } from './event-stream.ts';
+import type { LiveStream, WrittenEvent } from './live-stream.ts';
 import { readPage, type FeedEvent, type FeedPage, type Kept } from './read-page.ts';
+import { tellVisitors, type ToldVisitor } from './visitors/events.ts';
+import { VisitorStream } from './visitors/stream.ts';
 
 /** What an account's reader works with. */
 export interface ReaderOptions {
@@ -24,7 +28,7 @@ const pageSize = 200;
  */
 export class AccountReader {
   /** The streams it reads for. */
-  readonly streams = new Set<EventStream>();
+  readonly streams = new Set<LiveStream>();
   readonly #options: ReaderOptions;
   #head = Infinity;
   #isPoked = false;
@@ -68,7 +72,7 @@ export class AccountReader {
     this.#isReading = false;
   }
 
-  #ready(): EventStream[] {
+  #ready(): LiveStream[] {
     return [...this.streams].filter(({ hasRoom }) => hasRoom);
   }
 
@@ -95,25 +99,55 @@ export class AccountReader {
 
   // Who may see the events is asked after they were read: whoever lost a token or a place before they were committed does
   // not get them.
-  async #prepare({ events, kept }: FeedPage, streams: readonly EventStream[]): Promise<WrittenEvent[]> {
+  async #prepare({ events, kept }: FeedPage, streams: readonly LiveStream[]): Promise<WrittenEvent[]> {
     if (events.length === 0) return [];
-    const { accountId, database, write } = this.#options;
+    const agents = streams.filter((stream) => stream instanceof EventStream);
+    const visitors = streams.filter((stream) => stream instanceof VisitorStream);
+    const viewers = await this.#findViewers(events, agents);
+    const told = await this.#tellVisitors(events, visitors);
+    const { write } = this.#options;
+    return events.map((event) => ({
+      ...event,
+      bytes: agents.length > 0 ? write(event, kept) : nothing,
+      viewers: event.conversationId === null ? undefined : viewers.get(event.conversationId),
+      visitor: told.get(event.position),
+    }));
+  }
+
+  async #findViewers(events: readonly FeedEvent[], streams: readonly EventStream[]) {
+    const { accountId, database } = this.#options;
     const standing = await findStanding(
       database.em(),
       streams.map((stream) => stream.standing),
+      database.clock.now(),
     );
     for (const stream of streams) if (!standing.has(stream.standing)) stream.close();
     const agents = new Set([...standing].filter(({ role }) => role === 'agent').map(({ agentId }) => agentId));
     const conversations = new Set(events.flatMap(({ conversationId }) => conversationId ?? []));
     const asked = { agents: [...agents], conversations: [...conversations] };
-    const viewers = await findViewers(database.em(), accountId, asked);
-    return events.map((event) => ({
-      ...event,
-      bytes: write(event, kept),
-      viewers: event.conversationId === null ? undefined : viewers.get(event.conversationId),
-    }));
+    return findViewers(database.em(), accountId, asked);
+  }
+
+  async #tellVisitors(
+    events: readonly FeedEvent[],
+    streams: readonly VisitorStream[],
+  ): Promise<ReadonlyMap<number, ToldVisitor>> {
+    if (streams.length === 0) return new Map();
+    const { accountId, database } = this.#options;
+    const contacts = [...new Set(streams.map(({ visiting }) => visiting.contactId))];
+    const told = await tellVisitors(database.em(), accountId, { events, contacts });
+    const listeners = new Set([...told.values()].map(({ contactId }) => contactId));
+    const concerned = streams.filter(({ visiting }) => listeners.has(visiting.contactId));
+    const valid = await findValidTokens(
+      database.em(),
+      concerned.map(({ visiting }) => visiting),
+    );
+    for (const stream of concerned) if (!valid.has(stream.visiting.tokenId)) stream.close();
+    return told;
   }
 }
+
+const nothing = Buffer.alloc(0);
 
 function isTooLate({ position, floor }: Place, { dropped }: Kept): boolean {
   return position < dropped && floor < dropped;

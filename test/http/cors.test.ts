@@ -107,6 +107,30 @@ describe('calls from web pages', () => {
     expect(other.headers.get('access-control-allow-origin')).to.equal(null);
     expect(await app.eventNames()).to.deep.equal([]);
   });
+
+  it('a page that the inbox does not allow is told so, and nothing of the inbox; the service itself always is allowed', async () => {
+    const ask = async (from: string | null, identifier = 'widget-2') => {
+      const path = `/public/api/v1/inboxes/${identifier}`;
+      const response = await fetch(app.url + path, { headers: from === null ? {} : { origin: from } });
+      const { name, code } = (await response.json()) as { name?: string; code?: string };
+      return [response.status, name ?? code, response.headers.get('access-control-allow-origin')];
+    };
+    await app.query(
+      `INSERT INTO inboxes (account_id, name, channel_type, identifier, allowed_origins) VALUES
+         (1, 'Closed', 'Channel::WebWidget', 'widget-2', '{}'), (1, 'Shop', 'Channel::WebWidget', 'widget-3', $1)`,
+      [[origin]],
+    );
+    expect(await ask(origin)).to.deep.equal([403, 'origin_not_allowed', '*']);
+    expect(await ask('null')).to.deep.equal([403, 'origin_not_allowed', '*']);
+    expect(await ask(origin, 'nobody-has-this')).to.deep.equal([404, 'not_found', '*']);
+    expect(await ask(app.url)).to.deep.equal([200, 'Closed', '*']);
+    expect((await ask(null)).slice(0, 2)).to.deep.equal([200, 'Closed']);
+    expect(await ask(origin, 'widget-3')).to.deep.equal([200, 'Shop', '*']);
+    expect((await ask(`${origin}:8443`, 'widget-3'))[0]).to.equal(403);
+    // Whoever may not show it may not call it either.
+    const stream = await call('/public/api/v1/inboxes/widget-2/events', 'GET', { 'x-contact-token': 'x' });
+    expect(stream.headers.get('access-control-allow-origin')).to.equal(null);
+  });
 });
 
 describe('rate limits', () => {

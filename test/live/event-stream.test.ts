@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { EventStream, type Following, type WrittenEvent } from '../../src/live/event-stream.ts';
+import { EventStream, type Following } from '../../src/live/event-stream.ts';
+import type { WrittenEvent } from '../../src/live/live-stream.ts';
 
 const standing = { tokenHash: Buffer.alloc(32), accountId: 1, agentId: 7, role: 'administrator' as const };
 const following: Following = { standing, place: { position: 0, floor: 0 }, types: null, conversationId: null };

@@ -1,5 +1,9 @@
+import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { systemRandom } from '../../src/lib/ports.ts';
+import { createSecretBox } from '../../src/lib/secret-box.ts';
+import { EventStreams } from '../../src/live/streams.ts';
 import { assertShape } from '../../src/schemas.ts';
 import { TestApp } from '../support/app.ts';
 import { EventSource } from '../support/event-source.ts';
@@ -224,5 +228,36 @@ describe('streams of events', function () {
     await short.stop();
     await source.ended;
     expect(source.isBroken).to.equal(false);
+  });
+});
+
+describe('the heartbeat of streams', () => {
+  it('comes every 15 seconds, unless it is told otherwise', () => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    const standing = { tokenHash: Buffer.alloc(32), accountId: 1, agentId: 7, role: 'administrator' as const };
+    const following = { standing, place: { position: 0, floor: 0 }, types: null, conversationId: null };
+    const failed: unknown[] = [];
+    const streams = new EventStreams({
+      // No heartbeat asks it.
+      database: null as never,
+      secretBox: createSecretBox('a key of this test', systemRandom),
+      perAccount: 1,
+      visitors: { perInbox: 1, perAddress: 1 },
+      failed: (error) => failed.push(error),
+    });
+    const stream = streams.open(following);
+    const beats = () => String(stream.read() ?? '').split(': heartbeat').length - 1;
+    try {
+      expect(beats()).to.equal(0);
+      mock.timers.tick(14_999);
+      expect(beats()).to.equal(0);
+      mock.timers.tick(1);
+      expect(beats()).to.equal(1);
+      mock.timers.tick(30_000);
+      expect(beats()).to.equal(2);
+    } finally {
+      stream.destroy();
+      mock.timers.reset();
+    }
   });
 });

@@ -1,46 +1,20 @@
-import type { Visit } from '../../domain/widget/visits.ts';
+import { findPublicInbox, type Visit } from '../../domain/widget/visits.ts';
 import { markRead, readCurrent, speak } from '../../domain/widget/messages.ts';
 import { openSession, type Session } from '../../domain/widget/sessions.ts';
+import { findAwaitedMessage } from '../../deliveries/queue/under-way.ts';
+import { widgetConversation, widgetMessage } from '../../domain/widget/records.ts';
 import type { Conversation } from '../../records/conversation.ts';
-import { findMessages, type Message } from '../../records/message.ts';
-import { invalid, notFound } from '../../errors.ts';
-import { senderRecord } from '../../events/payloads.ts';
+import { findMessages } from '../../records/message.ts';
+import { forbidden, invalid, notFound } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
 import { isIdentityProven } from './identity-proof.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
 import { newToken } from '../../lib/tokens.ts';
-import { fromUnixSeconds, unixSeconds } from '../../lib/unix-time.ts';
+import { fromUnixSeconds } from '../../lib/unix-time.ts';
+import { readKept } from '../../live/read-page.ts';
 import type { Shape } from '../../schemas.ts';
 
 const base = '/public/api/v1/inboxes/:identifier';
-
-// Schemas of their own for customers, without agents' ids, labels and attributes.
-function presentConversation(conversation: Conversation): Shape<'resources/widget-conversation'> {
-  const { id, status, assignee, createdAt, lastActivityAt } = conversation;
-  return {
-    id,
-    status,
-    assignee: assignee && { name: assignee.name },
-    created_at: unixSeconds(createdAt),
-    last_activity_at: unixSeconds(lastActivityAt),
-  };
-}
-
-function presentMessage(message: Message): Shape<'resources/widget-message'> {
-  const sender = senderRecord(message);
-  return {
-    id: message.id,
-    conversation_id: message.conversationId,
-    content: message.content,
-    message_type: message.type,
-    status: message.status,
-    content_type: message.contentType,
-    content_attributes: message.contentAttributes,
-    created_at: unixSeconds(message.createdAt),
-    sender: sender && { name: sender.name, type: sender.type, avatar_url: message.sender.avatarUrl },
-    attachments: [],
-  };
-}
 
 function presentSession({ contact, conversation, granted }: Session, token: string): Shape<'resources/widget-session'> {
   const { id, name, email, phoneNumber, identifier } = contact;
@@ -53,7 +27,7 @@ function presentSession({ contact, conversation, granted }: Session, token: stri
       identifier: identifier ?? null,
     },
     ...(granted ? { contact_token: token } : {}),
-    conversation: conversation && presentConversation(conversation),
+    conversation: conversation && widgetConversation(conversation),
   };
 }
 
@@ -81,7 +55,32 @@ function windowOf({ before, after }: Shape<'requests/message.list.query'>) {
   };
 }
 
+// `in_reply_to` or `submitted_values` tells an answer from what the contact wrote of its own accord.
+function answerOf({ content_attributes: given }: Shape<'requests/widget-message.create'>) {
+  const isAnswer = given?.in_reply_to !== undefined || given?.submitted_values !== undefined;
+  return isAnswer ? { inReplyTo: given.in_reply_to ?? null } : null;
+}
+
 export const widgetRoutes = [
+  doors.open(
+    ['GET', base, 'Get what a page shows of an inbox'],
+    {
+      reply: 'resources/widget-inbox',
+      role: 'anyone',
+      anyOrigin: true,
+      errors: [403],
+      description:
+        'Pages of any origin may read the answer, so that they can tell people why there is no widget: 403 `origin_not_allowed` where the inbox does not allow the page.',
+    },
+    async ({ em, params, browser: { foreignOrigin } }) => {
+      const inbox = await findPublicInbox(em, params.identifier);
+      if (!inbox) throw notFound('Inbox');
+      if (foreignOrigin !== null && !inbox.allowedOrigins.includes(foreignOrigin)) {
+        throw forbidden('This page may not show the chat: its origin is not allowed', 'origin_not_allowed');
+      }
+      return { name: inbox.name, avatar_url: inbox.avatarUrl };
+    },
+  ),
   doors.visitor(
     ['POST', `${base}/sessions`, 'Open a session of a visitor'],
     {
@@ -112,7 +111,7 @@ export const widgetRoutes = [
       role: 'contact',
       description: 'The newest that is not resolved, else the newest.',
     },
-    async ({ em, visit }) => presentConversation(await needCurrent(em, visit)),
+    async ({ em, visit }) => widgetConversation(await needCurrent(em, visit)),
   ),
   doors.visitor(
     ['GET', `${base}/messages`, 'List the messages of the contact'],
@@ -126,7 +125,7 @@ export const widgetRoutes = [
       const conversation = await readCurrent(em, visit);
       if (!conversation) return { payload: [] };
       const messages = await findMessages(em, visit.account.id, conversation.id, windowOf(query));
-      return { payload: messages.map(presentMessage) };
+      return { payload: messages.map(widgetMessage) };
     },
   ),
   doors.visitor(
@@ -137,10 +136,33 @@ export const widgetRoutes = [
       reply: 'resources/widget-message',
       role: 'contact',
       status: 201,
-      description: 'It reopens a resolved conversation, and begins one where there is none.',
+      errors: [403],
+      description:
+        "It reopens a resolved conversation, and begins one where there is none. A blocked contact gets 403 `contact_blocked`. An e-mail address that was asked for (`input_email`) becomes the contact's.",
     },
-    async ({ visit, body, transact }) =>
-      presentMessage((await transact((tx) => speak(tx, visit, body.content))).message),
+    async ({ visit, body, transact }) => {
+      const said = { content: body.content, answer: answerOf(body) };
+      return widgetMessage((await transact((tx) => speak(tx, visit, said))).message);
+    },
+  ),
+  doors.visitorStream(
+    ['GET', `${base}/events`, 'Follow the conversation of the contact'],
+    {
+      reply: 'resources/widget-event',
+      role: 'contact',
+      description:
+        'Server-sent events: public messages, the state of the conversation, and whether a bot is at work for the last message. The stream begins with what happens from now on: open it, then list the messages. It shows that it lives every 15 seconds, and ends with the contact and its token.',
+    },
+    async ({ services, em, account, visit, address }) => {
+      const { tokenId, contact, inbox } = visit;
+      if (tokenId === null || !contact) throw notFound('Contact');
+      const kept = await readKept(em, account.id);
+      const conversation = await readCurrent(em, visit);
+      const awaited = conversation && (await findAwaitedMessage(em, account.id, conversation.id));
+      const visiting = { accountId: account.id, inboxId: inbox.id, contactId: contact.id, tokenId, address };
+      const place = { position: kept.head, floor: kept.dropped };
+      return () => services.streams.openToVisitor({ ...visiting, place, awaited });
+    },
   ),
   doors.visitor(
     ['POST', `${base}/update_last_seen`, 'Mark what was written to the contact as read'],
@@ -149,7 +171,7 @@ export const widgetRoutes = [
       role: 'contact',
       description: 'At most the newest 100 messages at a time.',
     },
-    async ({ visit, transact }) => presentConversation(await transact((tx) => markRead(tx, visit))),
+    async ({ visit, transact }) => widgetConversation(await transact((tx) => markRead(tx, visit))),
   ),
 ];
 

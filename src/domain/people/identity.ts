@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Named } from '../../records/conversation.ts';
 import { prepared } from '../../postgres/prepared.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import { momentOrNull, sql, type Executor } from '../../postgres/sql.ts';
 
 /** The holder of an access token. */
 export interface Principal {
@@ -15,6 +15,8 @@ export interface Principal {
   platformAdmin: boolean;
   /** The account of a bot; null for users and system bots. */
   accountId: number | null;
+  /** Null for a token that lasts; else when the person's sign-in ends. */
+  expiresAt: Date | null;
 }
 
 interface PrincipalRow {
@@ -27,15 +29,17 @@ interface PrincipalRow {
   confirmed: boolean | null;
   platform_admin: boolean | null;
   account_id: number | null;
+  /** As text. */
+  expires_at: string | null;
 }
 
 const principalColumns = `k.id AS token_id, CASE WHEN u.id IS NULL THEN 'agent_bot' ELSE 'user' END AS kind,
        coalesce(u.id, b.id) AS id, coalesce(u.name, b.name) AS name, u.email,
-       coalesce(u.avatar_url, b.avatar_url) AS avatar_url, u.confirmed, u.platform_admin, b.account_id`;
+       coalesce(u.avatar_url, b.avatar_url) AS avatar_url, u.confirmed, u.platform_admin, b.account_id, k.expires_at`;
 const tokens = `access_tokens k LEFT JOIN users u ON u.id = k.user_id LEFT JOIN agent_bots b ON b.id = k.agent_bot_id`;
 const principalStatement = prepared(`SELECT ${principalColumns} FROM ${tokens} WHERE k.token_hash = $1`);
 
-/** The holder of the token with this SHA-256, or null. */
+/** The holder of the token with this SHA-256, also of one that has expired, or null. */
 export async function findPrincipal(executor: Executor, tokenHash: Buffer): Promise<Principal | null> {
   const [row] = await sql<PrincipalRow>(executor, principalStatement, [tokenHash]);
   return row ? toPrincipal(row) : null;
@@ -52,6 +56,7 @@ function toPrincipal(row: PrincipalRow): Principal {
     confirmed: row.confirmed ?? true,
     platformAdmin: row.platform_admin ?? false,
     accountId: row.account_id,
+    expiresAt: momentOrNull(row.expires_at),
   };
 }
 
@@ -106,16 +111,19 @@ export interface Identity {
   row: IdentityRow;
   principal: Principal;
   entry: { account: Named; entrant: Entrant } | null;
+  expiresAt: Date | null;
 }
 
-/** Reads the identity of the token with this SHA-256 in an account; null when nobody holds it. */
+/** Reads the identity of the token with this SHA-256, also of one that has expired, in an account; null when nobody holds it. */
 export async function readIdentity(
   executor: Executor,
   tokenHash: Buffer,
   accountId: number | null,
 ): Promise<Identity | null> {
   const [row] = await sql<IdentityRow>(executor, identityStatement, [tokenHash, accountId]);
-  return row ? { tokenHash, accountId, row, principal: toPrincipal(row), entry: toEntry(row, accountId) } : null;
+  if (!row) return null;
+  const expiresAt = momentOrNull(row.expires_at);
+  return { tokenHash, accountId, row, principal: toPrincipal(row), entry: toEntry(row, accountId), expiresAt };
 }
 
 /** Whether everything is still as it was read. */

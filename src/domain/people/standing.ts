@@ -17,17 +17,18 @@ export function standingOf({ tokenHash, accountId, entry }: Identity): Standing 
   throw new Error('Only people have a standing');
 }
 
-/** Those who still hold their token, their seat and their role, by one statement. */
+/** Those who still hold their token, or are signed in, their seat and their role, by one statement. */
 export async function findStanding<Held extends Standing>(
   executor: Executor,
   held: readonly Held[],
+  now: Date,
 ): Promise<Set<Held>> {
   if (held.length === 0) return new Set();
   const rows = await sql<{ place: number }>(
     executor,
     `SELECT h.place FROM unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::text[]) WITH ORDINALITY
        AS h (token_hash, account_id, agent_id, role, place)
-     JOIN access_tokens k ON k.token_hash = h.token_hash
+     JOIN access_tokens k ON k.token_hash = h.token_hash AND (k.expires_at IS NULL OR k.expires_at > $5)
      JOIN seats s ON s.account_id = h.account_id AND s.id = h.agent_id AND s.person_id = k.user_id AND s.left_at IS NULL
      JOIN agents g ON g.account_id = h.account_id AND g.user_id = s.id AND g.role = h.role`,
     [
@@ -35,6 +36,7 @@ export async function findStanding<Held extends Standing>(
       held.map(({ accountId }) => accountId),
       held.map(({ agentId }) => agentId),
       held.map(({ role }) => role),
+      now,
     ],
   );
   return new Set(rows.flatMap(({ place }) => held[place - 1] ?? []));

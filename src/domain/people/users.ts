@@ -86,13 +86,13 @@ export async function grantToken(em: EntityManager, userId: number, token: strin
 
 /** Grants a user a first access token; false when the user has one. The caller holds the lock of the user's row. */
 export async function grantFirstToken(em: EntityManager, userId: number, token: string, now: Date): Promise<boolean> {
-  const held = await em.count(AccessToken, { userId });
+  const held = await em.count(AccessToken, { userId, expiresAt: null });
   if (held === 0) await grantToken(em, userId, token, now);
   return held === 0;
 }
 
 /**
- * Replaces all access tokens of a user by a new one. `tokenId` is the caller's present token. Errors: 401 when that was
+ * Replaces all access tokens and sign-ins of a user by a new token. `tokenId` is the caller's present one. Errors: 401 when that was
  * revoked meanwhile.
  */
 export async function resetToken(
@@ -100,6 +100,7 @@ export async function resetToken(
   { userId, tokenId }: { userId: number; tokenId: number },
   token: string,
 ): Promise<void> {
+  await lockPerson(em, userId);
   const revoked = await em.nativeDelete(AccessToken, { id: tokenId, userId });
   if (revoked === 0) throw unauthenticated();
   await em.nativeDelete(AccessToken, { userId });
@@ -118,6 +119,12 @@ export async function replaceLostToken(
   { userId, revoke }: { userId: number; revoke: boolean },
   token: string,
 ): Promise<void> {
+  await lockPerson(em, userId);
   if (revoke) await em.nativeDelete(AccessToken, { userId });
   await grantToken(em, userId, token, now);
+}
+
+/** Locks a person's row until the transaction ends: who revokes tokens does not miss those that are granted meanwhile. */
+export async function lockPerson(executor: Executor, userId: number): Promise<void> {
+  await sql(executor, 'SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
 }

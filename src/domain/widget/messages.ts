@@ -1,11 +1,12 @@
 import type { Conversation } from '../../records/conversation.ts';
 import { findMessagesById, type Message } from '../../records/message.ts';
-import { notFound } from '../../errors.ts';
+import { forbidden, notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { send } from '../conversations/send.ts';
+import { nothingAsked, readAnswer, type GivenAnswer } from './answers.ts';
 import type { Visit } from './visits.ts';
-import { begin, findCurrent, lockCurrent, lockVisitor } from './sessions.ts';
+import { begin, findCurrent, keepEmail, lockCurrent, lockVisitor } from './sessions.ts';
 
 /** The conversation that the visit's contact continues, or null. */
 export async function readCurrent(
@@ -23,28 +24,44 @@ async function isBlocked(tx: Transaction, contactId: number): Promise<boolean> {
   return rows.length > 0;
 }
 
-// A blocked contact's new conversation starts resolved: it is kept, but nobody is asked to answer.
-async function findOrBegin(tx: Transaction, visit: Visit): Promise<number> {
-  const known = visit.contact?.id ?? null;
-  const [contactId, current] = await Promise.all([
-    lockVisitor(tx, visit),
-    known && lockCurrent(tx, { inboxId: visit.inbox.id, contactId: known }),
-  ]);
-  if (current) return current.id;
-  const status = (await isBlocked(tx, contactId)) ? 'resolved' : null;
-  return (await begin(tx, visit, { contactId, status })).id;
+/** What a contact says; as an answer, where it chose or filled in what a message asks for. */
+export interface Said {
+  content: string;
+  answer?: Pick<GivenAnswer, 'inReplyTo'> | null;
 }
 
 /**
  * Sends a message of the visit's contact: into its unresolved conversation in the inbox, else into its newest, which is
- * reopened, else into a new one. Says what `send` says, and conversation_created. Errors: 401.
+ * reopened, else into a new one. An e-mail address that was asked for becomes the contact's. Says what `send` says, and
+ * conversation_created, contact_updated. Errors: 401, 403 `contact_blocked`, 422 for an answer to what was not asked.
  */
 export async function speak(
   tx: Transaction,
   visit: Visit,
-  content: string,
+  { content, answer = null }: Said,
 ): Promise<{ message: Message; conversation: Conversation }> {
-  return send(tx, await findOrBegin(tx, visit), { type: 'incoming', content });
+  const { contactId, current } = await enter(tx, visit);
+  if (answer) return reply(tx, current, { content, inReplyTo: answer.inReplyTo });
+  const { id } = current ?? (await begin(tx, visit, contactId));
+  return send(tx, id, { type: 'incoming', content });
+}
+
+async function enter(tx: Transaction, visit: Visit): Promise<{ contactId: number; current: Conversation | null }> {
+  const known = visit.contact?.id ?? null;
+  const [contactId, current] = await Promise.all([
+    lockVisitor(tx, visit),
+    known === null ? null : lockCurrent(tx, { inboxId: visit.inbox.id, contactId: known }),
+  ]);
+  const blocked = current ? current.contact.blocked : await isBlocked(tx, contactId);
+  if (blocked) throw forbidden('You cannot send messages here any more', 'contact_blocked');
+  return { contactId, current };
+}
+
+async function reply(tx: Transaction, conversation: Conversation | null, given: GivenAnswer) {
+  if (!conversation) throw nothingAsked();
+  const { contentAttributes, email } = await readAnswer(tx, conversation, given);
+  if (email !== null) await keepEmail(tx, conversation, email);
+  return send(tx, conversation.id, { type: 'incoming', content: email ?? given.content, contentAttributes });
 }
 
 /** Receipts of one call; another call gives the rest. */

@@ -1,5 +1,5 @@
 import type { Contact } from '../../records/contact.ts';
-import type { Conversation, ConversationStatus } from '../../records/conversation.ts';
+import type { Conversation } from '../../records/conversation.ts';
 import { findConversation } from '../../records/conversation-rows.ts';
 import { findInboxBots } from '../../records/serving-bot.ts';
 import { ApiError, notFound } from '../../errors.ts';
@@ -65,16 +65,12 @@ export async function lockCurrent(
 }
 
 /** Creates a conversation of the contact in the visit's inbox. Says conversation_created. */
-export async function begin(
-  tx: Transaction,
-  { inbox }: Visit,
-  { contactId, status = null }: { contactId: number; status?: ConversationStatus | null },
-): Promise<Conversation> {
+export async function begin(tx: Transaction, { inbox }: Visit, contactId: number): Promise<Conversation> {
   const { conversation } = await createConversation(tx, {
     inboxId: inbox.id,
     contactId,
     sourceId: null,
-    status,
+    status: null,
     snoozedUntil: null,
     assigneeId: null,
     teamId: null,
@@ -115,7 +111,7 @@ function createVisitor(tx: Transaction, profile: VisitorProfile): Promise<Contac
 function updateVisitor(
   tx: Transaction,
   contactId: number,
-  { name, email, phoneNumber, visitorAttributes, identifier }: VisitorProfile,
+  { name, email, phoneNumber, visitorAttributes, identifier }: Partial<VisitorProfile>,
 ): Promise<Contact> {
   return updateContact(tx, contactId, {
     name: name ?? undefined,
@@ -201,6 +197,11 @@ function surroundingOf(contact: Contact): Conversation['contact'] {
   return { id, name, email, phoneNumber, identifier, avatarUrl, blocked };
 }
 
+/** Gives the contact of the locked conversation an e-mail address. Says contact_updated. */
+export async function keepEmail(tx: Transaction, conversation: Conversation, email: string): Promise<void> {
+  conversation.contact = surroundingOf(await updateVisitor(tx, conversation.contact.id, { email }));
+}
+
 /** An opened session. */
 export interface Session {
   contact: Contact;
@@ -229,7 +230,7 @@ export async function openSession(
   if (known === null) await grantContactToken(tx, visit, { contactId: contact.id, token });
   const begun = !held && !contact.blocked && (await isAwaited(tx, visit));
   if (held) held.contact = surroundingOf(contact);
-  const conversation = begun ? await begin(tx, visit, { contactId: contact.id }) : held;
+  const conversation = begun ? await begin(tx, visit, contact.id) : held;
   triggered(tx, visit, { contact, conversation, begun });
   return { contact, conversation, granted };
 }

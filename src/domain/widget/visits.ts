@@ -8,6 +8,8 @@ export interface Visit {
   /** The inbox's sealed secrets with which an `identifier` is proven; empty when none was created. */
   identitySecrets: readonly string[];
   contact: { id: number; name: string; email: string | null; avatarUrl: string | null } | null;
+  /** The contact's token; null without a contact. */
+  tokenId: number | null;
 }
 
 // Other channels reach their customers through a server of their own.
@@ -20,6 +22,7 @@ interface VisitRow {
   inbox_name: string;
   channel_type: string;
   identity_secrets: string[];
+  token_id: number | null;
   contact_id: number | null;
   contact_name: string | null;
   email: string | null;
@@ -40,7 +43,7 @@ export async function findVisit(
     `SELECT i.account_id, a.name AS account_name, i.id AS inbox_id, i.name AS inbox_name, i.channel_type,
        array_remove(ARRAY[i.identity_secret, CASE WHEN i.previous_identity_secret_expires_at > now()
          THEN i.previous_identity_secret END], NULL) AS identity_secrets,
-       c.id AS contact_id, c.name AS contact_name, c.email, c.avatar_url
+       k.id AS token_id, c.id AS contact_id, c.name AS contact_name, c.email, c.avatar_url
      FROM inboxes i JOIN accounts a ON a.id = i.account_id
      LEFT JOIN contact_tokens k ON k.token_hash = $2 AND k.account_id = i.account_id AND k.inbox_id = i.id
      LEFT JOIN contacts c ON c.account_id = k.account_id AND c.id = k.contact_id
@@ -53,16 +56,25 @@ export async function findVisit(
     account: { id: row.account_id, name: row.account_name },
     inbox: { id: row.inbox_id, name: row.inbox_name, channelType: row.channel_type },
     identitySecrets: row.identity_secrets,
+    tokenId: row.token_id,
     contact: id === null ? null : { id, name: row.contact_name ?? '', email, avatarUrl },
   };
 }
 
-/** The web origins whose pages may call the public inbox with the identifier; empty when there is no such inbox. */
-export async function findAllowedOrigins(executor: Executor, identifier: string): Promise<readonly string[]> {
-  const [row] = await sql<{ allowed_origins: string[] }>(
+/** What pages show of an inbox before anybody speaks. */
+export interface PublicInbox {
+  name: string;
+  avatarUrl: string | null;
+  /** The web origins whose pages may call it; the service's own always may. */
+  allowedOrigins: readonly string[];
+}
+
+/** The public inbox with the identifier; null when there is none. */
+export async function findPublicInbox(executor: Executor, identifier: string): Promise<PublicInbox | null> {
+  const [row] = await sql<{ name: string; avatar_url: string | null; allowed_origins: string[] }>(
     executor,
-    'SELECT allowed_origins FROM inboxes WHERE identifier = $1 AND channel_type = ANY ($2)',
+    'SELECT name, avatar_url, allowed_origins FROM inboxes WHERE identifier = $1 AND channel_type = ANY ($2)',
     [identifier, publicChannels],
   );
-  return row?.allowed_origins ?? [];
+  return row ? { name: row.name, avatarUrl: row.avatar_url, allowedOrigins: row.allowed_origins } : null;
 }

@@ -8,6 +8,7 @@ import { transact, transactOutside, type OuterTransaction, type Transact } from 
 import { addressKey, type RateLimit } from '../server/rate-limit.ts';
 import { admitVisitor } from './admit-visitor.ts';
 import { authenticate, enterAccount, tokenOf } from './authenticate.ts';
+import { Browser } from './browser.ts';
 import { Proof, type Admitted, type OutsideServices } from './call.ts';
 import { readPath } from './read-request.ts';
 import type { TokenUses } from './token-uses.ts';
@@ -26,6 +27,8 @@ export interface AdmissionOptions {
   failures: RateLimit;
   /** Widget sessions per address. */
   sessions: RateLimit;
+  /** Attempts to sign in per address. */
+  signIns: RateLimit;
   /** Characters of JSON that one address may store. */
   visitorBytes: RateLimit;
   /** Changes per contact token. */
@@ -54,16 +57,20 @@ const byDoor: Record<DoorName, Admit> = {
 /** Admits the caller by the door of the role. Errors: 400, 401, 403, 404, 429. */
 export const admit: Admit = (ctx, admission, options) => byDoor[factsOf(admission.role).door](ctx, admission, options);
 
-async function identify<Found>(
+async function identify<Found extends { expiresAt: Date | null }>(
   ctx: Context,
   options: AdmissionOptions,
   find: (tokenHash: Buffer) => Promise<Found | null>,
-  token = tokenOf(ctx),
+  token = tokenOf(ctx) || browserOf(ctx, options).signIn,
 ): Promise<Found> {
-  return authenticate(token, find).catch(async (error: unknown) => {
+  return authenticate(token, find, options.database.clock.now()).catch(async (error: unknown) => {
     if (error instanceof ApiError) await options.failures.consume(ctx, addressKey(ctx));
     throw error;
   });
+}
+
+function browserOf(ctx: Context, { services }: AdmissionOptions): Browser {
+  return new Browser(ctx, services.publicUrl());
 }
 
 async function count(ctx: Context, { role }: Admission, options: AdmissionOptions, { tokenId, kind }: Principal) {
@@ -87,8 +94,10 @@ async function admitToAccount(ctx: Context, admission: Admission, options: Admis
   let isRecalled = false;
   const find = async (tokenHash: Buffer): Promise<Identity | null> => {
     const recalled = admission.recall ? identities.recall(tokenHash, accountId) : null;
-    isRecalled = recalled !== null;
-    return recalled ?? identities.read(call.em, tokenHash, accountId);
+    // Nobody is refused from memory: who was an agent may be an administrator by now.
+    isRecalled = recalled?.entry != null && factsOf(admission.role).admits(recalled.entry.entrant);
+    if (isRecalled) return recalled;
+    return identities.read(call.em, tokenHash, accountId);
   };
   const ticket = admission.takesTickets ? ticketOf(ctx) : null;
   const identity = await (ticket === null
@@ -133,6 +142,9 @@ async function admitToPlatform(ctx: Context, admission: Admission, options: Admi
   return { ...call, principal, params, transact: outside(options.database) };
 }
 
-async function admitAnybody(ctx: Context, _: Admission, options: AdmissionOptions): Promise<Admitted> {
-  return { ...openCall(options), params: readPath(ctx.params), transact: outside(options.database) };
+async function admitAnybody(ctx: Context, { role }: Admission, options: AdmissionOptions): Promise<Admitted> {
+  const { arriving } = factsOf(role).limits;
+  if (arriving) await options[arriving].consume(ctx, addressKey(ctx));
+  const browser = browserOf(ctx, options);
+  return { ...openCall(options), params: readPath(ctx.params), browser, transact: outside(options.database) };
 }

@@ -3,26 +3,31 @@ import type { Identity } from '../../domain/people/identity.ts';
 import type { Named } from '../../records/conversation.ts';
 import { forbidden, notFound, unauthenticated } from '../../errors.ts';
 import type { Actor } from '../../events/transaction.ts';
-import { hashToken, looksForged } from '../../lib/tokens.ts';
+import { hashToken, isSignIn, looksForged } from '../../lib/tokens.ts';
 import { factsOf, type Role } from './roles.ts';
 
 const maxTokenLength = 256;
 
-/** What `find` finds by the SHA-256 of a token. Errors: 401 without a token or with one that it does not find. */
-export async function authenticate<Found>(
+/** What `find` finds by the SHA-256 of a token. Errors: 401 without a token, or with one that it does not find or that has expired. */
+export async function authenticate<Found extends { expiresAt: Date | null }>(
   token: string,
   find: (tokenHash: Buffer) => Promise<Found | null>,
+  now: Date,
 ): Promise<Found> {
   if (token === '' || token.length > maxTokenLength || looksForged(token)) throw unauthenticated();
   const found = await find(hashToken(token));
-  if (!found) throw unauthenticated();
+  if (!found || (found.expiresAt !== null && found.expiresAt <= now)) throw unauthenticated();
   return found;
 }
 
-/** The access token of a request, or ''. Many proxies drop headers with underscores, hence the other two spellings. */
+/**
+ * The access token in a request's headers, or ''. Many proxies drop headers with underscores, hence the other two spellings.
+ * A sign-in counts in its cookie only, where no script can read it.
+ */
 export function tokenOf(ctx: Context): string {
   const bearer = /^Bearer +(\S+)$/i.exec(ctx.get('authorization'))?.[1] ?? '';
-  return ctx.get('api_access_token') || ctx.get('api-access-token') || bearer;
+  const token = ctx.get('api_access_token') || ctx.get('api-access-token') || bearer;
+  return isSignIn(token) ? '' : token;
 }
 
 /** The account in the path, and the caller as an actor of it. Errors: 404 when the caller does not belong to it, 403. */

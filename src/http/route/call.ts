@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUnchanged, type Identity, type Principal } from '../../domain/people/identity.ts';
 import { OutdatedIdentity, type Identities } from '../../domain/people/remembered-identities.ts';
+import type { ReadMeaning } from '../../domain/articles/embeddings/questions.ts';
 import type { ImportBounds } from '../../domain/articles/import-file.ts';
 import type { Visit } from '../../domain/widget/visits.ts';
 import type { Named } from '../../records/conversation.ts';
@@ -14,6 +15,7 @@ import type { Random } from '../../lib/ports.ts';
 import type { ReadArchive } from '../../packages/archive.ts';
 import type { Shape } from '../../schemas.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
+import type { Browser } from './browser.ts';
 import type { DoorName } from './roles.ts';
 
 /** Services for handlers. None of them waits for another system, so a handler may be one transaction as a whole. */
@@ -26,6 +28,10 @@ export interface Services {
   streams: EventStreams;
   /** The URL at which people reach the service, without a trailing slash. */
   publicUrl: () => string;
+  /** Whether the service has a model server for accounts without one of their own. */
+  hasModel: boolean;
+  /** How long a sign-in lasts, in milliseconds. */
+  signInMs: number;
   /** True once the start sequence has completed. */
   started: () => boolean;
   /** True until the shutdown begins. */
@@ -39,6 +45,8 @@ export interface OutsideServices extends Services {
   readArchive: ReadArchive;
   /** The limits of files of articles. */
   importBounds: ImportBounds;
+  /** Asks the account's model server what a question means. */
+  readMeaning: ReadMeaning;
   /** Holds the database against what must always be so. Errors: 503 when that takes too long. */
   ledger: () => Promise<Shape<'resources/ledger'>>;
   /** Repeats a run from its record. */
@@ -122,7 +130,9 @@ interface VisitorCall extends Omit<AccountCall, 'principal' | 'identity' | 'proo
 }
 
 /** A call that needs no token. */
-type OpenCall = Omit<PlatformCall, 'principal'>;
+interface OpenCall extends Omit<PlatformCall, 'principal'> {
+  browser: Browser;
+}
 
 /** The type of a call by door: it has exactly the properties that are known behind that door. */
 export interface Calls {

@@ -17,7 +17,7 @@ interface OwnClauses {
   account: 'inBatches';
   platform: never;
   visitor: never;
-  open: 'needsNoDatabase' | 'cacheable';
+  open: 'needsNoDatabase' | 'cacheable' | 'anyOrigin';
 }
 
 type Terms<Door extends DoorName, Reply, Body, Query> = Omit<
@@ -57,30 +57,34 @@ function door<Door extends DoorName>() {
   };
 }
 
-/** A call that opens a stream; `lastEventId` is what the client says it has seen. */
-type StreamCall<Path extends string, Query> = CallOf<'account', Path, undefined, Query> & {
+/** A call that opens a stream: what the client says it has seen, and the address it comes from. */
+type StreamCall<Door extends DoorName, Path extends string, Query> = CallOf<Door, Path, undefined, Query> & {
   lastEventId: string | null;
+  address: string;
 };
 
-/** A row whose answer is a stream of events: the handler finds where it begins, and returns what opens it. */
-function stream<Path extends `${Beginnings['account']}${string}`, Query extends SchemaName>(
-  [method, path, summary]: readonly [method: 'GET', path: Path, summary: string],
-  terms: Pick<Contract, 'errors' | 'description'> & { role: RoleAt<'account'>; reply: SchemaName; query: Query },
-  handle: (call: StreamCall<Path, Query>) => Promise<() => Readable>,
-): Route {
-  // Safe: only calls of the row's own path and contract reach its handler (serve-stream.ts).
-  const steps = { handle } as unknown as Route['steps'];
-  return { method, path, contract: { ...terms, summary, stream: true }, steps };
+function streamDoor<Door extends 'account' | 'visitor'>() {
+  return function row<Path extends `${Beginnings[Door]}${string}`, Query extends SchemaName | undefined = undefined>(
+    [method, path, summary]: readonly [method: 'GET', path: Path, summary: string],
+    terms: Pick<Contract, 'errors' | 'description'> & { role: RoleAt<Door>; reply: SchemaName; query?: Query },
+    handle: (call: StreamCall<Door, Path, Query>) => Promise<() => Readable>,
+  ): Route {
+    // Safe: only calls of the row's own door, path and contract reach its handler (serve-stream.ts).
+    const steps = { handle } as unknown as Route['steps'];
+    return { method, path, contract: { ...terms, summary, stream: true } as Contract, steps };
+  };
 }
 
 /**
  * Make the rows of the route table: `doors.account([method, path, summary], contract, handler or steps)`. Path
- * parameters are typed by the path's text; body, query and answer by the contract's schemas; the call by the door.
+ * parameters are typed by the path's text; body, query and answer by the contract's schemas; the call by the door. A row of
+ * `stream` and `visitorStream` answers a stream of events: its handler finds where it begins, and returns what opens it.
  */
 export const doors = {
   account: door<'account'>(),
   platform: door<'platform'>(),
   visitor: door<'visitor'>(),
   open: door<'open'>(),
-  stream,
+  stream: streamDoor<'account'>(),
+  visitorStream: streamDoor<'visitor'>(),
 };

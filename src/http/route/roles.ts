@@ -28,7 +28,7 @@ interface RoleFacts {
   keyed: boolean;
   limits: {
     /** Counted per address, before any lookup. */
-    arriving?: 'sessions';
+    arriving?: 'sessions' | 'signIns';
     /** Counted per token or contact, for each call; with `posting`, POSTs count against that limit instead. */
     calling?: 'requests';
     posting?: 'contactWrites';
@@ -40,28 +40,20 @@ interface RoleFacts {
 }
 
 const token = {
-  security: [{ api_access_token: [] }, { bearer: [] }],
+  security: [{ api_access_token: [] }, { bearer: [] }, { sign_in: [] }],
   errors: [401, 403, 429],
   keyed: true,
   limits: { calling: 'requests' },
 } as const;
 const account = { ...token, door: 'account', share: 'account' } as const;
 const platform = { ...token, door: 'platform', share: 'caller' } as const;
+const open = { door: 'open', admits: () => true, refusal: '', security: [], keyed: false, share: 'caller' } as const;
 const visitor = { door: 'visitor', refusal: '', errors: [401, 429], share: 'visitors' } as const;
 
 /** The roles: each is the least that a caller must be to use an operation. */
 const roles = {
-  anyone: {
-    door: 'open',
-    admits: () => true,
-    refusal: '',
-    told: 'Needs no access token.',
-    security: [],
-    errors: [],
-    keyed: false,
-    limits: {},
-    share: 'caller',
-  },
+  anyone: { ...open, told: 'Needs no access token.', errors: [], limits: {} },
+  newcomer: { ...open, told: 'For people who are not signed in yet.', errors: [429], limits: { arriving: 'signIns' } },
   bot: {
     ...account,
     admits: ({ kind }) => kind !== 'contact',

@@ -46,6 +46,8 @@ export interface Contract {
    * Web pages may call it with a ticket.
    */
   stream?: true;
+  /** Pages of every web origin may read the answer, also where others may not be called by them. */
+  anyOrigin?: true;
   /** The operation does not use the database, so it does not wait for a place in the gate. */
   needsNoDatabase?: true;
   /** Clients may cache the answer if they revalidate it each time; the handler always returns the same object. */

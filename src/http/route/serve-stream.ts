@@ -2,7 +2,9 @@ import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { admit } from './admit.ts';
 import type { MountOptions } from './mount.ts';
+import { addressKey } from '../server/rate-limit.ts';
 import { readQuery } from './read-request.ts';
+import { factsOf } from './roles.ts';
 import type { Route } from './route.ts';
 
 /**
@@ -14,8 +16,10 @@ export async function serveStream(ctx: Context, { contract, steps }: Route, opti
   const { role, query: schema } = contract;
   const admitted = await admit(ctx, { role, recall: false, takesTickets: true }, options);
   const query = schema && readQuery(ctx.querystring, schema);
-  const call = { ...admitted, query, body: undefined, lastEventId: ctx.get('last-event-id') || null };
-  const parties = 'account' in call ? gate.ofAccount(call.account.id, { visitor: false }) : [];
+  const lastEventId = ctx.get('last-event-id') || null;
+  const call = { ...admitted, query, body: undefined, lastEventId, address: addressKey(ctx) };
+  const visitor = factsOf(role).share === 'visitors';
+  const parties = 'account' in call ? gate.ofAccount(call.account.id, { visitor }) : [];
   const open = (await gate.run(parties, () => steps.handle(call, undefined))) as () => Readable;
   ctx.status = 200;
   ctx.type = 'text/event-stream';

@@ -2,7 +2,7 @@ import cors from '@koa/cors';
 import type { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Database } from '../../postgres/database.ts';
-import { findAllowedOrigins } from '../../domain/widget/visits.ts';
+import { findPublicInbox } from '../../domain/widget/visits.ts';
 import { layerName } from '../route/mount.ts';
 import { factsOf } from '../route/roles.ts';
 import type { Route } from '../route/route.ts';
@@ -34,8 +34,8 @@ const exposeHeaders = [
 ];
 
 /**
- * Cross-origin calls by web pages: under /api from every origin, under /public from the origins that the inbox allows,
- * never with credentials.
+ * Cross-origin calls by web pages: under /api from every origin, under /public from the origins that the inbox allows
+ * (see also Contract.anyOrigin), never with credentials.
  */
 export function crossOrigin(
   router: Router,
@@ -48,10 +48,15 @@ export function crossOrigin(
     const method = ctx.method === 'OPTIONS' ? ctx.get('access-control-request-method') : ctx.method;
     const [layer] = origin === '' ? [] : router.match(ctx.path, method).pathAndMethod;
     const route = byName.get(layer?.name ?? '');
-    if (!layer || !route || factsOf(route.contract.role).door !== 'visitor') return '';
+    if (!layer || !route) return '';
+    if (route.contract.anyOrigin) return '*';
+    if (factsOf(route.contract.role).door !== 'visitor') return '';
     const { identifier = '' } = layer.params(ctx.path, layer.captures(ctx.path));
-    const origins = await findAllowedOrigins(database.em(), identifier);
-    return origins.includes(origin) ? origin : '';
+    return (await allows(identifier, origin)) ? origin : '';
+  }
+  async function allows(identifier: string, origin: string): Promise<boolean> {
+    const inbox = await findPublicInbox(database.em(), identifier);
+    return inbox !== null && inbox.allowedOrigins.includes(origin);
   }
   return cors({
     origin: allowedOrigin,
@@ -63,7 +68,8 @@ export function crossOrigin(
   });
 }
 
-// There are no cookies, and a page has only the tokens that it was given: any page may call the API.
+// A cookie counts for the service's own pages only (route/browser.ts), and others have just the tokens that they were given:
+// any page may call the API.
 function isOpenToAll(path: string): boolean {
   return path.startsWith('/api/') || path === '/openapi.json';
 }

@@ -7,6 +7,7 @@ import { answerClientErrors } from './client-errors.ts';
 import { commonHeaders } from './common-headers.ts';
 import { Connections } from './connections.ts';
 import { crossOrigin } from './cors.ts';
+import { leadHome } from './lead-home.ts';
 import { logRequests } from './log-requests.ts';
 import { mount, type MountOptions } from '../route/mount.ts';
 import { refuseMalformed } from './refuse-malformed.ts';
@@ -14,11 +15,17 @@ import { refuseMethod } from './refuse-method.ts';
 import { refuseUnready } from './refuse-unready.ts';
 import type { Route } from '../route/route.ts';
 import { measureRequests, serveMetrics, type MetricsOptions, type RequestMetrics } from './serve-metrics.ts';
-import { serveFiles, type StaticFile } from './static-files.ts';
+import { serveFiles, type FindFile, type StaticFile } from './static-files.ts';
 
 export interface ServerOptions extends MountOptions {
   /** Static files, in addition to the routes. */
   files?: readonly StaticFile[];
+  /** Finds more files, such as the built pages. */
+  findFile?: FindFile;
+  /** Where browsers are led that ask for `/`. */
+  home?: string;
+  /** Serves paths that are no part of the API, with what admits its callers. */
+  serve?: (mounted: MountOptions) => Koa.Middleware;
   /** The number of reverse proxies whose X-Forwarded-For is believed. */
   trustedProxies: number;
   /** Connections at the same time: in all, and from one address (not counted behind a proxy). */
@@ -49,7 +56,9 @@ export function createHttpServer(routes: readonly Route[], options: ServerOption
   app.use(serveMetrics(options.metrics));
   app.use(refuseUnready(services.started));
   app.use(crossOrigin(router, { database: options.database, routes }));
-  app.use(serveFiles(options.files ?? []));
+  app.use(serveFiles(options.files ?? [], options.findFile ?? (() => Promise.resolve(null))));
+  if (options.home) app.use(leadHome(options.home));
+  if (options.serve) app.use(options.serve(options));
   app.use(router.routes());
   app.use(refuseMethod(router));
   const handle = app.callback();

@@ -73,7 +73,7 @@ describe('messages of the widget', () => {
     expect((await widget.call('GET', 'conversation', undefined, headers)).body.status).to.equal('pending');
   });
 
-  it('of a blocked contact are kept and reopen nothing', async () => {
+  it('of a blocked contact are refused, kept nowhere, and reopen nothing', async () => {
     const widget = await Widget.create(app, {}, botId);
     const quiet = await Widget.create(app);
     const { headers, contactId, body } = await widget.enter();
@@ -82,16 +82,20 @@ describe('messages of the widget', () => {
     await app.query('UPDATE contacts SET blocked = true WHERE id = ANY ($1)', [[contactId, fresh.contactId]]);
     await app.events();
     expect((await widget.open({}, headers)).body.conversation).to.equal(null);
-    expect((await widget.say('Let me in', headers)).status).to.equal(201);
+    for (const [inbox, its] of [
+      [widget, headers],
+      [quiet, fresh.headers],
+    ] as const) {
+      const { status, body: refusal } = await inbox.say('Let me in', its);
+      expect([status, refusal.code]).to.deep.equal([403, 'contact_blocked']);
+      expect(refusal.error).to.match(/^You cannot send messages here/);
+    }
     expect((await app.get(`conversations/${body.conversation.id}`)).body.status).to.equal('resolved');
-    expect((await quiet.say('Let me in', fresh.headers)).status).to.equal(201);
-    expect((await quiet.call('GET', 'conversation', undefined, fresh.headers)).body.status).to.equal('resolved');
-    expect(await app.eventNames()).to.deep.equal([
-      'webwidget_triggered',
-      'message_created',
-      'conversation_created',
-      'message_created',
-    ]);
+    expect((await quiet.call('GET', 'conversation', undefined, fresh.headers)).status).to.equal(404);
+    expect(await widget.messages(headers)).to.deep.equal([]);
+    expect(await app.eventNames()).to.deep.equal(['webwidget_triggered']);
+    await app.query('UPDATE contacts SET blocked = false WHERE id = $1', [contactId]);
+    expect((await widget.say('Let me in', headers)).status).to.equal(201);
   });
 
   it('show the contact what is public, and nothing private', async () => {

@@ -1,0 +1,64 @@
+import type { Conversation } from '../../records/conversation.ts';
+import { findMessage, findNewestQuestion, type Message } from '../../records/message.ts';
+import { invalid, type ApiError } from '../../errors.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { findProblems } from '../../schemas.ts';
+
+/** What the contact says in answer to a message that asks for a choice or an e-mail address. */
+export interface GivenAnswer {
+  /** The `value` of the chosen item, or the address. */
+  content: string;
+  /** The message that asks; null for the newest that does. */
+  inReplyTo: number | null;
+}
+
+/** An answer that fits its question. */
+export interface Answer {
+  contentAttributes: Record<string, unknown>;
+  /** The contact's e-mail address; null where that was not asked. */
+  email: string | null;
+}
+
+/** 422: the conversation has no message to which this could be the answer. */
+export function nothingAsked(): ApiError {
+  const message = 'There is no message that asks for a choice or an e-mail address';
+  return invalid('/content_attributes/in_reply_to', 'question', message);
+}
+
+/** Reads an answer by what the conversation's message asked. Errors: 422 where nothing was asked, or something else. */
+export async function readAnswer(
+  tx: Transaction,
+  conversation: Conversation,
+  { content, inReplyTo }: GivenAnswer,
+): Promise<Answer> {
+  const question = await findQuestion(tx, conversation.id, inReplyTo);
+  if (!question) throw nothingAsked();
+  if (question.contentType === 'input_email') return readEmail(question, content);
+  const chosen = itemsOf(question).find(({ value }) => value === content);
+  if (!chosen) throw invalid('/content', 'enum', 'This is none of the choices that the message offers');
+  return { contentAttributes: { in_reply_to: question.id, submitted_values: [chosen] }, email: null };
+}
+
+async function findQuestion(tx: Transaction, conversationId: number, id: number | null): Promise<Message | null> {
+  if (id === null) return findNewestQuestion(tx.connection, tx.account.id, conversationId);
+  const message = await findMessage(tx.connection, tx.account.id, conversationId, id);
+  const asks = message?.type === 'outgoing' && !message.private && message.contentType !== 'text';
+  return asks ? message : null;
+}
+
+function readEmail({ id }: Message, content: string): Answer {
+  const email = content.trim();
+  const [problem] = findProblems('requests/widget-session.create', { email });
+  if (problem) throw invalid('/content', 'email', '`content` must be an e-mail address such as ada@example.com');
+  return { contentAttributes: { in_reply_to: id, submitted_email: email }, email };
+}
+
+// Whoever sends a choice writes its items, and nobody checks them.
+function itemsOf({ contentAttributes: { items } }: Message): { title: string; value: string }[] {
+  if (!Array.isArray(items)) return [];
+  return items.flatMap((item: unknown) => {
+    const { title, value } = (item ?? {}) as Record<string, unknown>;
+    if (typeof value !== 'string' && typeof value !== 'number') return [];
+    return [{ title: typeof title === 'string' ? title : String(value), value: String(value) }];
+  });
+}

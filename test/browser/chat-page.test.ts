@@ -1,0 +1,158 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { adminToken, TestApp } from '../support/app.ts';
+import { TestBrowser, type WatchedPage } from '../support/browser.ts';
+import { addAccount } from '../support/people.ts';
+import { Receiver } from '../support/receiver.ts';
+import { xssTexts } from '../support/xss.ts';
+
+describe('the chat page in a browser', function () {
+  this.timeout(90_000);
+  const browser = new TestBrowser();
+  let app: TestApp;
+  let receiver: Receiver;
+  let inbox: { id: number; identifier: string };
+  let open: WatchedPage[] = [];
+
+  before(async function () {
+    await browser.start(this);
+    app = await TestApp.start({ config: { widgetSessionsPerMinute: 0 } });
+    receiver = await Receiver.start();
+    const faq = (await app.post('agent_bots', { name: 'Faq', kind: 'plugin', plugin_id: 'faq' })).body;
+    inbox = (await app.post('inboxes', { name: 'The shop', channel_type: 'Channel::WebWidget' })).body;
+    await app.post(`inboxes/${inbox.id}/set_agent_bot`, { agent_bot: faq.id });
+    const subscriptions = ['message_created', 'conversation_status_changed'];
+    await app.post('webhooks', { url: receiver.url, subscriptions });
+  });
+
+  after(async () => {
+    await browser.close();
+    await app?.stop();
+    await receiver?.close();
+  });
+
+  afterEach(async () => {
+    await Promise.all(open.map((watched) => watched.close()));
+    open = [];
+  });
+
+  async function visit(options: Parameters<TestBrowser['open']>[0] = {}): Promise<WatchedPage> {
+    const watched = await browser.open(options);
+    open.push(watched);
+    await watched.page.goto(`${app.url}/chat/${inbox.identifier}`);
+    await watched.page.getByRole('heading', { name: 'The shop', level: 1 }).waitFor();
+    return watched;
+  }
+
+  async function signIn(page: Page, token = adminToken): Promise<void> {
+    const status = await page.evaluate(async (accessToken) => {
+      const headers = { 'content-type': 'application/json' };
+      const body = JSON.stringify({ access_token: accessToken });
+      return (await fetch('/sign_in', { method: 'POST', headers, body })).status;
+    }, token);
+    expect(status).to.equal(201);
+    await page.reload();
+    await page.getByRole('heading', { name: 'The shop', level: 1 }).waitFor();
+  }
+
+  async function say(page: Page, text: string): Promise<void> {
+    await page.getByRole('textbox', { name: 'Message' }).fill(text);
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+  }
+  const answers = (page: Page) => page.locator('.message:not(.own) .bubble');
+  const behind = (page: Page) => page.getByRole('region', { name: 'Behind the chat' });
+
+  it("is the customer's chat for everybody, and no more for who is no member", async () => {
+    const watched = await visit();
+    const { page } = watched;
+    await say(page, 'What are your opening hours?');
+    await answers(page).first().waitFor();
+    expect(await behind(page).count()).to.equal(0);
+    const { administrator } = await addAccount(app, 'Elsewhere');
+    const asked = page.waitForResponse('**/inboxes');
+    await signIn(page, administrator.headers.api_access_token);
+    expect((await asked).status()).to.equal(200);
+    await answers(page).first().waitFor();
+    expect(await behind(page).count()).to.equal(0);
+    watched.expectNoProblems();
+  });
+
+  it('shows a member what happens, and lets it take over: the bot falls silent, a failed webhook is retried and recovers', async () => {
+    const began = Date.now();
+    const watched = await visit();
+    const { page } = watched;
+    await signIn(page);
+    const trace = behind(page);
+    await say(page, 'What are your opening hours?');
+    await answers(page).first().waitFor();
+    await trace.getByText('Faq answers: it is the bot of this inbox.').waitFor();
+    await trace
+      .getByText(/Run \d+: ok/)
+      .first()
+      .waitFor();
+    await trace.getByText('Faq is called: it is the bot of the inbox.').first().waitFor();
+    await trace
+      .getByText(/Attempt 1 at .*: 200/)
+      .first()
+      .waitFor();
+    await trace.getByRole('button', { name: 'Take over' }).click();
+    await trace.getByText('Faq is silent: a person is assigned.', { exact: true }).first().waitFor();
+    const before = await answers(page).count();
+    receiver.answerWith((_, response) => {
+      response.statusCode = 500;
+      response.end();
+    });
+    await say(page, 'Where is my parcel?');
+    await trace
+      .getByText(/Attempt 1 at .*: 500/)
+      .first()
+      .waitFor();
+    await trace
+      .getByText(/failing, next attempt at/)
+      .first()
+      .waitFor();
+    receiver.answerWith((_, response) => response.end());
+    await trace.getByRole('textbox', { name: 'Reply to the customer' }).fill('It is on its way');
+    await trace.getByRole('button', { name: 'Reply' }).click();
+    await answers(page).filter({ hasText: 'It is on its way' }).waitFor();
+    expect(await answers(page).count()).to.equal(before + 1);
+    await trace
+      .getByText(/Attempt 2 at .*: 200/)
+      .first()
+      .waitFor();
+    await trace.getByRole('button', { name: 'Give back' }).click();
+    await trace.getByText('Faq answers: it is the bot of this inbox.').waitFor();
+    await trace.getByRole('button', { name: 'Snooze' }).click();
+    await trace.getByText('conversation status changed: now snoozed').waitFor();
+    await trace.getByRole('button', { name: 'Resolve' }).click();
+    await page.getByText('This conversation is closed.').waitFor();
+    await watched.expectAccessible();
+    await trace.getByRole('button', { name: 'New contact' }).click();
+    await answers(page).first().waitFor({ state: 'detached' });
+    await trace.getByText('Write something as the customer').waitFor();
+    watched.expectNoProblems();
+    process.stderr.write(`      from the chat page to a recovered webhook: ${Date.now() - began} ms\n`);
+  });
+
+  it('is accessible on a small screen, and shows what anybody wrote as text', async () => {
+    const watched = await visit({ viewport: { width: 360, height: 720 }, colorScheme: 'dark' });
+    const { page } = watched;
+    await signIn(page);
+    await say(page, xssTexts.join('\n'));
+    await page.getByText('Sending…').waitFor({ state: 'detached' });
+    const id = await app.eventually(async () => {
+      const { payload } = (await app.get(`conversations?inbox_id=${inbox.id}&sort=created_at`)).body.data;
+      return payload[0]?.id;
+    });
+    const [note] = xssTexts.slice(1);
+    await app.post(`conversations/${id}/messages`, { content: note, message_type: 'outgoing', private: true });
+    await behind(page).getByText(`message created, private note: ${note}`).waitFor();
+    expect(
+      await answers(page)
+        .filter({ hasText: note ?? '' })
+        .count(),
+    ).to.equal(0);
+    await watched.expectAccessible();
+    watched.expectNoProblems();
+  });
+});

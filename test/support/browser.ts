@@ -1,0 +1,110 @@
+import axe from 'axe-core';
+import { expect } from 'chai';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { noBrowser, unpackChromium } from './chromium.ts';
+
+const startMs = 60_000;
+
+/**
+ * A real browser for the tests of a file: started by the first page that a test opens, and closed by `after(() =>
+ * browser.close())`. It keeps the rules of the web (origins, content security policies, cookies): the arguments that
+ * `@sparticuz/chromium` recommends would switch them off. Where no browser can run, the tests are skipped.
+ */
+export class TestBrowser {
+  #starting: Promise<Browser> | null = null;
+
+  /** To be called in `before`: starts the browser, or skips the tests and says why. */
+  async start(test: Mocha.Context): Promise<void> {
+    if (noBrowser !== null) {
+      process.stderr.write(`  Skipped without a browser: ${noBrowser}\n`);
+      test.skip();
+    }
+    test.timeout(startMs);
+    await this.#browser();
+  }
+
+  /** Opens an empty page with cookies and storage of its own. */
+  async open(options: BrowserContextOptions = {}): Promise<WatchedPage> {
+    const browser = await this.#browser();
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+    return WatchedPage.watch(await context.newPage());
+  }
+
+  async close(): Promise<void> {
+    const browser = await this.#starting;
+    await browser?.close();
+  }
+
+  #browser(): Promise<Browser> {
+    this.#starting ??= launch();
+    return this.#starting;
+  }
+}
+
+async function launch(): Promise<Browser> {
+  const { executablePath, env } = await unpackChromium();
+  // Without its sandbox it runs as any user, root included; it is shown our own pages alone.
+  return chromium.launch({ executablePath, env, chromiumSandbox: false, args: ['--font-render-hinting=none'] });
+}
+
+/** A page of which everything is kept that went wrong in it. */
+export class WatchedPage {
+  readonly page: Page;
+  /** Errors on the console, exceptions, violations of content security policies, and dialogs, which only foreign code opens. */
+  readonly problems: string[] = [];
+
+  private constructor(page: Page) {
+    this.page = page;
+  }
+
+  static async watch(page: Page): Promise<WatchedPage> {
+    const watched = new WatchedPage(page);
+    const { problems } = watched;
+    page.on('console', (message) => {
+      if (message.type() === 'error') problems.push(`console: ${message.text()} ${message.location().url}`);
+    });
+    page.on('pageerror', (error) => problems.push(`exception: ${error.stack ?? error.message}`));
+    page.on('dialog', (dialog) => {
+      problems.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    await page.exposeFunction('tellViolation', (text: string) => problems.push(`violation: ${text}`));
+    await page.addInitScript(reportViolations);
+    return watched;
+  }
+
+  /** Fails when something went wrong in the page, other than what the pattern allows. */
+  expectNoProblems(allowed?: RegExp): void {
+    expect(this.problems.filter((problem) => !allowed?.test(problem))).to.deep.equal([]);
+  }
+
+  /** Fails when axe finds something serious or critical in the page. */
+  async expectAccessible(): Promise<void> {
+    await this.page.evaluate(axe.source);
+    const found = await this.page.evaluate(findObstacles);
+    expect(found).to.deep.equal([]);
+  }
+
+  async close(): Promise<void> {
+    await this.page.context().close();
+  }
+}
+
+// The two below run in the page.
+
+function reportViolations(): void {
+  const { addEventListener, tellViolation } = globalThis as unknown as {
+    addEventListener: (name: string, listen: (event: Record<string, string>) => void) => void;
+    tellViolation: (text: string) => void;
+  };
+  addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) =>
+    tellViolation(`${violatedDirective} ${blockedURI} ${sample}`),
+  );
+}
+
+async function findObstacles(): Promise<string[]> {
+  const { axe: inPage } = globalThis as unknown as { axe: typeof axe };
+  const { violations } = await inPage.run({ resultTypes: ['violations'] });
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  return serious.flatMap(({ id, help, nodes }) => nodes.map(({ target }) => `${id}: ${help} (${String(target)})`));
+}

@@ -1,0 +1,73 @@
+import { useEffect } from 'preact/hooks';
+import { useStore } from '../shared/store.ts';
+import { Dialogs } from './kit/dialog.tsx';
+import { Toasts } from './kit/toast.tsx';
+import { Navigation } from './navigation.tsx';
+import type { PageRow } from './page-row.ts';
+import { Sentence } from './kit/sentence.tsx';
+import { followLinks, go, match, place } from './router.ts';
+import { sections } from './sections.ts';
+import { beginSession, session } from './session.ts';
+import { SignInPage } from './sign-in-page.tsx';
+
+const rows = sections.flatMap((section) => section.rows);
+
+/** The console: the page for signing in, or the navigation and the view of the present address. */
+export function App() {
+  useEffect(() => {
+    followLinks();
+    void beginSession();
+  }, []);
+  const current = useStore(session);
+  if (current.state === 'asking') return <p class="waiting" role="status" aria-label="Loading" />;
+  if (current.state === 'out') return <SignInPage message={current.message} />;
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <Navigation profile={current.profile} account={current.account} />
+      {/* Nothing of another account stays on the screen. */}
+      <View key={current.account?.id ?? 0} role={current.account?.role ?? null} />
+      <Dialogs />
+      <Toasts />
+    </>
+  );
+}
+
+function View({ role }: { role: 'administrator' | 'agent' | null }) {
+  const { path, query } = useStore(place);
+  const isHome = path === '/console' || path === '/console/';
+  useEffect(() => {
+    const first = rows.find((row) => row.nav !== undefined && mayOpen(row, role));
+    if (isHome && first) go(first.path + location.search, { replace: true });
+  }, [isHome, role]);
+  const found = findRow(path);
+  if (role === null)
+    return <Sentence title="No account">You belong to no account: ask an administrator to invite you.</Sentence>;
+  if (isHome) return null;
+  if (!found)
+    return (
+      <Sentence title="Not found">There is nothing at this address. The navigation leads to what there is.</Sentence>
+    );
+  const { row, parameters } = found;
+  if (!mayOpen(row, role))
+    return <Sentence title="For administrators">Only administrators of the account may see this page.</Sentence>;
+  const Shown = row.view;
+  return <Shown key={path} parameters={parameters} query={query} />;
+}
+
+// Literal parts of a path go before parameters.
+function findRow(path: string): { row: PageRow; parameters: Record<string, string> } | null {
+  const found = rows.flatMap((row) => {
+    const parameters = match(row.path, path);
+    return parameters ? [{ row, parameters }] : [];
+  });
+  return (
+    found.toSorted((one, other) => Object.keys(one.parameters).length - Object.keys(other.parameters).length)[0] ?? null
+  );
+}
+
+function mayOpen({ administrators }: PageRow, role: 'administrator' | 'agent' | null): boolean {
+  return !administrators || role === 'administrator';
+}

@@ -1,0 +1,30 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+interface Props {
+  title: string;
+  /** Beside the title: what can be done here. */
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** A view: its one heading, which is the browser's title too, and its content. */
+export function Page({ title, actions, children }: Props) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Switchboard`;
+  }, [title]);
+  // Readers of the screen hear where a link has led them.
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <main id="main">
+      <div class="head">
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {actions && <div class="actions">{actions}</div>}
+      </div>
+      {children}
+    </main>
+  );
+}

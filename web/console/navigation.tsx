@@ -1,0 +1,88 @@
+import { useStore } from '../shared/store.ts';
+import { sentenceOf } from '../shared/service-error.ts';
+import { toast } from './kit/toast.tsx';
+import { place } from './router.ts';
+import { sections } from './sections.ts';
+import { chooseAccount, live, signOut, type Membership, type Profile } from './session.ts';
+
+interface Props {
+  profile: Profile;
+  account: Membership | null;
+}
+
+/** The console's navigation: links to the views that the person may open, who that is, and the way out. */
+export function Navigation({ profile, account }: Props) {
+  const { path } = useStore(place);
+  const shown = sections.flatMap(({ title, rows }) => {
+    const links = rows.filter(
+      ({ nav, administrators }) => nav && (!administrators || account?.role === 'administrator'),
+    );
+    return links.length > 0 ? [{ title, links }] : [];
+  });
+  return (
+    <header class="side">
+      <a class="brand" href="/console">
+        Switchboard
+      </a>
+      <nav aria-label="Console">
+        {account &&
+          shown.map(({ title, links }) => (
+            <div key={title} role="group" aria-label={title}>
+              <p class="group">{title}</p>
+              {links.map((row) => (
+                <a key={row.path} href={row.path} aria-current={isAt(path, row.path) ? 'page' : undefined}>
+                  {row.nav}
+                </a>
+              ))}
+            </div>
+          ))}
+      </nav>
+      <div class="person">
+        <Accounts profile={profile} account={account} />
+        <span>
+          {profile.name}
+          {account && <small>{account.role}</small>}
+        </span>
+        <LiveMark />
+        <button type="button" onClick={() => void leave()}>
+          Sign out
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function Accounts({ profile, account }: Props) {
+  if (profile.accounts.length < 2) return <strong>{account?.name}</strong>;
+  return (
+    <select
+      aria-label="Account"
+      value={account?.id}
+      onChange={({ currentTarget }) => chooseAccount(Number(currentTarget.value))}
+    >
+      {profile.accounts.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+// Shown while there is no connection, where a view listens to one.
+function LiveMark() {
+  const state = useStore(live.state);
+  return <small role="status">{state === 'live' ? 'Live' : ''}</small>;
+}
+
+function isAt(path: string, own: string): boolean {
+  return path === own || path.startsWith(`${own}/`);
+}
+
+async function leave(): Promise<void> {
+  try {
+    await signOut();
+  } catch (error) {
+    toast(sentenceOf(error), 'error');
+  }
+}

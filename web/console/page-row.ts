@@ -1,0 +1,24 @@
+import type { ComponentType } from 'preact';
+
+/** What a view gets of its address. */
+export interface ViewProps {
+  parameters: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+}
+
+/** A view of the console. */
+export interface PageRow {
+  /** Its address, `/console/labels` or `/console/labels/:id`. */
+  path: string;
+  /** Its name in the navigation; views without one are reached from others. */
+  nav?: string;
+  /** For administrators only: others get a sentence. */
+  administrators?: true;
+  view: ComponentType<ViewProps>;
+}
+
+/** A part of the navigation. It is shown as soon as it has a view. */
+export interface Section {
+  title: string;
+  rows: readonly PageRow[];
+}

@@ -1,0 +1,41 @@
+import { ChoiceField } from '../../kit/form.tsx';
+import { Show, useLoad } from '../../kit/load.tsx';
+import { toast } from '../../kit/toast.tsx';
+import { sentenceOf } from '../../../shared/service-error.ts';
+import { call } from '../../session.ts';
+
+/** Which bot answers in an inbox; a choice takes effect at once. */
+export function InboxBot({ id }: { id: number }) {
+  const loaded = useLoad(
+    async (signal) => {
+      const [bots, { agent_bot: present }] = await Promise.all([
+        call('GET agent_bots', { signal }),
+        call('GET inboxes/:id/agent_bot', { id, signal }),
+      ]);
+      return { bots: bots.payload, present };
+    },
+    [id],
+  );
+  async function choose(value: string): Promise<void> {
+    try {
+      await call('POST inboxes/:id/set_agent_bot', { id, body: { agent_bot: value === '' ? null : Number(value) } });
+      toast('From now on new messages are answered so.');
+    } catch (error) {
+      toast(sentenceOf(error), 'error');
+    }
+    await loaded.reload();
+  }
+  return (
+    <Show of={loaded}>
+      {({ bots, present }) => (
+        <ChoiceField
+          label="Bot"
+          hint="People answer what no bot does, and take over whenever they want."
+          value={String(present?.id ?? '')}
+          onChange={(value) => void choose(value)}
+          options={[['', 'No bot: people answer'], ...bots.map((bot) => [String(bot.id), bot.name] as const)]}
+        />
+      )}
+    </Show>
+  );
+}

@@ -1,0 +1,19 @@
+import type { Section } from '../../page-row.ts';
+import { AgentsPage } from './agents.tsx';
+import { InboxPage } from './inbox.tsx';
+import { InboxesPage } from './inboxes.tsx';
+import { LabelsPage } from './labels.tsx';
+import { TeamsPage } from './teams.tsx';
+import { TokensPage } from './tokens.tsx';
+
+export const settings: Section = {
+  title: 'Settings',
+  rows: [
+    { path: '/console/settings/inboxes', nav: 'Inboxes', view: InboxesPage },
+    { path: '/console/settings/inboxes/:id', view: InboxPage },
+    { path: '/console/settings/agents', nav: 'Agents', view: AgentsPage },
+    { path: '/console/settings/teams', nav: 'Teams', view: TeamsPage },
+    { path: '/console/settings/labels', nav: 'Labels', view: LabelsPage },
+    { path: '/console/settings/tokens', nav: 'Access token', administrators: true, view: TokensPage },
+  ],
+};

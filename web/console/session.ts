@@ -1,0 +1,92 @@
+import { createCall, type Reply } from '../shared/call.ts';
+import { Live } from '../shared/live.ts';
+import { Store } from '../shared/store.ts';
+import { sentenceOf } from '../shared/service-error.ts';
+
+export type Profile = NonNullable<Reply<'GET /sign_in'>['profile']>;
+/** An account of the person, and what the person is there. */
+export type Membership = Profile['accounts'][number];
+
+/** Who uses the console. */
+export type Session =
+  | { state: 'asking' }
+  | { state: 'out'; message: string | null }
+  | { state: 'in'; profile: Profile; account: Membership | null };
+
+/** The present session. */
+export const session = new Store<Session>({ state: 'asking' });
+
+/** Calls the service as the person who is signed in, in the account that the console shows. */
+export const call = createCall({
+  account: () => currentAccount()?.id ?? null,
+  unauthenticated: () => {
+    if (session.value.state === 'in') leave('You have been signed out. Sign in again to go on.');
+  },
+});
+
+/** What happens in the account. */
+export const live = new Live({ call, account: () => currentAccount()?.id ?? null });
+
+/** The account that the console shows, and what the person is there; null for who belongs to none. */
+export function currentAccount(): Membership | null {
+  return session.value.state === 'in' ? session.value.account : null;
+}
+
+/** Whether the person is an administrator of the account. */
+export function isAdministrator(): boolean {
+  return currentAccount()?.role === 'administrator';
+}
+
+/** Finds out who is signed in; a one-time link in the address signs in, and disappears from the address. */
+export async function beginSession(): Promise<void> {
+  const link = /^#link=(.+)$/.exec(location.hash)?.[1];
+  if (link !== undefined) {
+    history.replaceState(null, '', location.pathname + location.search);
+    return signIn({ link });
+  }
+  try {
+    enter(await call('GET /sign_in'));
+  } catch (error) {
+    leave(sentenceOf(error));
+  }
+}
+
+/** Signs in; a refusal is shown on the page for signing in. */
+export async function signIn(proof: { access_token: string } | { link: string }): Promise<void> {
+  try {
+    enter(await call('POST /sign_in', { body: proof }));
+  } catch (error) {
+    leave(sentenceOf(error));
+  }
+}
+
+/** Signs in again with another access token of the same person, and stays where it is. */
+export async function renew(accessToken: string): Promise<void> {
+  await call('POST /sign_in', { body: { access_token: accessToken } });
+}
+
+/** Ends the session, here and on the server. Rejects with a ServiceError. */
+export async function signOut(): Promise<void> {
+  await call('DELETE /sign_in');
+  leave(null);
+}
+
+/** Shows another account of the person. */
+export function chooseAccount(id: number): void {
+  const { value } = session;
+  if (value.state !== 'in') return;
+  live.stop();
+  session.set({ ...value, account: value.profile.accounts.find((account) => account.id === id) ?? null });
+}
+
+function enter({ profile }: Reply<'GET /sign_in'>): void {
+  if (!profile) return leave(null);
+  const asked = Number(new URLSearchParams(location.search).get('account'));
+  const account = profile.accounts.find(({ id }) => id === asked) ?? profile.accounts[0] ?? null;
+  session.set({ state: 'in', profile, account });
+}
+
+function leave(message: string | null): void {
+  live.stop();
+  session.set({ state: 'out', message });
+}

@@ -1,0 +1,84 @@
+import type { Schemas } from '../../schemas/types.ts';
+import type { Operations } from './operations.ts';
+import { errorOf, unreachable } from './service-error.ts';
+
+/** An operation, by method and path: relative to the account where it is in one, `GET labels`. */
+export type Operation = keyof Operations;
+
+type Shape<Name> = Name extends keyof Schemas ? Schemas[Name] : never;
+type Named<Name extends Operation, Part extends string> =
+  Operations[Name] extends Record<Part, infer Schema> ? Shape<Schema> : never;
+
+/** What an operation answers. */
+export type Reply<Name extends Operation> = Named<Name, 'reply'>;
+/** The body that an operation takes. */
+export type Body<Name extends Operation> = Named<Name, 'body'>;
+/** The query that an operation takes. */
+export type Query<Name extends Operation> = Named<Name, 'query'>;
+
+type ParameterIn<Path> = Path extends `${string}:${infer Rest}`
+  ? Rest extends `${infer Parameter}/${infer Tail}`
+    ? Parameter | ParameterIn<Tail>
+    : Rest
+  : never;
+
+/** What is sent: path parameters by name, query and body; `form` in place of a body for uploads. */
+export type Ask<Name extends Operation> = { [Parameter in ParameterIn<Name>]: number | string } & {
+  query?: [Query<Name>] extends [never] ? never : Partial<Query<Name>>;
+  form?: FormData;
+  /** The same for every try of one change: it then happens once. */
+  key?: string;
+  signal?: AbortSignal;
+} & ([Body<Name>] extends [never] ? { body?: never } : { body?: Body<Name> });
+
+type Arguments<Name extends Operation> = [ParameterIn<Name>] extends [never] ? [ask?: Ask<Name>] : [ask: Ask<Name>];
+
+/** Calls an operation of the service. Rejects with a ServiceError. */
+export type Call = <Name extends Operation>(name: Name, ...sent: Arguments<Name>) => Promise<Reply<Name>>;
+
+interface CallOptions {
+  /** The account of operations whose path is relative. */
+  account: () => number | null;
+  /** Told of every 401. */
+  unauthenticated?: () => void;
+}
+
+/** The function that calls the service that this page came from, as whoever is signed in. */
+export function createCall({ account, unauthenticated }: CallOptions): Call {
+  return async (name, ...[ask = {}]) => {
+    const sent = ask as Record<string, unknown> & Pick<Ask<Operation>, 'form' | 'key' | 'signal'>;
+    const [method = 'GET', path = ''] = name.split(' ');
+    const url = urlOf(path, { account_id: account(), ...sent }, sent['query'] as object | undefined);
+    const response = await fetch(url, { method, ...contentOf(sent) }).catch((error: unknown) => {
+      if (sent.signal?.aborted) throw error;
+      throw unreachable();
+    });
+    const reply: unknown = await response.json().catch(() => null);
+    if (response.status === 401) unauthenticated?.();
+    if (!response.ok) throw errorOf(response.status, reply);
+    return reply as never;
+  };
+}
+
+/** The URL of an operation; parameters without a value are an error of the caller. */
+export function urlOf(path: string, parameters: Readonly<Record<string, unknown>>, query: object = {}): string {
+  const whole = path.startsWith('/') ? path : `/api/v1/accounts/:account_id/${path}`;
+  const filled = whole.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const value = parameters[name];
+    if (typeof value !== 'string' && typeof value !== 'number') throw new Error(`${path} needs ${name}`);
+    return encodeURIComponent(value);
+  });
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return search === '' ? filled : `${filled}?${search}`;
+}
+
+function contentOf(sent: Record<string, unknown> & Pick<Ask<Operation>, 'form' | 'key' | 'signal'>): RequestInit {
+  const { body, form, key, signal } = sent;
+  const headers = {
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(key === undefined ? {} : { 'idempotency-key': key }),
+  };
+  const content = form ?? (body === undefined ? undefined : JSON.stringify(body));
+  return { headers, ...(content === undefined ? {} : { body: content }), ...(signal ? { signal } : {}) };
+}

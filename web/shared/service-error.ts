@@ -1,0 +1,42 @@
+/** A refusal by the service, or no answer at all: the message is a sentence for people. */
+export class ServiceError extends Error {
+  /** 0 where nothing answered. */
+  readonly status: number;
+  readonly code: string;
+  /** Sentences by the JSON pointer of the field that they concern. */
+  readonly fields: ReadonlyMap<string, string>;
+
+  constructor(status: number, code: string, message: string, fields: ReadonlyMap<string, string> = new Map()) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.fields = fields;
+  }
+}
+
+interface Refusal {
+  error?: string;
+  code?: string;
+  details?: { path: string; message: string }[];
+}
+
+/** The error that an answer tells; the body may be none of the service's, as a proxy's is. */
+export function errorOf(status: number, body: unknown): ServiceError {
+  const { error, code = 'unknown', details = [] } = (typeof body === 'object' && body !== null ? body : {}) as Refusal;
+  const message = error ?? `The service answered ${status} without a word: try again in a moment.`;
+  return new ServiceError(status, code, message, new Map(details.map((one) => [one.path, one.message])));
+}
+
+/** Said when nothing answers. */
+export function unreachable(): ServiceError {
+  return new ServiceError(
+    0,
+    'unreachable',
+    'The service does not answer. It may be restarting, or the network is down.',
+  );
+}
+
+/** The sentence of any error. */
+export function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

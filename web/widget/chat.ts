@@ -1,0 +1,245 @@
+import { follow } from './follow.ts';
+import { KeptToken } from './kept-token.ts';
+import { Outbox, type Queued } from './outbox.ts';
+import {
+  Refusal,
+  Service,
+  type Conversation,
+  type Inbox,
+  type Message,
+  type Visitor,
+  type WidgetEvent,
+} from './service.ts';
+
+interface ChatOptions {
+  /** The origin of the service. */
+  origin: string;
+  /** The identifier of the inbox. */
+  inbox: string;
+  visitor: Visitor;
+}
+
+const page = 20;
+
+/** A visitor's chat with one inbox: what is said, what waits to be sent, and how things stand. */
+export class Chat {
+  inbox: Inbox | null = null;
+  /** Why there is no chat here; null while there may be one. */
+  refusal: Refusal | null = null;
+  /** By time; the newest last. */
+  messages: readonly Message[] = [];
+  conversation: Conversation | null = null;
+  isTyping = false;
+  isConnected = true;
+  /** Whether there are messages before those that are shown. */
+  hasEarlier = false;
+  readonly outbox: Outbox;
+  readonly #visitor: Visitor;
+  readonly #service: Service;
+  readonly #kept: KeptToken;
+  readonly #listeners = new Set<() => void>();
+  #following: AbortController | null = null;
+  #session: Promise<void> | null = null;
+
+  constructor({ origin, inbox, visitor }: ChatOptions) {
+    this.#visitor = visitor;
+    this.#service = new Service(origin, inbox);
+    this.#kept = new KeptToken(inbox);
+    this.#service.token = this.#kept.read();
+    this.outbox = new Outbox({
+      send: async (queued) => {
+        await this.#ensureSession();
+        return this.#service.send(bodyOf(queued), queued.key);
+      },
+      sent: (message) => this.#merge([message]),
+      changed: () => this.#tell(),
+      failed: async (refusal) => {
+        if (refusal.status === 401) this.#forget();
+        else this.#connected(refusal.status !== 0);
+      },
+    });
+    addEventListener('beforeunload', (event) => {
+      if (this.outbox.isWaiting) event.preventDefault();
+    });
+  }
+
+  /** Tells every change. Returns what ends that. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Asks whether there is a chat for this page, and goes on with the conversation of a visitor who was here before. */
+  async load(): Promise<void> {
+    await this.#try(async () => {
+      this.inbox = await this.#service.readInbox();
+    });
+    // A page that tells who its visitor is may have another one now.
+    if (this.#service.token !== null && this.#visitor.identifier === undefined && this.inbox) this.#follow();
+    this.#tell();
+  }
+
+  /** The visitor opens the chat: a session begins, and a bot may speak first. */
+  async enter(): Promise<void> {
+    if (!this.inbox) await this.load();
+    if (this.inbox) await this.#try(() => this.#ensureSession());
+  }
+
+  /** Sends what the visitor wrote, or its answer to a message that asks. */
+  say(content: string, answers: number | null = null): void {
+    this.outbox.add({ content, answers, after: this.messages.at(-1)?.id ?? 0 });
+  }
+
+  /** Reads the messages before those that are shown. */
+  async readEarlier(): Promise<void> {
+    const [first] = this.messages;
+    if (!first) return;
+    await this.#try(async () => {
+      const earlier = await this.#service.listMessages(`?before=${first.created_at + 1}`);
+      const isNew = earlier.some(({ id }) => id < first.id);
+      this.hasEarlier = isNew && earlier.length === page;
+      this.#merge(earlier);
+    });
+  }
+
+  /** The visitor sees the messages. */
+  async markRead(): Promise<void> {
+    if (this.unread === 0) return;
+    this.#merge(this.messages.map((message) => (isUnread(message) ? { ...message, status: 'read' } : message)));
+    await this.#try(() => this.#service.markRead());
+  }
+
+  /** The number of messages that the visitor has not seen. */
+  get unread(): number {
+    return this.messages.filter(isUnread).length;
+  }
+
+  /** Forgets the visitor: who writes next is somebody new. */
+  async leave(): Promise<void> {
+    this.#forget();
+    await this.enter();
+  }
+
+  #ensureSession(): Promise<void> {
+    this.#session ??= this.#openSession().catch((error: unknown) => {
+      this.#session = null;
+      throw error;
+    });
+    return this.#session;
+  }
+
+  async #openSession(): Promise<void> {
+    // What a page may not do is not told by the answers to anything else: browsers keep them from it.
+    this.inbox ??= await this.#service.readInbox();
+    const { contact_token: token, conversation } = await this.#service
+      .openSession(this.#visitor)
+      .catch((error: Refusal) => {
+        // The contact was deleted: who comes now is new.
+        if (error.status !== 401 || this.#service.token === null) throw error;
+        this.#forget();
+        return this.#service.openSession(this.#visitor);
+      });
+    if (token !== undefined) {
+      this.#forget();
+      this.#service.token = token;
+      this.#kept.write(token);
+    }
+    this.conversation = conversation;
+    this.#follow();
+  }
+
+  #forget(): void {
+    this.#following?.abort();
+    this.#following = null;
+    this.#session = null;
+    this.#service.token = null;
+    this.#kept.write(null);
+    Object.assign(this, { messages: [], conversation: null, isTyping: false, hasEarlier: false });
+    this.#tell();
+  }
+
+  #follow(): void {
+    if (this.#following) return;
+    const following = (this.#following = new AbortController());
+    const follower = {
+      open: (signal: AbortSignal) => this.#service.follow(signal),
+      opened: () => this.#catchUp(),
+      heard: (event: WidgetEvent) => this.#hear(event),
+      closed: ({ status }: Refusal) => {
+        if (status === 401) this.#forget();
+        // Too many follow: it is tried again, and meanwhile messages are read with each try.
+        else if (status === 429) void this.#try(() => this.#catchUp());
+        else this.#connected(false);
+      },
+    };
+    void follow(follower, following.signal);
+  }
+
+  async #catchUp(): Promise<void> {
+    const latest = await this.#service.listMessages();
+    const known = this.messages.at(-1);
+    const [oldest] = latest;
+    if (!known) this.hasEarlier = latest.length === page;
+    this.#merge(latest);
+    if (known && oldest && oldest.id > known.id) await this.#fillGap(known);
+    // Without a message there need not be one, and browsers would complain of the answer.
+    if (latest.length > 0) this.conversation = await this.#service.readConversation();
+    this.#connected(true);
+  }
+
+  async #fillGap(known: Message): Promise<void> {
+    for (let last: Message | undefined = known; last;) {
+      const more: Message[] = await this.#service.listMessages(`?after=${last.created_at}`);
+      const next: Message | undefined = more.at(-1);
+      this.#merge(more);
+      last = more.length > page && next && next.id > last.id ? next : undefined;
+    }
+  }
+
+  #hear({ message, conversation, typing }: WidgetEvent): void {
+    if (typing !== undefined) this.isTyping = typing;
+    if (conversation) this.conversation = conversation;
+    if (message) this.#merge([message]);
+    else this.#tell();
+  }
+
+  #merge(some: readonly Message[]): void {
+    const byId = new Map(this.messages.map((message) => [message.id, message]));
+    for (const message of some) {
+      // What was seen here is not unseen because an older answer says so.
+      const wasRead = byId.get(message.id)?.status === 'read';
+      byId.set(message.id, wasRead ? { ...message, status: 'read' } : message);
+    }
+    this.messages = [...byId.values()].sort((one, other) => one.created_at - other.created_at || one.id - other.id);
+    this.#tell();
+  }
+
+  async #try(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+      this.#connected(true);
+    } catch (error) {
+      const refusal = error instanceof Refusal ? error : new Refusal(0);
+      if (!this.inbox && !refusal.mayPass) this.refusal = refusal;
+      this.#connected(refusal.status !== 0);
+    }
+  }
+
+  #connected(isConnected: boolean): void {
+    this.isConnected = isConnected;
+    if (!isConnected) this.isTyping = false;
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function isUnread({ message_type: type, status }: Message): boolean {
+  return type === 'outgoing' && (status === 'sent' || status === 'delivered');
+}
+
+function bodyOf({ content, answers }: Queued) {
+  return answers === null ? { content } : { content, content_attributes: { in_reply_to: answers } };
+}

@@ -1,0 +1,125 @@
+import { useEffect, useMemo } from 'preact/hooks';
+import { useStore } from '../../shared/store.ts';
+import type { Member } from './member.ts';
+import { Trace, type Decision, type Delivery, type Run, type Traced } from './trace.ts';
+import { eventInWords, reasonInWords, servingInWords } from './words.ts';
+
+/** What happens behind the conversation: each event, who answered it and why, what the bot did, and who was told. */
+export function TraceView({ member, conversationId }: { member: Member; conversationId: number }) {
+  const trace = useMemo(() => new Trace(member, conversationId), [member, conversationId]);
+  useEffect(() => trace.start(), [trace]);
+  const { entries, serving, error } = useStore(trace.state);
+  return (
+    <>
+      <h2>What happens</h2>
+      <p role="status" class="serving">
+        {serving ? servingInWords(serving) : 'Looking…'}
+      </p>
+      {error !== null && <p role="alert">{error}</p>}
+      <ol class="trace" reversed>
+        {entries.map((entry) => (
+          <Entry key={entry.event.id} entry={entry} />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function Entry({ entry: { event, decision, runs, deliveries } }: { entry: Traced }) {
+  return (
+    <li>
+      <p>
+        <Moment at={event.created_at} /> <b>{eventInWords(event)}</b>
+      </p>
+      {decision && <p>{decisionInWords(decision)}</p>}
+      {runs.map((run) => (
+        <RunView key={run.id} run={run} />
+      ))}
+      {deliveries.map((delivery) => (
+        <DeliveryView key={delivery.id} delivery={delivery} />
+      ))}
+    </li>
+  );
+}
+
+function decisionInWords({ agent_bot: bot, chosen_by: chosenBy, called, reason }: Decision): string {
+  const name = bot?.name ?? 'Nobody';
+  if (called && (reason === null || reason === 'waiting')) {
+    return `${name} is called: it is the bot of the ${chosenBy ?? 'inbox'}.`;
+  }
+  return called
+    ? `${name} was called, and ended: ${reasonInWords(reason ?? '')}.`
+    : `${name} is silent: ${reasonInWords(reason ?? '')}.`;
+}
+
+function RunView({ run }: { run: Run }) {
+  const { id, outcome, actions, logs, calls, cpu_ms: cpu, wall_ms: wall, error } = run;
+  return (
+    <details>
+      <summary>
+        Run {id}: {outcome}, {wall} ms ({cpu} ms computing), {actions.length} actions
+      </summary>
+      {error && <p>{error.message}</p>}
+      <List title="Log" lines={logs.map(({ level, message }) => `${level}: ${message}`)} />
+      <List
+        title="Calls"
+        lines={calls.map(({ name, input, output, error: failed, ms }) =>
+          [`${name}(${brief(input)})`, failed ? `${failed.code}: ${failed.message}` : brief(output), `${ms} ms`].join(
+            ' → ',
+          ),
+        )}
+      />
+      <List title="Actions" lines={actions.map(brief)} />
+    </details>
+  );
+}
+
+function List({ title, lines }: { title: string; lines: readonly string[] }) {
+  if (lines.length === 0) return null;
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul>
+        {lines.map((line) => (
+          <li class="code">{line}</li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+const briefChars = 300;
+
+function brief(value: unknown): string {
+  const text = JSON.stringify(value) ?? '';
+  return text.length > briefChars ? `${text.slice(0, briefChars)}…` : text;
+}
+
+function DeliveryView({ delivery }: { delivery: Delivery }) {
+  const { webhook_id: webhook, state, attempts, next_attempt_at: next } = delivery;
+  return (
+    <div class={`delivery ${state}`}>
+      <p>
+        Webhook {webhook}: {state}
+        {next !== null && attempts.length > 0 && (
+          <>
+            , next attempt at <Moment at={next} />
+          </>
+        )}
+      </p>
+      <ul>
+        {attempts.map(({ number, started_at: at, response, error, times }) => (
+          <li>
+            Attempt {number} at <Moment at={at} />: {response?.status ?? error?.class ?? 'no answer'}
+            {times.total !== null && `, ${times.total} ms`}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Moment({ at }: { at: number }) {
+  const moment = new Date(at * 1000);
+  return <time dateTime={moment.toISOString()}>{moment.toLocaleTimeString()}</time>;
+}

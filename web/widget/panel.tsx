@@ -1,0 +1,64 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Chat } from './chat.ts';
+import { Messages } from './messages.tsx';
+
+const maxLength = 10_000;
+
+/** The chat itself: what was said, and where the visitor writes. */
+export function Panel({ chat, focus }: { chat: Chat; focus: boolean }) {
+  const [text, setText] = useState('');
+  const field = useRef<HTMLTextAreaElement>(null);
+  const isUsable = chat.refusal === null;
+  useLayoutEffect(() => {
+    if (focus) field.current?.focus();
+  }, [focus, isUsable]);
+  if (chat.refusal)
+    return (
+      <p class="refusal" role="alert">
+        {chat.refusal.message}.
+      </p>
+    );
+  const send = () => {
+    if (text.trim() !== '') chat.say(text);
+    setText('');
+    field.current?.focus();
+  };
+  return (
+    <>
+      <Messages chat={chat} answered={() => field.current?.focus()} />
+      <p class="notice" role="status">
+        {noticeOf(chat)}
+      </p>
+      <form
+        class="composer"
+        onSubmit={(event) => {
+          event.preventDefault();
+          send();
+        }}
+      >
+        <textarea
+          ref={field}
+          aria-label="Message"
+          placeholder="Write a message…"
+          rows={2}
+          maxLength={maxLength}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+          onKeyDown={(event) => {
+            // An input method confirms what it composes by Enter, too.
+            if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+            event.preventDefault();
+            send();
+          }}
+        />
+        <button class="send">Send</button>
+      </form>
+    </>
+  );
+}
+
+function noticeOf({ isConnected, conversation }: Chat): string {
+  if (!isConnected) return 'No connection. What you write is sent as soon as it is back.';
+  if (conversation?.status === 'resolved') return 'This conversation is closed. Write to open it again.';
+  return conversation?.assignee ? `${conversation.assignee.name} has your conversation.` : '';
+}

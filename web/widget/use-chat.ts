@@ -1,0 +1,8 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Chat } from './chat.ts';
+
+/** Draws the component again whenever the chat changes. */
+export function useChat(chat: Chat): void {
+  const [, setCount] = useState(0);
+  useEffect(() => chat.subscribe(() => setCount((count) => count + 1)), [chat]);
+}
