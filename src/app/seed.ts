@@ -1,20 +1,25 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../postgres/database.ts';
 import { addAgent, createAccount, createUser, grantToken, hasAccounts } from '../domain/people/users.ts';
-import { createPluginBot } from '../domain/bots/bots.ts';
-import { createInbox } from '../domain/inboxes/inboxes.ts';
-import { findRunnable } from '../domain/plugins/rows.ts';
-import { transactOutside } from '../events/transaction.ts';
+import { furnishDemo } from '../demo/furnish.ts';
+import { receiverEndpoint, receiverUrl } from '../demo/endpoint.ts';
+import { transactOutside, type Transaction } from '../events/transaction.ts';
+import type { Config } from '../config.ts';
 import type { Random } from '../lib/ports.ts';
+import type { SecretBox } from '../lib/secret-box.ts';
 import { newToken } from '../lib/tokens.ts';
-import { hearingOf } from '../packages/hearing.ts';
+
+/** What the first account is called, and what it has besides its administrator, whose seat is `administratorId`. */
+export interface Furnishing {
+  accountName: string;
+  furnish: (tx: Transaction, administratorId: number) => Promise<void>;
+}
 
 export interface SeedOptions {
   database: Database;
   random: Random;
   /** The first administrator's token; generated when null. */
   adminToken: string | null;
-  demo: boolean;
+  furnishing: Furnishing;
 }
 
 /** What the first start created. `generatedToken` is shown once and stored only as a hash. */
@@ -22,58 +27,41 @@ export interface Seeded {
   generatedToken: string | null;
 }
 
-const sampleBot = 'faq';
 // Two processes may start at the same time on an empty database.
 const lockStatement = 'SELECT pg_advisory_xact_lock(7237002)';
 
+/** What DEMO asks for: the demonstration data, or an empty account. */
+export function furnishingOf(
+  { demo, secretKey }: Pick<Config, 'demo' | 'secretKey'>,
+  tools: { random: Random; secretBox: SecretBox },
+): Furnishing {
+  if (!demo) return { accountName: 'First account', furnish: () => Promise.resolve() };
+  const url = receiverUrl(receiverEndpoint(secretKey));
+  return {
+    accountName: 'Demo account',
+    furnish: (tx, administratorId) => furnishDemo(tx, administratorId, { ...tools, receiverUrl: url }),
+  };
+}
+
 /**
- * Makes an empty database usable: creates account 1 with its first administrator, who is platform administrator too,
- * and with `demo` an inbox with a bot. Returns null when there are accounts already.
+ * Makes an empty database usable: creates account 1 with its first administrator, who is platform administrator too, and
+ * furnishes it. Returns null when there are accounts already.
  */
-export async function seed(options: SeedOptions): Promise<Seeded | null> {
-  const { database, random, adminToken, demo } = options;
-  return transactOutside(database, async ({ em, now }) => {
+export async function seed({ database, random, adminToken, furnishing }: SeedOptions): Promise<Seeded | null> {
+  return transactOutside(database, async (outer) => {
+    const { em, now } = outer;
     await em.execute(lockStatement);
     if (await hasAccounts(em)) return null;
-    const account = await createAccount(em, demo ? 'Demo account' : 'First account', now);
+    const { id, name } = await createAccount(em, furnishing.accountName, now);
     const user = await createUser(
       em,
       { name: 'Administrator', email: 'administrator@example.com', confirmed: true, platformAdmin: true },
       now,
     );
-    await addAgent(em, { accountId: account.id, userId: user.id, role: 'administrator', now });
+    const { userId: seat } = await addAgent(em, { accountId: id, userId: user.id, role: 'administrator', now });
     const token = adminToken ?? newToken('user', random);
     await grantToken(em, user.id, token, now);
-    if (demo) await seedDemo(em, account.id, options);
+    await furnishing.furnish(outer.in({ id, name }), seat);
     return { generatedToken: adminToken === null ? token : null };
-  });
-}
-
-/** Creates the demo inbox with its bot. */
-async function seedDemo(em: EntityManager, accountId: number, options: SeedOptions): Promise<void> {
-  const { random, database } = options;
-  const now = database.clock.now();
-  const { active } = (await findRunnable(em, sampleBot)) ?? {};
-  const bot = active
-    ? await createPluginBot(
-        em,
-        {
-          accountId,
-          name: active.manifest.name,
-          description: active.manifest.description,
-          pluginId: sampleBot,
-          config: {},
-          hearing: hearingOf(active.manifest),
-        },
-        now,
-      )
-    : null;
-  await createInbox(em, {
-    accountId,
-    name: 'Demo inbox',
-    channelType: 'Channel::Api',
-    identifier: random.uuid(),
-    agentBotId: bot?.id ?? null,
-    now,
   });
 }

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
-import { defaultDataDir, type Config } from '../config.ts';
+import { defaultDataDir, isInstalled, type Config } from '../config.ts';
+import type { FrontDoor } from './front-doors.ts';
 import type { Seeded } from './seed.ts';
 
 /** The URL at which this machine reaches a service bound to the address. */
@@ -15,10 +16,23 @@ export function commandFor(dataDir: string, command: string): string {
   return dataDir === defaultDataDir ? command : `DATA_DIR=${quoted} ${command}`;
 }
 
+const labelWidth = 11;
+
+/** What the text of a start is made of. */
+export interface Welcome {
+  config: Config;
+  url: string;
+  seeded: Seeded | null;
+  /** Of the first start: signs its administrator in to the console, once. */
+  consoleLink: string | null;
+  doors: readonly FrontDoor[];
+}
+
 /** The text that a start prints: where the service listens, the new token, and a first command. */
-export function welcome({ config, url, seeded }: { config: Config; url: string; seeded: Seeded | null }): string {
+export function welcome({ config, url, seeded, consoleLink }: Welcome): string {
   const token = seeded?.generatedToken;
   const lines = ['', `Switchboard listens on ${url}`];
+  if (consoleLink !== null) lines.push('', 'Open the console, signed in once and within 30 minutes:', consoleLink);
   if (token) {
     lines.push('', `The administrator's API access token, shown only this once:`, `  ${token}`);
     lines.push('', 'Try it:', `  curl -H 'api_access_token: ${token}' ${url}/api/v1/profile`);
@@ -27,11 +41,37 @@ export function welcome({ config, url, seeded }: { config: Config; url: string; 
     const command = commandFor(config.dataDir, 'npx switchboard token');
     lines.push('', `Lost the administrator's access token? With this service's settings, ${command} makes another.`);
   }
-  if (config.demo) {
-    lines.push('', 'See a customer, a bot and a webhook at work, in another terminal:');
-    lines.push(`  ${commandFor(config.dataDir, 'npm run demo')}`);
+  return [...lines, ...demoHint(config), '', ''].join('\n');
+}
+
+/**
+ * The same for people at a terminal: the pages in a table, and lines that can be copied as a whole, 80 characters at most as
+ * long as the service's own address is short.
+ */
+export function welcomeToTerminal({ config, url, seeded, doors }: Welcome): string {
+  const token = seeded?.generatedToken;
+  const lines = ['', `Switchboard listens on ${url}`, ''];
+  for (const { label, url: link, hint } of doors) {
+    lines.push(`  ${label.padEnd(labelWidth)}${link}`);
+    if (hint !== undefined) lines.push(`  ${' '.repeat(labelWidth)}${hint}`);
   }
-  return `${lines.join('\n')}\n\n`;
+  if (token) {
+    lines.push('', `The administrator's access token, shown only this once, and a first call:`);
+    lines.push('', `  TOKEN=${token}`, `  curl -H "api_access_token: $TOKEN" ${url}/api/v1/profile`);
+  } else {
+    const command = commandFor(config.dataDir, 'npx switchboard token');
+    lines.push('', `Lost the administrator's access token? This makes another:`, `  ${command}`);
+  }
+  return [...lines, ...demoHint(config), '', ''].join('\n');
+}
+
+function demoHint({ demo, dataDir }: Config): string[] {
+  if (!demo) return [];
+  return [
+    '',
+    'See a customer, a bot and a webhook at work, in another terminal:',
+    `  ${commandFor(dataDir, isInstalled ? 'npx switchboard demo' : 'npm run demo')}`,
+  ];
 }
 
 /** The text that Ctrl-C prints: what the shutdown waits for, and how to skip the wait. */

@@ -1,9 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { systemRandom } from '../lib/ports.ts';
+import { systemRandom as random } from '../lib/ports.ts';
+import { createSecretBox } from '../lib/secret-box.ts';
 import { migrate } from '../postgres/migrate.ts';
 import { readRegistry } from '../packages/registry.ts';
+import { checkSecretKey } from '../app/check-secret-key.ts';
 import { installFolderPlugins } from '../app/install-folders.ts';
-import { seed } from '../app/seed.ts';
+import { furnishingOf, seed } from '../app/seed.ts';
 import { openDatabase, withDatabase } from './with-database.ts';
 
 const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
@@ -13,9 +15,14 @@ export async function seedDatabase(): Promise<void> {
   await withDatabase(async (context) => {
     await migrate(context.databaseUrl);
     await openDatabase(context, async (database) => {
-      const { bootstrapAdminToken: adminToken, demo } = context.config;
-      await installFolderPlugins(database, await readRegistry(projectRoot, { dirs: context.config.pluginDirs }));
-      const seeded = await seed({ database, random: systemRandom, adminToken, demo });
+      const { bootstrapAdminToken: adminToken, pluginDirs, secretKey } = context.config;
+      const secretBox = createSecretBox(secretKey, random);
+      await checkSecretKey(database, secretBox);
+      await installFolderPlugins(database, await readRegistry(projectRoot, { dirs: pluginDirs }), {
+        seal: secretBox.seal,
+      });
+      const furnishing = furnishingOf(context.config, { random, secretBox });
+      const seeded = await seed({ database, random, adminToken, furnishing });
       if (!seeded) console.log('There are accounts already: nothing was changed.');
       else console.log(`Seeded. Access token of the administrator: ${seeded.generatedToken ?? 'as configured'}`);
     });

@@ -1,176 +1,135 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
-import { demoEndpoint } from './endpoint.ts';
-import { signatureHeaders } from '../deliveries/core/sign.ts';
 import { OperatorError } from '../lib/operator-error.ts';
-import { systemClock } from '../lib/ports.ts';
 import type { CallService } from '../lib/service-client.ts';
-import { unixSeconds } from '../lib/unix-time.ts';
 import type { Shape } from '../schemas.ts';
+import { systemClock } from '../lib/ports.ts';
+import { unixSeconds } from '../lib/unix-time.ts';
+import { say, Stage, type Conversation, type Message } from './stage.ts';
 
-/** The fields of an event that the demo prints. */
-interface ToldEvent {
-  event: string;
-  status?: string;
-  content?: string;
-}
-
-/** A webhook request that the demo's receiver got. */
-interface Post {
-  id: string;
-  attempt: string;
-  event: ToldEvent;
-  signed: boolean;
-}
+type Explanation = Shape<'resources/conversation-agent-bot'>;
 
 const snoozeSeconds = 2;
-const patienceMs = 20_000;
+const subscriptions = ['message_created', 'conversation_status_changed'];
 
-/** Plays a customer's story on the running service, with a webhook receiver, and prints it line by line. */
+/**
+ * Plays customers, bots, a person and a failing webhook on the running service, prints each step, and removes what it made.
+ * Throws OperatorError for what is missing.
+ */
 export async function demo(call: CallService): Promise<void> {
-  const receiver = new DemoReceiver();
+  const interrupt = new AbortController();
+  const stop = (): void => interrupt.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+  // Whoever reads no more, such as `head`, wants no more.
+  process.stdout.once('error', stop);
+  const stage = await Stage.open(call, interrupt.signal);
   try {
-    await play(call, receiver);
+    await play(stage);
+  } catch (error) {
+    if (interrupt.signal.aborted) throw new OperatorError('\nThe demo was stopped; what it made is removed.');
+    throw error;
   } finally {
-    receiver.close();
+    await stage.clear();
   }
-  const valid = receiver.posts.filter(({ signed }) => signed).length;
-  say(`\nDone: ${receiver.posts.length} posts received, ${valid} of them with a valid signature.`);
+  const posts = [...stage.posts.values()];
+  const valid = posts.filter(({ verified }) => verified).length;
+  say(
+    `\nDone: ${posts.length} posts received, ${valid} of them with a valid signature. What the demo made is removed.`,
+  );
 }
 
-/** A webhook receiver that answers the first request with an error on purpose and keeps all requests. */
-class DemoReceiver {
-  readonly posts: Post[] = [];
-  secret = '';
-  readonly #server: Server;
-
-  constructor() {
-    this.#server = createServer((request, response) => {
-      void this.#receive(request, response);
-    });
-  }
-
-  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.#keep(request, await readText(request));
-    response.statusCode = this.posts.length === 1 ? 500 : 200;
-    response.end();
-  }
-
-  #keep(request: IncomingMessage, body: string): void {
-    const post: Post = {
-      id: String(request.headers['webhook-id']),
-      attempt: String(request.headers['webhook-attempt']),
-      event: JSON.parse(body) as ToldEvent,
-      signed: isSigned(this.secret, request, body),
-    };
-    this.posts.push(post);
-    const answer = this.posts.length === 1 ? '500, on purpose' : '200';
-    const { event, status, content } = post.event;
-    const what = content === undefined ? `${event}: now ${status}` : `${event}: "${content}"`;
-    say(`   receiver  ← ${what}`);
-    say(
-      `               webhook-id ${post.id}, attempt ${post.attempt}, signature ${post.signed ? 'valid' : 'INVALID'}; answers ${answer}`,
-    );
-  }
-
-  async listen(): Promise<string> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const { address, port } = demoEndpoint;
-    this.#server.once('error', reject).listen(port, address, resolve);
-    await promise.catch((error: Error) => {
-      throw new OperatorError(`The demo cannot listen on ${address}:${port}: ${error.message}`);
-    });
-    return `http://${address}:${port}/demo`;
-  }
-
-  async posted(count: number): Promise<void> {
-    await until(`${count} webhook posts`, () => this.posts.length >= count);
-  }
-
-  close(): void {
-    this.#server.close();
-    this.#server.closeAllConnections();
-  }
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
-}
-
-function isSigned(secret: string, request: IncomingMessage, body: string): boolean {
-  const header = (name: string) => String(request.headers[name]);
-  const timestamp = new Date(Number(header('webhook-timestamp')) * 1000);
-  const expected = signatureHeaders({ id: header('webhook-id'), timestamp, body, secrets: [secret] });
-  return expected['webhook-signature'] === header('webhook-signature');
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-async function until(what: string, done: () => boolean | Promise<boolean>): Promise<void> {
-  for (let waited = 0; !(await done()); waited += 50) {
-    if (waited > patienceMs) throw new OperatorError(`The demo waited for ${what} in vain.`);
-    await wait(50);
-  }
-}
-
-async function play(call: CallService, receiver: DemoReceiver): Promise<void> {
-  const { accounts } = await call<Shape<'resources/profile'>>('GET', '/api/v1/profile');
-  const account = `/api/v1/accounts/${accounts[0]?.id}`;
+async function play(stage: Stage): Promise<void> {
   say('1. A webhook is registered');
-  const subscriptions = ['message_created', 'conversation_status_changed'];
-  const url = await receiver.listen();
-  const webhook = await call<Shape<'resources/webhook-with-secret'>>('POST', `${account}/webhooks`, {
-    url,
-    subscriptions,
-  });
-  receiver.secret = webhook.secret;
-  say(`   ${url} will hear ${subscriptions.join(' and ')}`);
-  try {
-    say('\n2. A customer appears in the demo inbox');
-    const { payload: inboxes } = await call<Shape<'resources/inbox-list'>>('GET', `${account}/inboxes`);
-    const contact = await call<Shape<'resources/contact'>>('POST', `${account}/contacts`, { name: 'Demo customer' });
-    const body = { inbox_id: inboxes.find(({ name }) => name === 'Demo inbox')?.id, contact_id: contact.id };
-    const conversation = await call<Shape<'resources/conversation'>>('POST', `${account}/conversations`, body);
-    const bot = conversation.meta.agent_bot?.name ?? 'nobody';
-    say(
-      `   contact ${contact.id}, conversation ${conversation.id}: ${conversation.status}, served by the bot "${bot}"`,
-    );
-    const path = `${account}/conversations/${conversation.id}`;
-    await playMessage(call, receiver, path);
-    await playSnooze(call, receiver, path);
-  } finally {
-    await call('DELETE', `${account}/webhooks/${webhook.id}`);
-  }
+  say(`   ${await stage.openHook(subscriptions)} will hear ${subscriptions.join(' and ')}`);
+  await stage.setMode('ok');
+  await playKnowledge(stage);
+  await stage.settle();
+  const led = await playTakeover(stage);
+  await stage.settle();
+  await playOverride(stage);
+  await stage.settle();
+  await playSnooze(stage, led);
+  await stage.settle();
+  await playFailure(stage, led);
 }
 
-async function playMessage(call: CallService, receiver: DemoReceiver, conversation: string): Promise<void> {
-  const question = 'What are your opening hours?';
-  say(`\n3. The customer writes: "${question}"`);
-  await call('POST', `${conversation}/messages`, { content: question, message_type: 'incoming' });
-  let messages: Shape<'resources/message'>[] = [];
-  await until("the bot's answer", async () => {
-    ({ payload: messages } = await call<Shape<'resources/message-list'>>('GET', `${conversation}/messages`));
-    return messages.some(({ sender }) => sender?.type === 'AgentBot');
+async function playKnowledge(stage: Stage): Promise<void> {
+  say('\n2. A customer asks the AI bot, which answers from the knowledge base with its source');
+  const conversation = await stage.begin('ai');
+  tellServed(conversation);
+  tellAnswer(await stage.answerTo(await stage.write(conversation, 'How much is express delivery?')));
+  say('\n3. The customer asks for a person, and the bot hands over');
+  tellAnswer(await stage.answerTo(await stage.write(conversation, 'Can I talk to a person, please?')));
+  const { status, handoff_reason: reason } = await stage.until('the handoff', async () => {
+    const now = await stage.read(conversation);
+    return now.handoff_reason === null ? undefined : now;
   });
-  const answer = messages.find(({ sender }) => sender?.type === 'AgentBot');
-  say(`   bot       → "${answer?.content}" (${answer?.sender?.name}, in its sandbox)`);
-  say('   The post that failed comes again after 5 s, and only then the next of this conversation:');
-  await receiver.posted(3);
+  say(`   The conversation is ${status} for people (handoff_reason: ${reason}), with a note of what was asked.`);
 }
 
-async function playSnooze(call: CallService, receiver: DemoReceiver, conversation: string): Promise<void> {
-  say(`\n4. An agent snoozes the conversation for ${snoozeSeconds} s`);
-  const { updated_at: now } = await call<Shape<'resources/conversation'>>('GET', conversation);
+async function playTakeover(stage: Stage): Promise<Conversation> {
+  say('\n4. A person takes over, and the bot is silent from then on');
+  const conversation = await stage.begin('faq');
+  tellServed(conversation);
+  tellAnswer(await stage.answerTo(await stage.write(conversation, 'What are your opening hours?')));
+  const path = stage.pathOf(conversation);
+  await stage.call('POST', `${path}/assignments`, { assignee_id: stage.me });
+  say('   person    → takes the conversation over');
+  await stage.write(conversation, 'And how long does delivery take?');
+  const { answers, reason, history } = await stage.call<Explanation>('GET', `${path}/agent_bot`);
+  const [latest] = history;
+  if (answers || latest?.called) throw new OperatorError('The bot did not fall silent.');
+  say(`   bot         is silent: ${reason}`);
+  return conversation;
+}
+
+async function playOverride(stage: Stage): Promise<void> {
+  say("\n5. One conversation gets another bot than its inbox's");
+  const { call, account, inboxes } = stage;
+  const conversation = await stage.begin('ai');
+  const { agent_bot: bot } = await call<Shape<'resources/inbox-agent-bot'>>(
+    'GET',
+    `${account}/inboxes/${inboxes.faq}/agent_bot`,
+  );
+  const chosen = await call<Explanation>('POST', `${stage.pathOf(conversation)}/agent_bot`, {
+    agent_bot_id: bot?.id ?? null,
+  });
+  say(
+    `   conversation ${conversation.id} is now served by "${chosen.agent_bot?.name}", chosen by the ${chosen.chosen_by}`,
+  );
+  tellAnswer(await stage.answerTo(await stage.write(conversation, 'Can I pay by card?')));
+}
+
+async function playSnooze(stage: Stage, conversation: Conversation): Promise<void> {
+  say(`\n6. The person snoozes the conversation for ${snoozeSeconds} s`);
+  const { updated_at: now } = await stage.read(conversation);
   const snoozedUntil = Math.max(now, unixSeconds(systemClock.now())) + snoozeSeconds;
-  await call('POST', `${conversation}/toggle_status`, { status: 'snoozed', snoozed_until: snoozedUntil });
-  await until('the end of the snooze', async () => {
-    const { status } = await call<Shape<'resources/conversation'>>('GET', conversation);
-    return status === 'open';
+  await stage.call('POST', `${stage.pathOf(conversation)}/toggle_status`, {
+    status: 'snoozed',
+    snoozed_until: snoozedUntil,
   });
-  await receiver.posted(5);
+  await stage.until('the end of the snooze', async () => (await stage.read(conversation)).status === 'open');
   say('   The conversation is open again.');
+}
+
+async function playFailure(stage: Stage, conversation: Conversation): Promise<void> {
+  say('\n7. The receiver fails, and the post comes again after 5 s; the next ones of this conversation wait');
+  await stage.setMode('fail');
+  const seen = stage.posts.size;
+  await stage.write(conversation, 'Is anybody there?');
+  await stage.write(conversation, 'Hello?');
+  const failed = await stage.until('the failing post', () => [...stage.posts.values()][seen]);
+  await stage.setMode('ok');
+  say('   The receiver is well again.');
+  const isAgain = ({ webhook_id: id, status }: { webhook_id: string | null; status: number | null }): boolean =>
+    id === failed.webhook_id && status === 200;
+  await stage.until('the second attempt', () => [...stage.posts.values()].some(isAgain));
+  await stage.until('the next post', () => stage.posts.size >= seen + 3);
+}
+
+function tellServed({ id, status, meta }: Conversation): void {
+  say(`   conversation ${id}: ${status}, served by the bot "${meta.agent_bot?.name ?? 'nobody'}"`);
+}
+
+function tellAnswer({ content, sender }: Message): void {
+  const [first = '', ...more] = (content ?? '').split('\n').filter((line) => line !== '');
+  say(`   bot       → "${[first, ...more].join(`\n${' '.repeat(15)}`)}" (${sender?.name})`);
 }

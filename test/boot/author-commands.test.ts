@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -64,6 +64,31 @@ describe('commands for authors of plugins', function () {
     });
   }
 
+  it('new makes a project whose schema the editor finds, and whose archive holds all that the bot may import', () => {
+    const project = join(folder, 'project');
+    const installed = join(project, 'node_modules/switchboard/schemas/runtime');
+    mkdirSync(installed, { recursive: true });
+    writeFileSync(join(installed, 'plugin.json'), '{}');
+    for (const path of [join(project, 'near'), join(project, 'bots/far')]) {
+      expect(plugin('new', path).code).to.equal(0);
+      const { $schema: schema } = JSON.parse(readFileSync(join(path, 'plugin.json'), 'utf8')) as { $schema: string };
+      expect(existsSync(join(path, schema)), schema).to.equal(true);
+      mkdirSync(join(path, 'lib'));
+      for (const name of ['lib/words.ts', 'lib/words.json', 'old.js']) writeFileSync(join(path, name), '{}');
+      const { output } = runIn(path, 'npm', 'pack', '--dry-run', '--json');
+      const [{ files }] = JSON.parse(output) as [{ files: { path: string }[] }];
+      expect(files.map((file) => file.path)).to.have.members([
+        'README.md',
+        'bot.ts',
+        'lib/words.json',
+        'lib/words.ts',
+        'old.js',
+        'package.json',
+        'plugin.json',
+      ]);
+    }
+  });
+
   for (const place of packages) {
     it(`the package ${place} passes its check and its tests`, () => {
       const { ok, errors, warnings } = check(join(root, place));
@@ -113,6 +138,27 @@ describe('commands for authors of plugins', function () {
     expect(warnings.join('\n')).to.match(
       /plugin\.json:1: permissions\.conversation names "note", which the code does not use/,
     );
+  });
+
+  it('check finds a cause of a handoff that plugin.json does not ask for', () => {
+    const code = `message_created(ctx) { if (ctx.message.content === 'x') ctx.handoff({ reason: 'cause', cause: 'keyword' }); },`;
+    const permissions = { conversation: ['handoff'] };
+    expect(check(makeBot(code, { permissions })).errors.join('\n')).to.include(
+      'add "handoff_cause": true to permissions',
+    );
+    const { errors, warnings } = check(makeBot(code, { permissions: { ...permissions, handoff_cause: true } }));
+    expect([errors, warnings]).to.deep.equal([[], []]);
+  });
+
+  it('check runs no program of the package, a TypeScript least of all', () => {
+    const bot = makeBot('message_created(ctx) { ctx.reply("Hi"); },', { permissions: { conversation: ['reply'] } });
+    const own = join(bot, 'node_modules/typescript');
+    const trace = join(folder, 'was-run');
+    mkdirSync(join(own, 'bin'), { recursive: true });
+    writeFileSync(join(own, 'package.json'), '{"name": "typescript", "version": "7.0.0", "type": "commonjs"}');
+    writeFileSync(join(own, 'bin/tsc'), `require('node:fs').writeFileSync(${JSON.stringify(trace)}, '');`);
+    expect(check(bot).ok).to.equal(true);
+    expect(existsSync(trace)).to.equal(false);
   });
 
   it('check finds hosts, methods, secrets and other doors that plugin.json does not list', () => {

@@ -57,14 +57,14 @@ describe('docs/plugins.md', function () {
     const packed = mkdtempSync(join(tmpdir(), 'switchboard-docs-'));
     const folder = installElsewhere(packProject(packed));
     made.push(packed, folder);
-    // A start leaves its address in a DATA_DIR that is there, as it is with the embedded database.
+    // A start leaves its address in a DATA_DIR that is there, as it is with the embedded database: not in the package, which
+    // the next installation empties.
     mkdirSync(join(folder, '.data'));
     const port = String(20_000 + (process.pid % 20_000));
     const env = {
       PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
       HOME: process.env['HOME'] ?? '',
       DATABASE_URL: await createDatabase(),
-      DATA_DIR: join(folder, '.data'),
       SECRET_KEY: 'a key for the tests of the documentation',
       DEMO: 'true',
       PORT: port,

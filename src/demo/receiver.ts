@@ -1,0 +1,167 @@
+import type { Clock } from '../lib/ports.ts';
+import { signatureProblem, type Signer } from './signature.ts';
+
+/** How the receiver answers: 200, 500, never, 200 after some seconds, or 410, which switches a webhook off. */
+export const playModes = ['ok', 'fail', 'hang', 'slow', 'gone'] as const;
+
+export type PlayMode = (typeof playModes)[number];
+
+/** A post as it came in. */
+export interface Post {
+  path: string;
+  /** By lower-case name. */
+  header: (name: string) => string;
+  body: Buffer;
+  /** Aborted when its sender has gone. */
+  signal: AbortSignal;
+}
+
+/** A webhook whose secret may have signed a post. */
+export interface PlayWebhook extends Signer {
+  id: number;
+  account_id: number;
+  name: string | null;
+}
+
+/** A post that the receiver keeps, as it is shown. */
+export interface KeptPost {
+  id: number;
+  /** ISO 8601. */
+  received_at: string;
+  path: string;
+  /** The header `webhook-id`: the same in all attempts. */
+  webhook_id: string | null;
+  attempt: number | null;
+  event: string | null;
+  /** Whether a webhook of this service with this URL has signed it. */
+  verified: boolean;
+  /** Why not. */
+  problem: string | null;
+  webhook: Omit<PlayWebhook, 'secrets'> | null;
+  /** The account: the webhook's, else the one that the body names. */
+  account_id: number | null;
+  /** The beginning of the body. */
+  body: string;
+  /** Of the whole body. */
+  bytes: number;
+  /** What was answered; null while nothing was. */
+  status: number | null;
+}
+
+export interface ReceiverOptions {
+  clock: Clock;
+  /** The webhooks of this service that post to the path. */
+  webhooksAt: (path: string) => Promise<PlayWebhook[]>;
+}
+
+const keptPosts = 200;
+const keptChars = 16_384;
+const keptPathChars = 200;
+const slowMs = 3_000;
+/** As long as nobody waits anyway. */
+const hangMs = 60_000;
+const heldAtMost = 100;
+const unavailable = 503;
+
+/** Takes webhooks, keeps the last 200 of them in memory, and answers as it is told to. */
+export class Receiver {
+  mode: PlayMode = 'ok';
+  readonly #options: ReceiverOptions;
+  readonly #held = new Set<AbortController>();
+  #kept: KeptPost[] = [];
+  #last: number;
+  #isStopping = false;
+
+  constructor(options: ReceiverOptions) {
+    this.#options = options;
+    // Those of an earlier start were lower: who asks for what came since one of them misses nothing.
+    this.#last = options.clock.now().getTime();
+  }
+
+  /** The posts with a higher id, newest first. */
+  postsAfter(id: number): KeptPost[] {
+    return this.#kept.filter((post) => post.id > id).toReversed();
+  }
+
+  /** Keeps a post; resolves with the status to answer, when it is time to. */
+  async receive(post: Post): Promise<number> {
+    const signers = await this.#options.webhooksAt(post.path);
+    const kept = keep(post, { id: (this.#last += 1), now: this.#options.clock.now(), signers });
+    this.#kept = [...this.#kept.slice(1 - keptPosts), kept];
+    const status = await this.#statusFor(post.signal);
+    kept.status = post.signal.aborted ? null : status;
+    return status;
+  }
+
+  /** Lets go of the senders that wait for an answer, and answers 503 from now on. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const waiting of this.#held) waiting.abort();
+  }
+
+  async #statusFor(signal: AbortSignal): Promise<number> {
+    const { mode } = this;
+    if (this.#isStopping) return unavailable;
+    if (mode === 'fail') return 500;
+    if (mode === 'gone') return 410;
+    if (mode === 'slow') return (await this.#hold(slowMs, signal)) ? 200 : unavailable;
+    if (mode === 'hang') await this.#hold(hangMs, signal);
+    return mode === 'hang' ? unavailable : 200;
+  }
+
+  /** False when it ended before its time. */
+  async #hold(ms: number, signal: AbortSignal): Promise<boolean> {
+    if (this.#held.size >= heldAtMost) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const held = new AbortController();
+    this.#held.add(held);
+    const timer = setTimeout(() => resolve(true), ms);
+    for (const ended of [held.signal, signal]) ended.addEventListener('abort', () => resolve(false), { once: true });
+    if (signal.aborted) resolve(false);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#held.delete(held);
+    }
+  }
+}
+
+function keep(post: Post, { id, now, signers }: { id: number; now: Date; signers: readonly PlayWebhook[] }): KeptPost {
+  const { header, body } = post;
+  const signed = { id: header('webhook-id'), timestamp: header('webhook-timestamp'), body };
+  const found = signatureProblem({ ...signed, signature: header('webhook-signature') }, signers, now);
+  const { signer, problem } = found;
+  const text = body.toString();
+  const { event, account } = fieldsOf(text);
+  const attempt = Number(header('webhook-attempt'));
+  return {
+    id,
+    received_at: now.toISOString(),
+    path: post.path.slice(0, keptPathChars),
+    webhook_id: header('webhook-id').slice(0, keptPathChars) || null,
+    attempt: Number.isSafeInteger(attempt) && attempt > 0 ? attempt : null,
+    event: typeof event === 'string' ? event.slice(0, keptPathChars) : null,
+    verified: signer !== null,
+    problem,
+    webhook: signer && { id: signer.id, account_id: signer.account_id, name: signer.name },
+    account_id: signer?.account_id ?? accountIn(account),
+    body: text.slice(0, keptChars).toWellFormed(),
+    bytes: body.length,
+    status: null,
+  };
+}
+
+function fieldsOf(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function accountIn(account: unknown): number | null {
+  const { id } = (typeof account === 'object' && account !== null ? account : {}) as { id?: unknown };
+  return Number.isSafeInteger(id) ? (id as number) : null;
+}
