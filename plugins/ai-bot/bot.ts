@@ -19,31 +19,23 @@ const passagesAtMost = 5;
 /** Words of a question that may be a part of the one before. */
 const shortWords = 3;
 
-/** What the bot remembers of the present session: its replies, handoff lines not counted, and the last message that it answered. */
-interface Session {
-  replies: number;
-  answered: number;
-}
-
-const sessionKey = 'session';
-const newSession: Session = { replies: 0, answered: 0 };
+/** Where the bot remembers the last message that it answered. */
+const answeredKey = 'answered';
 
 export default defineBot<Settings>({
   on: {
-    // A session begins.
-    conversation_opened: (ctx) => ctx.storage.delete(sessionKey),
     async message_created(ctx) {
       const keyword = leaveAtKeyword(ctx, ctx.message.content);
       if (keyword) return handOff(ctx, keyword);
-      const session = (await ctx.storage.get<Session>(sessionKey)) ?? newSession;
+      const [answered, replies] = await Promise.all([ctx.storage.get<number>(answeredKey), ctx.replies()]);
       // One of a burst that was answered with the first of them.
-      if (ctx.message.id <= session.answered) return;
-      const last = leaveAtLast(ctx, session);
+      if (ctx.message.id <= (answered ?? 0)) return;
+      const last = leaveAtLast(ctx, replies);
       if (last) return handOff(ctx, last);
       const model = await ctx.llm.status();
       if (model?.tokens_left === 0)
         return handOff(ctx, { cause: 'budget', reason: 'The tokens for today are used up' });
-      await answerBurst(ctx, session, model !== null);
+      await answerBurst(ctx, model !== null);
     },
   },
 });
@@ -53,12 +45,12 @@ function leaveAtKeyword(ctx: Ctx, text: string): Leave | null {
   return keyword === null ? null : { cause: 'keyword', reason: `The customer wrote “${keyword}”` };
 }
 
-function leaveAtLast(ctx: Ctx, { replies }: Session): Leave | null {
+function leaveAtLast(ctx: Ctx, replies: number): Leave | null {
   const isOver = replies >= ctx.config.max_exchanges;
   return isOver ? { cause: 'max_exchanges', reason: `${replies} replies in this session` } : null;
 }
 
-async function answerBurst(ctx: Ctx, session: Session, hasModel: boolean): Promise<void> {
+async function answerBurst(ctx: Ctx, hasModel: boolean): Promise<void> {
   const more = await ctx.settled();
   const question = [ctx.message, ...more].map(({ content }) => content).join('\n');
   const keyword = leaveAtKeyword(ctx, question);
@@ -67,7 +59,7 @@ async function answerBurst(ctx: Ctx, session: Session, hasModel: boolean): Promi
   const outcome = await answer(ctx, { question, passages, hasModel, more });
   if ('cause' in outcome) return handOff(ctx, { ...outcome, passages: passages ?? [] });
   ctx.reply(outcome.text);
-  await ctx.storage.set(sessionKey, { replies: session.replies + 1, answered: more.at(-1)?.id ?? ctx.message.id });
+  await ctx.storage.set(answeredKey, more.at(-1)?.id ?? ctx.message.id);
 }
 
 /** The passages that answer the question; null when the knowledge base is not to be asked. */

@@ -1,6 +1,7 @@
-import { plainText } from '../domain/articles/plain-text.ts';
 import { hasArticles } from '../domain/articles/articles.ts';
-import { answerThreshold, searchPassages } from '../domain/articles/search.ts';
+import type { ReadMeaning } from '../domain/articles/embeddings/questions.ts';
+import { plainText } from '../domain/articles/plain-text.ts';
+import { searchPassages } from '../domain/articles/search.ts';
 import type { Database } from '../postgres/database.ts';
 import type { KnowledgePorts } from '../runs/doors/search.ts';
 
@@ -8,21 +9,16 @@ import type { KnowledgePorts } from '../runs/doors/search.ts';
 const maxTextChars = 4000;
 
 /** What bots ask with `ctx.kb`: the account's published articles. */
-export function knowledgeOf(database: Database): KnowledgePorts {
+export function knowledgeOf(database: Database, readMeaning: ReadMeaning): KnowledgePorts {
   return {
     hasArticles: (accountId, filter) => hasArticles(database.em(), accountId, filter),
     find: async (accountId, { query, ...filter }) => {
-      const found = await searchPassages(database.em(), accountId, query, filter);
-      return found.map(({ article_id: id, title, url, heading, language, text, score }) => ({
-        id,
-        title,
-        url,
-        heading,
-        language,
-        text: plainText(text).slice(0, maxTextChars).toWellFormed(),
-        score,
-        answers: score >= answerThreshold,
-      }));
+      const meaning = await readMeaning(accountId, query, (work) => work(database.em()));
+      const found = await searchPassages(database.em(), accountId, query, { ...filter, meaning });
+      return found.map(({ article_id: id, title, url, heading, language, text, score, answers }) => {
+        const plain = plainText(text).slice(0, maxTextChars).toWellFormed();
+        return { id, title, url, heading, language, text: plain, score, answers };
+      });
     },
   };
 }

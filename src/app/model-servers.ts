@@ -1,14 +1,15 @@
 import { findModelServer } from '../domain/accounts.ts';
 import { countTokens } from '../domain/bots/usage.ts';
 import type { ModelServer } from '../models/chat.ts';
+import type { Executor } from '../postgres/sql.ts';
 import type { ModelPorts } from '../runs/doors/chat.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What bots ask with `ctx.llm`: the account's own server, else the operator's. */
-export function modelsOf({ config, databases, models, secretBox }: Mechanisms, metrics: Metrics): ModelPorts {
-  const { llmBaseUrl: baseUrl, llmModel: model, llmApiKey: apiKey } = config;
-  const operators: ModelServer | null = baseUrl && model ? { baseUrl, model, apiKey, isOperators: true } : null;
+export function modelsOf(mechanisms: Mechanisms, metrics: Metrics): ModelPorts {
+  const { config, databases, models } = mechanisms;
+  const operators = operatorsServer(mechanisms, config.llmModel);
   return {
     chat: metrics.measuredChat(models.chat),
     runMs: config.llmRunMs,
@@ -16,9 +17,32 @@ export function modelsOf({ config, databases, models, secretBox }: Mechanisms, m
     spentToday: (owner, now) => countTokens(databases.engine.em(), owner, now),
     serverOf: async (accountId) => {
       const own = await findModelServer(databases.engine.em(), accountId);
-      if (!own) return operators;
-      const { sealedKey, ...server } = own;
-      return { ...server, apiKey: sealedKey === null ? null : secretBox.open(sealedKey), isOperators: false };
+      return own ? accountsServer(mechanisms, own, own.model) : operators;
     },
   };
+}
+
+/** The server and the model for embeddings of an account: its own, else the operator's; null where there is none. */
+export async function embeddingServerOf(
+  mechanisms: Mechanisms,
+  executor: Executor,
+  accountId: number,
+): Promise<ModelServer | null> {
+  const own = await findModelServer(executor, accountId);
+  if (!own) return operatorsServer(mechanisms, mechanisms.config.llmEmbeddingModel);
+  return own.embeddingModel === null ? null : accountsServer(mechanisms, own, own.embeddingModel);
+}
+
+/** The operator's server with one of its models; null where there is none. */
+export function operatorsServer({ config }: Mechanisms, model: string | null): ModelServer | null {
+  const { llmBaseUrl: baseUrl, llmApiKey: apiKey } = config;
+  return baseUrl && model ? { baseUrl, model, apiKey, isOperators: true } : null;
+}
+
+function accountsServer(
+  { secretBox }: Mechanisms,
+  { baseUrl, sealedKey }: { baseUrl: string; sealedKey: string | null },
+  model: string,
+): ModelServer {
+  return { baseUrl, model, apiKey: sealedKey === null ? null : secretBox.open(sealedKey), isOperators: false };
 }

@@ -36,7 +36,8 @@ export function fetchBy(
 function failureOf({ status, errorCode, body, bodyCut, headers }: OutboundResult, maxBytes: number): ModelError | null {
   if (status === null) {
     const code = errorCode ?? 'connect';
-    return new ModelError(code === 'aborted' ? 'timeout' : code, sentenceOf(code));
+    if (code === 'aborted') return new ModelError('timeout', 'The model server took too long');
+    return new ModelError(code, sentenceOf(code));
   }
   // The decoder leaves out an incomplete character at the end.
   if (bodyCut && Buffer.byteLength(body) > maxBytes - 4)

@@ -1,13 +1,16 @@
 import type { OpenAI } from 'openai';
 import { createOutboundHttp, type OutboundHttp } from '../outbound/http.ts';
 import { ModelError, type Chat, type ChatRequest, type ModelServer } from './chat.ts';
+import type { Embed } from './embed.ts';
 import { explainRefusal, isAbout } from './explain-refusal.ts';
 import { fetchBy } from './fetch-by.ts';
 import { readAnswer } from './read-answer.ts';
+import { readVectors } from './read-vectors.ts';
 
-/** Asks models at any server with the API of OpenAI (chat completions). */
+/** Asks models at any server with the API of OpenAI (chat completions, embeddings). */
 export interface ModelClient {
   chat: Chat;
+  embed: Embed;
   /** Refuses new questions, waits for the current ones, and closes the connections. */
   close(): Promise<void>;
 }
@@ -19,18 +22,23 @@ interface ModelClientOptions {
   timeoutMs: number;
   /** The largest answer, in bytes. */
   maxBytes: number;
+  /** The largest answer with vectors, in bytes. */
+  maxVectorBytes: number;
 }
 
-/** How a server is asked. */
+/** How a server is asked: a question that fails is asked again `maxRetries` times. */
 interface Way {
   outbound: OutboundHttp;
   timeoutMs: number;
   maxBytes: number;
+  maxRetries: number;
 }
+
+type Send = (client: OpenAI, options: { signal: AbortSignal; timeout: number; maxRetries: number }) => Promise<unknown>;
 
 type Body = OpenAI.ChatCompletionCreateParamsNonStreaming;
 
-const maxRetries = 1;
+const chatRetries = 1;
 const connectionsPerOrigin = 64;
 const everywhere = ['0.0.0.0/0', '::/0'];
 /** Models whose refused parameters are remembered. */
@@ -40,19 +48,20 @@ const dispensable = ['max_tokens', 'temperature', 'tool_choice'] as const;
 type Dispensable = (typeof dispensable)[number];
 
 /** A client for all accounts. The library is loaded with the first question. */
-export function createModelClient({ allowCidrs, timeoutMs, maxBytes }: ModelClientOptions): ModelClient {
-  const common = { timeoutMs, maxResponseBytes: maxBytes, connectionsPerOrigin };
-  const guarded = createOutboundHttp({ ...common, allowCidrs });
-  const operators = createOutboundHttp({ ...common, allowCidrs: everywhere });
+export function createModelClient({ maxBytes, maxVectorBytes, ...common }: ModelClientOptions): ModelClient {
+  const chats = waysOf({ ...common, maxBytes });
+  const embeddings = waysOf({ ...common, maxBytes: maxVectorBytes });
   const refused = new Refused();
 
   const chat: Chat = async (server, request, signal) => {
-    const way = { outbound: server.isOperators ? operators : guarded, timeoutMs, maxBytes };
+    const way = { ...chats.to(server), maxRetries: chatRetries };
     // Each further attempt leaves out one more parameter.
     for (;;) {
       const without = refused.by(server);
+      const body = bodyOf(server, request, without);
       try {
-        return readAnswer(await ask(way, server, { body: bodyOf(server, request, without), signal }), server.model);
+        const send: Send = (client, options) => client.chat.completions.create(body, options);
+        return readAnswer(await ask(way, server, { send, signal }), server.model);
       } catch (error) {
         const parameter = dispensable.find((one) => !without.has(one) && isAbout(error, one));
         if (parameter === undefined) throw error instanceof ModelError ? error : explainRefusal(error, server);
@@ -60,11 +69,36 @@ export function createModelClient({ allowCidrs, timeoutMs, maxBytes }: ModelClie
       }
     }
   };
+  const embed: Embed = async (server, texts, signal) => {
+    // As numbers: not every server knows the shorter form that the library would ask for.
+    const body = { model: server.model, input: [...texts], encoding_format: 'float' as const };
+    const send: Send = (client, options) => client.embeddings.create(body, options);
+    try {
+      return readVectors(
+        await ask({ ...embeddings.to(server), maxRetries: 0 }, server, { send, signal }),
+        texts.length,
+      );
+    } catch (error) {
+      throw error instanceof ModelError ? error : explainRefusal(error, server);
+    }
+  };
   return {
     chat,
+    embed,
     async close() {
-      await Promise.all([guarded.close(), operators.close()]);
+      await Promise.all([chats.close(), embeddings.close()]);
     },
+  };
+}
+
+/** The ways to the servers of accounts, which are guarded, and to the operator's, which may be anywhere. */
+function waysOf({ allowCidrs, timeoutMs, maxBytes }: Omit<ModelClientOptions, 'maxVectorBytes'>) {
+  const common = { timeoutMs, maxResponseBytes: maxBytes, connectionsPerOrigin };
+  const guarded = createOutboundHttp({ ...common, allowCidrs });
+  const operators = createOutboundHttp({ ...common, allowCidrs: everywhere });
+  return {
+    to: (server: ModelServer) => ({ outbound: server.isOperators ? operators : guarded, timeoutMs, maxBytes }),
+    close: () => Promise.all([guarded.close(), operators.close()]),
   };
 }
 
@@ -83,9 +117,9 @@ class Refused {
 }
 
 async function ask(
-  { outbound, timeoutMs, maxBytes }: Way,
+  { outbound, timeoutMs, maxBytes, maxRetries }: Way,
   { baseUrl, apiKey }: ModelServer,
-  { body, signal }: { body: Body; signal: AbortSignal },
+  { send, signal }: { send: Send; signal: AbortSignal },
 ): Promise<unknown> {
   const { OpenAI: Client } = await import('openai');
   let failure: ModelError | null = null;
@@ -106,7 +140,7 @@ async function ask(
     fetch: fetchBy(outbound, { apiKey, maxBytes, failed }),
   });
   try {
-    const answer: unknown = await client.chat.completions.create(body, { signal, timeout: timeoutMs, maxRetries });
+    const answer = await send(client, { signal, timeout: timeoutMs, maxRetries });
     if (failure) throw failure as ModelError;
     return answer;
   } catch (error) {

@@ -257,6 +257,45 @@ describe('what AI bots use, and how they are', function () {
         expect((await health(bot)).state).to.equal('ok');
       });
 
+      it('tells at once, where the bot is set up, that it has nothing to answer from, until it has', async () => {
+        const { id: account, administrator } = await addAccount(app, 'Empty');
+        const at = `/api/v1/accounts/${account}`;
+        const { headers } = administrator;
+        const empty = {
+          state: 'failing',
+          last_error: 'The knowledge base has no published article that the bot may use',
+        };
+        const { body: bot2 } = await app.post(`${at}/agent_bots`, { kind: 'ai', name: 'New' }, headers);
+        expect(bot2.health).to.deep.equal({ ...empty, since: null });
+        const listed = async () => (await app.get(`${at}/agent_bots`, headers)).body.payload;
+        const inList = async () => (await listed()).find(({ id }: { id: number }) => id === bot2.id).health;
+        expect(await inList()).to.deep.include(empty);
+        const article = { title: 'Hours', content: 'From nine.', language: 'pt-BR', tags: ['a'] };
+        const { body: made } = await app.post(`${at}/articles`, { ...article, published: false }, headers);
+        expect((await app.get(`${at}/agent_bots/${bot2.id}`, headers)).body.health).to.deep.include(empty);
+        await app.patch(`${at}/articles/${made.id}`, { published: true }, headers);
+        expect((await app.get(`${at}/agent_bots/${bot2.id}`, headers)).body.health.state).to.equal('ok');
+        expect((await inList()).state).to.equal('ok');
+        const knows = async (knowledge: object | boolean | null) =>
+          (await app.patch(`${at}/agent_bots/${bot2.id}`, { knowledge }, headers)).body.health;
+        expect(await knows({ tags: ['b'], languages: [] })).to.deep.include(empty);
+        expect((await knows({ tags: ['a', 'b'], languages: ['pt'] })).state).to.equal('ok');
+        expect((await knows({ tags: [], languages: ['de'] })).state).to.equal('failing');
+        expect((await knows(false)).last_error).to.include('neither a model nor a knowledge base');
+        await app.patch(at, { llm: { base_url: server.baseUrl, model: 'small' } }, headers);
+        expect((await knows(false)).state).to.equal('ok');
+      });
+
+      it('forgets what a run said of an empty knowledge base when it is filled', async () => {
+        const bot = await newBot({ knowledge: { tags: ['later'] } });
+        await ask([question]);
+        expect((await health(bot)).state).to.equal('failing');
+        const { body } = await app.post('articles', { title: 'Later', content: 'Later.', tags: ['later'] });
+        expect((await health(bot)).state).to.equal('ok');
+        await app.delete(`articles/${body.id}`);
+        expect((await health(bot)).state).to.equal('failing');
+      });
+
       it('tells of a quarantine, and of a plugin that is disabled', async () => {
         const bot = await newBot();
         await app.query(`UPDATE agent_bots SET quarantined_at = now(), quarantine_reason = 'threw' WHERE id = $1`, [

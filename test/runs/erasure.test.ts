@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
+import { callScheduled } from '../../src/domain/bots/schedules.ts';
 import type { Answer } from '../support/app.ts';
 import { BotHouse } from './house.ts';
 
@@ -27,10 +28,21 @@ describe('the text of a deleted message', function () {
   let house: BotHouse;
 
   before(async () => {
-    house = await BotHouse.open({
-      repeater: { on: { message_created: repeats }, permissions },
-      keeper: { on: { message_created: remembers }, permissions: { ...permissions, history: 0 } },
-    });
+    house = await BotHouse.open(
+      {
+        repeater: { on: { message_created: repeats }, permissions },
+        keeper: { on: { message_created: remembers }, permissions: { ...permissions, history: 0 } },
+        reminder: {
+          on: {
+            message_created: `ctx.schedule({ inSeconds: 60 }, 'a', { said: ctx.message.content }); ctx.schedule({ inSeconds: 9999 }, 'b', ctx.message.content);`,
+            schedule: `ctx.log.info('woken');`,
+          },
+          permissions: { schedule: true },
+        },
+        gatherer: { on: { message_created: 'await ctx.settled();' } },
+      },
+      { config: { burstQuietMs: 700, burstMaxMs: 3000 } },
+    );
   });
   after(() => house.close());
 
@@ -97,6 +109,30 @@ describe('the text of a deleted message', function () {
     const runs = await runsIn(id);
     expect(runs.map(({ erased_at: at }) => at !== null)).to.deep.equal([true, true, false]);
     expect((await runsIn(other)).map(({ outcome }) => outcome)).to.deep.equal(['ok', 'threw']);
+  });
+
+  it('is in nothing that a bot wanted to be told later, nor in the run that was told it', async () => {
+    const id = await house.conversation('reminder');
+    await house.ask(id, secret);
+    await house.app.query(`UPDATE bot_schedules SET at = now() WHERE conversation_id = $1 AND name = 'a'`, [id]);
+    await callScheduled(house.app.app.database);
+    await house.runAfter(id, 1);
+    expect(await recordsWith(id, '4111')).to.equal(2);
+    await remove(id, await messageOf(id, '4111'));
+    expect(await recordsWith(id, '4111')).to.equal(0);
+    expectErased((await runsIn(id))[1]);
+    const waiting = await house.app.query('SELECT name, data FROM bot_schedules WHERE conversation_id = $1', [id]);
+    expect(waiting).to.deep.equal([{ name: 'b', data: null }]);
+  });
+
+  it('is in no run that got it in a burst', async () => {
+    const id = await house.conversation('gatherer');
+    for (const content of ['first', '42']) await house.say(id, content);
+    await house.runAfter(id, 1);
+    const [first] = await runsIn(id);
+    expect(first.calls[0].output[0]).to.include({ content: '42' });
+    await remove(id, await messageOf(id, '42'));
+    for (const run of await runsIn(id)) expectErased(run);
   });
 
   it('is in no run that wrote it', async () => {

@@ -157,11 +157,64 @@ describe('the reason of a handoff', function () {
     expect((await notesOf(own.conversation)).map(({ content }) => content)).to.deep.equal(['Mine']);
   });
 
-  it('is plugin when a bot on a server opens the conversation', async () => {
+  const summary = (question: string | null) => ({
+    handoff: { reason: 'plugin', last_question: question, passages: [] },
+  });
+
+  it('is plugin when a bot on a server opens the conversation, with a note for the agents', async () => {
     const id = await served();
+    await house.say(id, 'Where is my order?');
     expect((await to(id, 'open', server.headers)).body).to.deep.include({ status: 'open', handoff_reason: 'plugin' });
     expect(await changesOf(id)).to.deep.equal([handedOff('plugin')]);
-    expect(await notesOf(id)).to.deep.equal([]);
+    const notes = await notesOf(id);
+    expect(notes.map(({ content }) => content)).to.deep.equal([
+      'Handed off by Server\n\nLast question: Where is my order?',
+    ]);
+    expect(notes[0]!.content_attributes).to.deep.equal(summary('Where is my order?'));
+    const silent = await served();
+    await house.app.patch('conversations', { id: silent, status: 'open' }, server.headers);
+    expect((await notesOf(silent)).map((note) => note.content_attributes)).to.deep.equal([summary(null)]);
+  });
+
+  it('comes with one note, however often the bot asks, and with another in the next session', async () => {
+    const id = await served();
+    await house.say(id, 'First question');
+    const key = { ...server.headers, 'idempotency-key': `handoff-${id}` };
+    const first = await to(id, 'open', key);
+    const again = await to(id, 'open', key);
+    expect([again.status, again.body]).to.deep.equal([200, first.body]);
+    expect((await to(id, 'open', server.headers)).status).to.equal(403);
+    expect(await notesOf(id)).to.have.lengthOf(1);
+    await to(id, 'resolved');
+    await house.say(id, 'Second question');
+    expect(await reasonOf(id)).to.equal(null);
+    expect((await to(id, 'open', server.headers)).body.handoff_reason).to.equal('plugin');
+    expect((await notesOf(id)).map((note) => note.content_attributes)).to.deep.equal([
+      summary('First question'),
+      summary('Second question'),
+    ]);
+  });
+
+  it('is the bot’s or the person’s, with a note of the bot alone, when both open the conversation at once', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const id = await served();
+      await house.say(id, 'Anybody?');
+      const acts = [() => to(id, 'open', server.headers), () => to(id, 'open')];
+      const [one, other] = await Promise.all((round % 2 === 0 ? acts : acts.toReversed()).map((act) => act()));
+      const byBot = round % 2 === 0 ? one! : other!;
+      const notes = await notesOf(id);
+      if (byBot.status === 403) expect([await reasonOf(id), notes]).to.deep.equal([null, []]);
+      else expect([byBot.status, await reasonOf(id), notes.length]).to.deep.equal([200, 'plugin', 1]);
+      expect((await changesOf(id)).filter(({ changed }) => changed?.['status'])).to.have.lengthOf(1);
+    }
+  });
+
+  it('is told by the bot’s own note where it opens the conversation in a run that writes one', async () => {
+    const own = await house.askAnew('platform', `ctx.note('Wants a refund'); ctx.open()`);
+    expect((await notesOf(own.conversation)).map(({ content }) => content)).to.deep.equal(['Wants a refund']);
+    const question = `ctx.open()`;
+    const { conversation: id } = await house.askAnew('platform', question);
+    expect((await notesOf(id)).map((note) => note.content_attributes)).to.deep.equal([summary(question)]);
   });
 
   it('is loop when the service stopped the bot', async () => {
@@ -261,6 +314,6 @@ describe('the reason of a handoff', function () {
     expect(reason).to.be.oneOf(['loop', 'plugin']);
     expect(changes).to.deep.equal([handedOff(reason)]);
     expect(await reasonOf(id)).to.equal(reason);
-    expect(await notesOf(id)).to.have.lengthOf(reason === 'loop' ? 1 : 0);
+    expect(await notesOf(id)).to.have.lengthOf(1);
   });
 });

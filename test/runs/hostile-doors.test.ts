@@ -202,6 +202,22 @@ describe('hostile bots at the doors', function () {
     expect(other.run.outcome).to.be.oneOf(['ok', 'forbidden_action']);
     expect(shop.asked).to.have.length(1);
   });
+
+  it('a secret that a host kept from another run stays hidden', async () => {
+    const run = await ask(
+      `const kept = ['sk', '4711'].join('-');
+       const r = await ctx.fetch('https://${shop.host}/echo', { headers: { authorization: kept } }); ctx.note(r.text);`,
+    );
+    expect(noteOf(run)).to.contain('[secret SHOP_KEY]').and.not.contain('sk-4711');
+  });
+
+  it('storage does not show what it refused to keep', async () => {
+    const run = await ask(
+      `const refused = await ctx.storage.set('a', 1, { ttl: -1 }).catch(({ code }) => code);
+       ctx.note(JSON.stringify([refused, await ctx.storage.get('a')]));`,
+    );
+    expect(noteOf(run)).to.equal('["bad_value",null]');
+  });
 });
 
 describe('hostile bots without ranges of the operator', function () {

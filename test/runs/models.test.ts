@@ -9,6 +9,10 @@ const asks = `const question = JSON.parse(ctx.message.content);
 const permissions = { conversation: ['note'], llm: true };
 const question = { messages: [{ role: 'user', content: 'Hello' }] };
 const key = 'sk-account-4711';
+// Together the answers are too long, so that the bot gets none.
+const wastes = `const chats = Array.from({ length: 5 }, () => ctx.llm.chat(${JSON.stringify(question)}));
+  const ends = await Promise.allSettled(chats);
+  ctx.note(ends.map(({ reason }) => reason?.code).join());`;
 
 describe('language models of bots', function () {
   this.timeout(60_000);
@@ -20,6 +24,7 @@ describe('language models of bots', function () {
     house = await BotHouse.open(
       {
         asks: { on: { message_created: asks }, permissions },
+        wastes: { on: { message_created: wastes }, permissions },
         looks: { on: { message_created: `ctx.note(JSON.stringify(await ctx.llm.status()))` }, permissions },
       },
       { config: { llmTimeoutMs: 1000, llmRunMs: 5000, llmMaxBytes: 65_536, llmMaxTokens: 500 } },
@@ -135,6 +140,17 @@ describe('language models of bots', function () {
     await house.app.patch(`agent_bots/${house.botOf('looks')}`, { tokens_per_day: 70 });
     expect(await noted('looks', '')).to.deep.equal({ model: 'small', tokens_left: 70 });
     await house.app.patch(`agent_bots/${house.botOf('looks')}`, { tokens_per_day: null });
+  });
+
+  it('are counted too where the bot did not get the answers', async () => {
+    server.expect([], replies.text('x'.repeat(60_000)));
+    const { conversation, run } = await house.askAnew('wastes');
+    expect(run.actions[0]?.content).to.equal(Array(5).fill('answer_too_large').join());
+    expect(
+      await house.app.query('SELECT prompt_tokens, completion_tokens FROM bot_runs WHERE conversation_id = $1', [
+        conversation,
+      ]),
+    ).to.deep.equal([{ prompt_tokens: 500, completion_tokens: 100 }]);
   });
 
   it('are not asked what is no question', async () => {

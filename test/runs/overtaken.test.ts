@@ -130,7 +130,8 @@ describe('a run that was overtaken', () => {
     const messages = await messagesOf(app, id);
     return {
       id,
-      verdict: verdicts[0]!,
+      // What was presumed to be as at the claim is settled twice.
+      verdict: verdicts.at(-1)!,
       outcome: run!.outcome,
       written: messages.filter(({ sender_kind: kind }) => kind === 'agent_bot' || kind === 'system'),
       status: [before, await status()],
@@ -225,6 +226,30 @@ describe('a run that was overtaken', () => {
     expect(played.written).to.deep.equal([]);
     expect([played.status, played.events]).to.deep.equal([['resolved', 'resolved'], []]);
     expect((await app.get(`conversations/${played.id}`)).body.waiting_since).to.equal(null);
+  });
+
+  it('that would say an eleventh thing within a minute is stopped as a loop', async () => {
+    const sayTen: Doing = (_, id) =>
+      app.query(
+        `INSERT INTO messages (account_id, conversation_id, message_type, content, sender_kind)
+         SELECT 1, $1, 'outgoing', 'Again', 'agent_bot' FROM generate_series(1, 9)`,
+        [id],
+      );
+    const tenth = await play({ ...ended, actions: [reply] }, sayTen);
+    expect(tenth.outcome).to.equal('ok');
+    const eleventh = await play({ ...ended, actions: [reply, reply] }, sayTen);
+    expect([eleventh.outcome, eleventh.explained.reason]).to.deep.equal(['loop_suspected', 'loop_suspected']);
+  });
+
+  it('that adds a label for which there was no room for one more label fails, and adds it not', async () => {
+    const fill: Doing = () =>
+      app.query(`INSERT INTO labels (account_id, title) SELECT 1, 'filler_' || n FROM generate_series(1, 1000) AS n`);
+    const played = await play({ ...ended, actions: [reply, { type: 'label', add: ['one-too-many'] }] }, fill);
+    await app.query(`DELETE FROM labels WHERE title LIKE 'filler%'`);
+    expect(played.verdict.state).to.equal('exhausted');
+    expect(played.written).to.have.lengthOf(1);
+    expect(played.events).not.to.include('conversation_updated');
+    expect((await app.get(`conversations/${played.id}`)).body.labels).to.deep.equal([]);
   });
 
   it('by a crash of its process is tried again, three times in all, before people are called', async () => {

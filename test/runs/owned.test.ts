@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom, tellSeed } from '../faults/helpers.ts';
 import { startHttpsReceiver, type HttpsReceiver } from '../support/https-receiver.ts';
+import { FakeModelServer, replies } from '../support/model-server.ts';
 import { addPerson } from '../support/people.ts';
 import { BotHouse } from './house.ts';
 
@@ -65,18 +66,27 @@ describe('a conversation that a person has', function () {
   this.timeout(120_000);
   let house: BotHouse;
   let https: HttpsReceiver;
+  let model: FakeModelServer;
   let random: () => number;
 
   before(async () => {
     random = seededRandom(tellSeed());
-    house = await BotHouse.open({
-      chatty: { on: { message_created: `ctx.reply('An answer');` }, permissions: { conversation: ['reply'] } },
-    });
+    house = await BotHouse.open(
+      { chatty: { on: { message_created: `ctx.reply('An answer');` }, permissions: { conversation: ['reply'] } } },
+      { shipped: ['ai-bot'], config: { burstQuietMs: 0 } },
+    );
     https = await startHttpsReceiver();
+    model = await FakeModelServer.start();
+    // Whatever happens meanwhile, a model takes its time.
+    model.expect([], (response, question) => {
+      setTimeout(() => replies.answer('An answer', [])(response, question), random() * 200);
+    });
+    await house.app.patch('/api/v1/accounts/1', { llm: { base_url: model.baseUrl, model: 'slow' } });
   });
   after(async () => {
     await house.close();
     await https.close();
+    await model.close();
   });
 
   async function served(bot: number): Promise<number> {
@@ -85,10 +95,15 @@ describe('a conversation that a person has', function () {
     return inbox.id;
   }
 
-  for (const kind of ['chatty', 'server'] as const) {
-    it(`hears no word of a ${kind === 'server' ? 'bot on a server' : 'plugin'}, whatever happens at once`, async () => {
+  for (const [kind, what, settings] of [
+    ['chatty', 'a plugin', {}],
+    ['server', 'a bot on a server', {}],
+    ['ai', 'an AI bot that waits for its model', { kind: 'ai', knowledge: false, max_exchanges: 1000 }],
+  ] as const) {
+    it(`hears no word of ${what}, whatever happens at once`, async () => {
       const { app } = house;
-      const { body: server } = await app.post('agent_bots', { name: 'Server', outgoing_url: https.receiver.url });
+      const made = 'kind' in settings ? settings : { outgoing_url: https.receiver.url };
+      const { body: server } = await app.post('agent_bots', { name: 'Server', ...made });
       const inbox = kind === 'chatty' ? house.inboxOf('chatty') : await served(server.id);
       const bot = kind === 'chatty' ? house.botOf('chatty') : server.id;
       const by = { api_access_token: server.access_token };
@@ -96,7 +111,7 @@ describe('a conversation that a person has', function () {
       await app.post(`inboxes/${inbox}/members`, { user_ids: [person.id] });
       const { body: contact } = await app.post('contacts', { name: 'Carla' });
       const ids: number[] = [];
-      for (let made = 0; made < conversations; made += 1)
+      for (let count = 0; count < conversations; count += 1)
         ids.push((await app.post('conversations', { inbox_id: inbox, contact_id: contact.id })).body.id);
 
       const say = (id: number, fields: object, headers = {}) =>

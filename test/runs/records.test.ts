@@ -20,7 +20,8 @@ const plays = {
 type Play = keyof typeof plays;
 const cases = Object.entries(plays).map(([name, code]) => `case '${name}': { ${code}; break; }`);
 
-describe('records of runs', () => {
+describe('records of runs', function () {
+  this.timeout(60_000);
   let app: TestApp;
   let root: { path: string; remove: () => void };
   let inbox: number | undefined;
@@ -309,7 +310,7 @@ describe('records of runs', () => {
         expect((await app.get(`${elsewhere}/${path}`, administrator.headers)).status, path).to.equal(404);
     });
 
-    it('hide the settings of system bots from accounts', async () => {
+    it('hide the settings of system bots from accounts, and what they ask, which may hold them', async () => {
       const { id, administrator } = await addAccount(app, 'Renter');
       const maker = new Maker(app, id, { mark: 'Renter', administrator });
       const made = await app.post('/platform/api/v1/agent_bots', {
@@ -318,14 +319,23 @@ describe('records of runs', () => {
         plugin_id: 'player',
       });
       await app.query(`UPDATE agent_bots SET config = '{"endpoint":"inner"}' WHERE id = $1`, [made.body.id]);
-      const place = await maker.conversation(await maker.inbox());
-      await maker.call('POST', `conversations/${place}/agent_bot`, { agent_bot_id: made.body.id });
-      await maker.message(place);
-      const [run] = await app.eventually(async () => {
-        const { payload } = await maker.call('GET', `conversations/${place}/runs`);
-        return payload.length > 0 && payload;
-      });
-      expect(run.config).to.deep.equal({});
+      const caller = async (): Promise<Run> => {
+        const place = await maker.conversation(await maker.inbox());
+        await maker.call('POST', `conversations/${place}/agent_bot`, { agent_bot_id: made.body.id });
+        await maker.call('POST', `conversations/${place}/messages`, { content: 'caller', message_type: 'incoming' });
+        return app.eventually(async () => (await maker.call('GET', `conversations/${place}/runs`)).payload[0]);
+      };
+      expect((await caller()).config).to.deep.equal({});
+      await app.query(`UPDATE agent_bots SET config = '{}' WHERE id = $1`, [made.body.id]);
+      const run = await caller();
+      expect(run.calls[0]).to.deep.include({ name: 'nothing', input: null });
+      expect(run.calls[0].error.code).to.equal('unknown_call');
+      // The administrator of the platform sees all of it, in an account of their own.
+      const own = await openConversation(app, inbox);
+      await app.post(`conversations/${own}/agent_bot`, { agent_bot_id: made.body.id });
+      await app.post(`conversations/${own}/messages`, { content: 'caller', message_type: 'incoming' });
+      const [whole] = await runsIn(own, 1);
+      expect(whole.calls[0].input).to.deep.equal({ a: 1 });
     });
   });
 });

@@ -110,6 +110,7 @@ describe('calls that bots schedule', function () {
       retentionDays: 30,
       runRetentionDays: 30,
       retry: () => undefined,
+      embed: () => undefined,
     });
     await alarms.find(({ name }) => name === 'do-what-is-due')?.ring();
     await house.runAfter(id, 1);

@@ -70,9 +70,50 @@ export const replies = {
   large: (bytes: number) => answer({ content: 'x'.repeat(bytes) }),
 } as const;
 
+/** A question for embeddings as the server got it. */
+export interface EmbeddingQuestion {
+  headers: IncomingHttpHeaders;
+  body: { model: string; input: string[]; encoding_format?: string };
+}
+
+/** How the server answers one question for embeddings. */
+export type EmbeddingReply = (response: ServerResponse, question: EmbeddingQuestion) => void;
+
+/** Answers of every kind to questions for embeddings. */
+export const embeddings = {
+  /** The vectors that a function makes of texts; numbers that JSON has not may be texts. */
+  by:
+    (vectorOf: (text: string) => readonly unknown[]): EmbeddingReply =>
+    (response, { body }) =>
+      json(response, 200, {
+        object: 'list',
+        data: body.input.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) })),
+        model: body.model,
+        usage: { prompt_tokens: body.input.length, total_tokens: body.input.length },
+      }),
+  body:
+    (body: unknown): EmbeddingReply =>
+    (response) =>
+      json(response, 200, body),
+  text:
+    (text: string): EmbeddingReply =>
+    (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(text);
+    },
+  refuse:
+    (status: number, message: string): EmbeddingReply =>
+    (response) =>
+      json(response, status, { error: { message, type: 'error', param: null, code: null } }),
+  hang: (): EmbeddingReply => () => undefined,
+} as const;
+
 /** A server with the API of OpenAI on loopback, which answers by a script and keeps what it was asked. */
 export class FakeModelServer {
   readonly questions: Question[] = [];
+  readonly embedded: EmbeddingQuestion[] = [];
+  /** What answers questions for embeddings; a server without them unless a test says so. */
+  embeddings: EmbeddingReply = embeddings.refuse(404, 'Not Found');
   readonly #server: Server;
   #script: Reply[] = [];
   #otherwise: Reply = refuse(500, 'The script of the test is over');
@@ -82,8 +123,13 @@ export class FakeModelServer {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
-        const body = JSON.parse(Buffer.concat(chunks).toString()) as Question['body'];
-        const question = { path: request.url ?? '', headers: request.headers, body };
+        const given: unknown = JSON.parse(Buffer.concat(chunks).toString());
+        if (request.url?.endsWith('/embeddings')) {
+          const asked = { headers: request.headers, body: given as EmbeddingQuestion['body'] };
+          this.embedded.push(asked);
+          return this.embeddings(response, asked);
+        }
+        const question = { path: request.url ?? '', headers: request.headers, body: given as Question['body'] };
         this.questions.push(question);
         (this.#script.shift() ?? this.#otherwise)(response, question);
       });

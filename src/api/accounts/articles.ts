@@ -39,14 +39,18 @@ const searchRoute = doors.account(
     query: 'requests/article.search.query',
     reply: 'resources/article-search',
     role: 'agent',
-    description: 'Finds what bots find: published articles, by a question or by words, which may be misspelt.',
+    description:
+      'Finds what bots find: published articles, by a question or by words, which may be misspelt, and by what they mean where the model server has a model for embeddings.',
   },
-  async ({ em, account, query: { q, tags, languages, limit = 10 } }) => {
-    const found = await searchPassages(em, account.id, q, { tags, languages, limit });
-    const payload = found.map(({ article_id: id, title, url, language, heading, score, highlight }) => {
-      return { id, title, url, language, heading, score, highlight };
-    });
-    return { payload };
+  {
+    prepare: ({ services, account, query: { q }, read }) => services.readMeaning(account.id, q, read),
+    handle: async ({ em, account, query: { q, tags, languages, limit = 10 } }, meaning) => {
+      const found = await searchPassages(em, account.id, q, { tags, languages, limit, meaning });
+      const payload = found.map(({ article_id: id, title, url, language, heading, score, highlight }) => {
+        return { id, title, url, language, heading, score, highlight };
+      });
+      return { payload };
+    },
   },
 );
 

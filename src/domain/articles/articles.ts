@@ -23,7 +23,10 @@ export function listArticles(em: EntityManager, accountId: number, page: number)
   return listPage(em, Article, { accountId }, { page, orderBy: { title: 'asc', id: 'asc' } });
 }
 
-/** Whether the account has a published article with one of the tags and in one of the languages; empty = any. */
+/**
+ * Whether the account has a published article with one of the tags and in one of the languages, of which `pt` includes `pt-BR`;
+ * empty = any.
+ */
 export async function hasArticles(
   executor: Executor,
   accountId: number,
@@ -33,7 +36,9 @@ export async function hasArticles(
     executor,
     `SELECT EXISTS (SELECT FROM articles WHERE account_id = $1 AND published
        AND (cardinality($2::text[]) = 0 OR tags && $2::text[])
-       AND (cardinality($3::text[]) = 0 OR language = ANY ($3::text[]))) AS found`,
+       AND (cardinality($3::text[]) = 0 OR EXISTS (
+         SELECT FROM unnest($3::text[]) AS wanted
+         WHERE lower(language) = lower(wanted) OR starts_with(lower(language), lower(wanted) || '-')))) AS found`,
     [accountId, tags, languages],
   );
   return row?.found ?? false;

@@ -24,7 +24,10 @@ export async function indexArticles(tx: Transaction, articles: readonly Indexed[
     articles.map(({ id }) => id),
   );
   const rows = articles.filter(({ published }) => published).flatMap(rowsOf);
-  if (rows.length > 0) await sql(tx.em, insertStatement, [tx.account.id, JSON.stringify(rows)]);
+  if (rows.length > 0) {
+    await sql(tx.em, insertStatement, [tx.account.id, JSON.stringify(rows)]);
+    tx.announceArticles();
+  }
   await forgetWords(tx, unused);
 }
 
@@ -86,6 +89,10 @@ const insertStatement = `
       setweight(to_tsvector(configuration, title_words), 'A')
         || setweight(to_tsvector(configuration, heading_words), 'B') || to_tsvector(configuration, words)
     FROM given RETURNING language, search
+  ), noted AS (
+    INSERT INTO embedding_tasks (account_id) SELECT $1 ON CONFLICT DO NOTHING
+  ), woken AS (
+    UPDATE embedding_tasks SET due_at = now() WHERE account_id = $1 AND due_at = 'infinity'
   )
   INSERT INTO article_words AS w (account_id, language, word, passages)
   SELECT $1, c.language, c.word, c.passages FROM (${counted('added')}) c

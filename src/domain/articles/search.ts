@@ -1,10 +1,13 @@
 import { sql, type Executor } from '../../postgres/sql.ts';
+import { fuse } from './embeddings/fuse.ts';
+import { findSimilar, type Meaning, type SimilarPassage } from './embeddings/similar.ts';
 import { highlight } from './highlight.ts';
 import { findTerms, type Term } from './query-terms.ts';
 import { queryOf, scoredTerm, waysOf, type Way } from './ways.ts';
 
 /** The best passage of an article for a question. */
 export interface FoundPassage {
+  id: number;
   article_id: number;
   title: string;
   url: string | null;
@@ -12,8 +15,13 @@ export interface FoundPassage {
   heading: string | null;
   /** Markdown. */
   text: string;
-  /** 0 to 1: how much of the question the passage has, its telling words more than others. See answerThreshold. */
+  /**
+   * 0 to 1: how much of the question the passage has, its telling words more than others, or how near it is to what the
+   * question means, if that is more.
+   */
   score: number;
+  /** Whether it fits well enough to answer the question with. */
+  answers: boolean;
   /** HTML: escaped text, whose only tags are `<mark>`. */
   highlight: string;
 }
@@ -25,40 +33,94 @@ export interface PassageFilter {
   languages?: readonly string[] | undefined;
   /** Articles at most. */
   limit: number;
+  /** What the question means; null or undefined: it is looked for by its words alone. */
+  meaning?: Meaning | null | undefined;
 }
 
-/** The score from which on a passage answers the question; `npm run bench -- retrieval` shows what it lets through. */
+/** The score from which on a passage's words answer the question; `npm run bench -- retrieval` shows what it lets through. */
 export const answerThreshold = 0.45;
 
 // Passages that one way of looking scores at most: how long a search takes does not grow with the articles.
 const candidatesPerWay = 250;
 /** Articles that one way of looking finds by their titles; all passages of theirs are scored. */
 const titlesPerWay = 80;
+/** Articles of each list that are put together. */
+const fusedArticles = 50;
 // What the score consists of: the words of the question, the words of the title, how close together they are.
 const [ofWords, ofTitle, ofRank] = [0.85, 0.1, 0.05];
 /** What a word counts that is in the text, but neither in the title nor in a heading above it. */
 const inTextAlone = 0.85;
 
-type Row = Omit<FoundPassage, 'highlight'>;
+type Row = Omit<FoundPassage, 'highlight' | 'answers'>;
+type Filter = { tags: readonly string[]; languages: readonly string[]; limit: number };
 
 /**
  * The passages of the account's published articles that say most about a question: one of each article, best first. Words
  * may be misspelt, parts of compounds or only begun. Articles are searched in their languages, by the words that PostgreSQL's
- * configuration of the language makes of them.
+ * configuration of the language makes of them; with a meaning also by their vectors, and the two lists are put together.
  */
 export async function searchPassages(
   executor: Executor,
   accountId: number,
   query: string,
-  { tags = [], languages = [], limit }: PassageFilter,
+  { tags = [], languages = [], limit, meaning }: PassageFilter,
 ): Promise<FoundPassage[]> {
   const terms = await findTerms(executor, accountId, { query, languages });
   const looked = [...Map.groupBy(terms, ({ language }) => language).values()].filter(hasWords);
-  if (looked.length === 0) return [];
-  const rows = await find(executor, accountId, looked, { tags, limit });
+  const filter = { tags, languages, limit: meaning ? Math.max(limit, fusedArticles) : limit };
+  const byWords = looked.length === 0 ? [] : await find(executor, accountId, looked, filter);
+  const similar = meaning ? await findSimilar(executor, accountId, meaning, filter) : [];
+  const rows = similar.length === 0 ? byWords : await withSimilar(executor, accountId, { byWords, similar, limit });
+  const near = new Set(similar.map(({ article_id: id }) => id));
   const words = new Map(looked.map((ofLanguage) => [ofLanguage[0]?.language ?? '', queryOf(ofLanguage)]));
-  const highlights = await highlight(executor, rows, words);
-  return rows.map((row, index) => ({ ...row, highlight: highlights[index] ?? '' }));
+  const shown = rows.slice(0, limit);
+  const highlights = await highlight(executor, shown, words);
+  return shown.map((row, index) => {
+    const answers = row.score >= answerThreshold || near.has(row.article_id);
+    return { ...row, answers, highlight: highlights[index] ?? '' };
+  });
+}
+
+/** Of each article the passage that answers best: the one found by its words, or the one found by its meaning. */
+async function withSimilar(
+  executor: Executor,
+  accountId: number,
+  { byWords, similar, limit }: { byWords: readonly Row[]; similar: readonly SimilarPassage[]; limit: number },
+): Promise<Row[]> {
+  const lists = [byWords, similar].map((list) => list.map(({ article_id: id }) => id));
+  const chosen = fuse(lists).slice(0, limit);
+  const [worded, meant] = [new Map(byWords.map(entryOf)), new Map(similar.map(entryOf))];
+  const isByWords = (id: number): boolean => {
+    const answers = (worded.get(id)?.score ?? 0) >= answerThreshold;
+    return !meant.has(id) || (answers && placeIn(lists[0], id) <= placeIn(lists[1], id));
+  };
+  const wanted = chosen.filter((id) => !isByWords(id)).flatMap((id) => meant.get(id)?.id ?? []);
+  const read = new Map((await readPassages(executor, accountId, wanted)).map(entryOf));
+  return chosen.flatMap((id) => {
+    const row = isByWords(id) ? worded.get(id) : read.get(id);
+    const score = Math.max(worded.get(id)?.score ?? 0, Math.min(1, meant.get(id)?.similarity ?? 0));
+    return row ? [{ ...row, score }] : [];
+  });
+}
+
+function entryOf<One extends { article_id: number }>(one: One): [number, One] {
+  return [one.article_id, one];
+}
+
+function placeIn(list: readonly number[] | undefined, id: number): number {
+  const place = list?.indexOf(id) ?? -1;
+  return place === -1 ? Infinity : place;
+}
+
+function readPassages(executor: Executor, accountId: number, ids: readonly number[]): Promise<Row[]> {
+  if (ids.length === 0) return Promise.resolve([]);
+  return sql<Row>(
+    executor,
+    `SELECT p.id, a.id AS article_id, a.title, a.url, a.language, p.heading, p.text, 0::float8 AS score
+     FROM article_passages p JOIN articles a ON a.account_id = p.account_id AND a.id = p.article_id
+     WHERE p.account_id = $1 AND p.id = ANY ($2::bigint[])`,
+    [accountId, ids],
+  );
 }
 
 function hasWords(terms: readonly Term[]): boolean {
@@ -74,7 +136,7 @@ async function find(
   executor: Executor,
   accountId: number,
   terms: readonly Term[][],
-  { tags, limit }: { tags: readonly string[]; limit: number },
+  { tags, limit }: Filter,
 ): Promise<Row[]> {
   const ways = terms.flatMap(waysOf);
   const parameters = [
@@ -130,7 +192,7 @@ const searchStatement = (candidates: string) => `
     ) s
   ),
   best AS (SELECT DISTINCT ON (article_id) id, article_id, score FROM scored ORDER BY article_id, score DESC, id)
-  SELECT a.id AS article_id, a.title, a.url, a.language, p.heading, p.text, b.score
+  SELECT p.id, a.id AS article_id, a.title, a.url, a.language, p.heading, p.text, b.score
   FROM (SELECT * FROM best WHERE score > 0 ORDER BY score DESC, article_id LIMIT $4) b
   JOIN article_passages p ON p.account_id = $1 AND p.id = b.id
   JOIN articles a ON a.account_id = $1 AND a.id = b.article_id

@@ -35,11 +35,17 @@ import { BotUsage } from './20261122-bot-usage.ts';
 import { DeliveryLog } from './20261122-delivery-log.ts';
 import { StreamTickets } from './20261122-stream-tickets.ts';
 import { MessageWrites } from './20261122-message-writes.ts';
+import { SignIns } from './20261122-sign-ins.ts';
 import { WebhookVersions } from './20261122-webhook-versions.ts';
 import { StorageTotals } from './20261122-storage-totals.ts';
 import { AskedDeliveries } from './20261122-asked-deliveries.ts';
 import { Recoveries } from './20261122-recoveries.ts';
 import { WebhookNotices } from './20261122-webhook-notices.ts';
+import { ArticleEmbeddings } from './20261122-article-embeddings.ts';
+import { FeedQueue } from './20261122-feed-queue.ts';
+import { Presumptions } from './20261122-presumptions.ts';
+import { RecoveryLanes } from './20261122-recovery-lanes.ts';
+import { SessionBegan } from './20261122-session-began.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -84,6 +90,12 @@ export const migrations = [
   { name: '20261122-asked-deliveries', class: AskedDeliveries },
   { name: '20261122-recoveries', class: Recoveries },
   { name: '20261122-webhook-notices', class: WebhookNotices },
+  { name: '20261122-article-embeddings', class: ArticleEmbeddings },
+  { name: '20261122-feed-queue', class: FeedQueue },
+  { name: '20261122-presumptions', class: Presumptions },
+  { name: '20261122-recovery-lanes', class: RecoveryLanes },
+  { name: '20261122-session-began', class: SessionBegan },
+  { name: '20261122-sign-ins', class: SignIns },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

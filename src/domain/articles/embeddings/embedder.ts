@@ -1,0 +1,230 @@
+import { ModelError, type ModelServer } from '../../../models/chat.ts';
+import type { Embed } from '../../../models/embed.ts';
+import type { Database } from '../../../postgres/database.ts';
+import { isLockTimeout, isOutage } from '../../../postgres/errors.ts';
+import type { Executor } from '../../../postgres/sql.ts';
+import { plainText } from '../plain-text.ts';
+import {
+  beginSpace,
+  claimTask,
+  deleteVectors,
+  findUnembedded,
+  keepEmbeddingHealth,
+  keepVectors,
+  noticeSpace,
+  releaseTask,
+  setBackTask,
+  settleTask,
+  untilNextTask,
+  type EmbeddedPassage,
+  type EmbeddingTask,
+  type Unembedded,
+} from './tasks.ts';
+import { toStored } from './vectors.ts';
+
+export interface EmbedderOptions {
+  database: Database;
+  /** The server and the model for an account's embeddings, read anew each time; null where there is none. */
+  serverOf: (executor: Executor, accountId: number) => Promise<ModelServer | null>;
+  /** The one of accounts that set none of their own. */
+  ownServer: ModelServer | null;
+  embed: Embed;
+  /** Passages in one question to the server. */
+  batch: number;
+  /** Accounts at the same time. */
+  inFlight: number;
+  /** The first pause after a failure, in milliseconds. */
+  retryMs: number;
+  /** The longest question to a server, in milliseconds. */
+  timeoutMs: number;
+  /** Told once of an account whose passages could not be embedded several times running. */
+  told: (problem: { accountId: number; error: string }) => void;
+  failed: (error: unknown) => void;
+}
+
+/** Failures running after which the operator is told. */
+const tellAfter = 3;
+const maxPauseMs = 3_600_000;
+const maxLookMs = 60_000;
+// Beside the question itself: reading and writing.
+const leaseMarginMs = 30_000;
+const deletedAtOnce = 1000;
+/** Characters of a passage that a model gets, about 500 tokens: more of it smaller models do not take. */
+const maxTextChars = 2000;
+/** Passages of a refused question that are tried alone, before the server counts as one that refuses everything. */
+const triedAlone = 3;
+
+/** The name of what vectors can be compared in: those of one server and model. */
+export function spaceOf({ baseUrl, model }: ModelServer): string {
+  return `${baseUrl} ${model}`;
+}
+
+/**
+ * Embeds the passages of articles after they were committed, one batch of an account after the other; when poked, and when an
+ * account that failed is due again. No transaction is open while a server is asked. What a process that died had taken is
+ * taken again when its lease has ended.
+ */
+export class PassageEmbedder {
+  readonly #options: EmbedderOptions;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | null = null;
+  #isPoked = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: EmbedderOptions) {
+    this.#options = options;
+  }
+
+  /** Looks for what another configuration of the service asks for, and begins. */
+  async start(): Promise<void> {
+    const { database, ownServer } = this.#options;
+    await noticeSpace(database.em(), ownServer && spaceOf(ownServer));
+    this.poke();
+  }
+
+  /** Looks for work, at once or when the present look has ended. */
+  poke(): void {
+    this.#isPoked = true;
+    if (this.#stopping.signal.aborted) return;
+    this.#running ??= this.#work().finally(() => (this.#running = null));
+  }
+
+  /** Ends the questions under way. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  async #work(): Promise<void> {
+    try {
+      while (this.#isPoked && !this.#stopping.signal.aborted) {
+        this.#isPoked = false;
+        await Promise.all(Array.from({ length: this.#options.inFlight }, () => this.#embedAll()));
+      }
+      await this.#lookAgain();
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) this.#options.failed(error);
+    }
+  }
+
+  async #lookAgain(): Promise<void> {
+    const ms = await untilNextTask(this.#options.database.em());
+    clearTimeout(this.#timer);
+    if (ms === null || this.#stopping.signal.aborted) return;
+    this.#timer = setTimeout(() => this.poke(), Math.min(maxLookMs, Math.max(0, ms) + 1));
+    this.#timer.unref();
+  }
+
+  async #embedAll(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const lease = (this.#options.timeoutMs + leaseMarginMs) / 1000;
+      const task = await claimTask(this.#options.database.em(), lease);
+      if (!task) return;
+      await this.#embedSome(task).catch((error: unknown) => this.#setBack(task, error));
+    }
+  }
+
+  async #embedSome(task: EmbeddingTask): Promise<void> {
+    const { database, serverOf, batch } = this.#options;
+    const em = database.em();
+    const server = await serverOf(em, task.account_id);
+    const space = server && spaceOf(server);
+    if (space !== task.space) return beginSpace(em, task, space);
+    if (!server) {
+      if ((await deleteVectors(em, task, deletedAtOnce)) < deletedAtOnce) await settleTask(em, task);
+      else await beginSpace(em, task, null);
+      return;
+    }
+    const passages = await findUnembedded(em, task, batch);
+    if (passages.length === 0) return settleTask(em, task);
+    const vectors = await this.#ask(server, task, passages);
+    const dimensions = vectors.find((vector) => vector !== null)?.length ?? null;
+    await keepVectors(em, task, { passages: passages.map((one, at) => storedOf(one, vectors[at])), dimensions });
+    if (task.is_told) await keepEmbeddingHealth(em, task.account_id, { of: 'passages', error: null });
+  }
+
+  /** The vectors of passages; null for those that the server does not take. */
+  async #ask(
+    server: ModelServer,
+    task: EmbeddingTask,
+    passages: readonly Unembedded[],
+  ): Promise<(readonly number[] | null)[]> {
+    const texts = passages.map(textOf);
+    const ask = (some: readonly string[]) => this.#askOnce(server, task, some);
+    try {
+      return await ask(texts);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      // A server that took passages before refuses this one.
+      if (texts.length === 1 && task.dimensions !== null) return [null];
+      return askEach(texts, ask, error);
+    }
+  }
+
+  async #askOnce(server: ModelServer, { dimensions }: EmbeddingTask, texts: readonly string[]): Promise<number[][]> {
+    const vectors = await this.#options.embed(server, texts, this.#stopping.signal);
+    const length = vectors[0]?.length;
+    if (dimensions !== null && length !== dimensions) throw new OtherDimensions(length ?? 0, dimensions);
+    return vectors;
+  }
+
+  async #setBack(task: EmbeddingTask, error: unknown): Promise<void> {
+    if (isOutage(error)) throw error;
+    const { database, retryMs, told, failed } = this.#options;
+    const em = database.em();
+    if (this.#stopping.signal.aborted) return releaseTask(em, task);
+    const isLast = task.failures + 1 >= tellAfter;
+    // The model behind the name is another one by now: what there is cannot be compared with questions any more.
+    if (isLast && error instanceof OtherDimensions) return beginSpace(em, task, task.space);
+    await setBackTask(em, task, { pauseMs: retryMs, maxMs: maxPauseMs });
+    if (!(error instanceof ModelError) && !isLockTimeout(error)) failed(error);
+    if (!isLast) return;
+    const sentence = error instanceof ModelError ? error.message : 'The passages could not be embedded: see the log';
+    await keepEmbeddingHealth(em, task.account_id, { of: 'passages', error: sentence });
+    if (task.failures + 1 === tellAfter) told({ accountId: task.account_id, error: sentence });
+  }
+}
+
+/** Thrown for vectors that cannot be compared with those that there are. */
+class OtherDimensions extends ModelError {
+  constructor(length: number, before: number) {
+    super('bad_answer', `The model answers vectors of ${length} numbers, and answered vectors of ${before} before`);
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ModelError && error.code === 'refused';
+}
+
+// One text among them may be at fault, or the server refuses everything.
+async function askEach(
+  texts: readonly string[],
+  ask: (texts: readonly string[]) => Promise<number[][]>,
+  refusal: unknown,
+): Promise<(readonly number[] | null)[]> {
+  const vectors: (readonly number[] | null)[] = [];
+  for (const text of texts) {
+    const one = await ask([text]).catch((error: unknown) => {
+      if (!isRefusal(error)) throw error;
+      return [];
+    });
+    vectors.push(one[0] ?? null);
+    const isHopeless = vectors.length >= Math.min(triedAlone, texts.length) && vectors.every((vector) => !vector);
+    if (isHopeless) throw refusal;
+  }
+  return vectors;
+}
+
+function textOf({ title, heading, text }: Unembedded): string {
+  const parts = [title, ...(heading === null ? [] : [heading]), text].map((part) => plainText(part).trim());
+  // No server takes an empty text.
+  const whole = parts.filter((part) => part !== '').join('\n') || title || '-';
+  return whole.slice(0, maxTextChars).toWellFormed();
+}
+
+function storedOf({ id }: Unembedded, vector: readonly number[] | null | undefined): EmbeddedPassage {
+  if (!vector) return { id, signs: null, numbers: null };
+  const { signs, numbers } = toStored(vector);
+  return { id, signs, numbers: numbers.toString('base64') };
+}

@@ -1,0 +1,76 @@
+import { ModelError, type ModelServer } from '../../../models/chat.ts';
+import type { Embed } from '../../../models/embed.ts';
+import type { Executor } from '../../../postgres/sql.ts';
+import { storableText } from '../../../lib/storable.ts';
+import { spaceOf } from './embedder.ts';
+import type { Meaning } from './similar.ts';
+import { keepEmbeddingHealth } from './tasks.ts';
+
+export interface QuestionOptions {
+  serverOf: (executor: Executor, accountId: number) => Promise<ModelServer | null>;
+  embed: Embed;
+  /** How long a search waits, in milliseconds. */
+  waitMs: number;
+  /** How long a server that failed is not asked, in milliseconds. */
+  pauseMs: number;
+  /** See Meaning. */
+  least: number;
+  compared: number;
+  failed: (problem: { accountId: number; error: string }) => void;
+}
+
+/** Reads or writes a little in the database; holds a connection for that long. */
+export type Reach = <Result>(work: (executor: Executor) => Promise<Result>) => Promise<Result>;
+
+/** What a question means; null where it cannot be told: then there are its words. Never rejects for a server's failure. */
+export type ReadMeaning = (accountId: number, question: string, reach: Reach) => Promise<Meaning | null>;
+
+const maxChars = 2000;
+/** How long what an account's record says is taken as known. */
+const knownMs = 60_000;
+const maxRemembered = 1000;
+
+/** Makes vectors of questions. While a server fails, most searches do not wait for it. */
+export class Questions {
+  readonly #options: QuestionOptions;
+  // Both by performance.now(): until when a server is left alone, and what an account's record says since when.
+  readonly #paused = new Map<string, number>();
+  readonly #known = new Map<number, { error: string | null; at: number }>();
+
+  constructor(options: QuestionOptions) {
+    this.#options = options;
+  }
+
+  readonly read: ReadMeaning = async (accountId, question, reach) => {
+    const { serverOf, embed, waitMs, pauseMs, least, compared } = this.#options;
+    const text = storableText(question, maxChars).trim();
+    const server = text === '' ? null : await reach((executor) => serverOf(executor, accountId));
+    if (!server) return null;
+    const space = spaceOf(server);
+    if ((this.#paused.get(space) ?? 0) > performance.now()) return null;
+    try {
+      const [vector] = await embed(server, [text], AbortSignal.timeout(waitMs));
+      await this.#tell(accountId, null, reach);
+      return vector ? { space, vector, least, compared } : null;
+    } catch (error) {
+      if (!(error instanceof ModelError)) throw error;
+      forgetSome(this.#paused).set(space, performance.now() + pauseMs);
+      await this.#tell(accountId, error.message, reach);
+      return null;
+    }
+  };
+
+  async #tell(accountId: number, error: string | null, reach: Reach): Promise<void> {
+    const known = this.#known.get(accountId);
+    const isNew = known?.error !== error;
+    if (!isNew && performance.now() - known.at < knownMs) return;
+    forgetSome(this.#known).set(accountId, { error, at: performance.now() });
+    await reach((executor) => keepEmbeddingHealth(executor, accountId, { of: 'questions', error }));
+    if (isNew && error !== null) this.#options.failed({ accountId, error });
+  }
+}
+
+function forgetSome<Key, Value>(map: Map<Key, Value>): Map<Key, Value> {
+  if (map.size >= maxRemembered) map.clear();
+  return map;
+}

@@ -1,0 +1,193 @@
+import { sql, type Executor } from '../../../postgres/sql.ts';
+import { storableTextOrNull } from '../../../lib/storable.ts';
+
+const maxErrorChars = 500;
+
+/** What an account's passages need to be found by what they mean, taken by one process for the time of a lease. */
+export interface EmbeddingTask {
+  account_id: number;
+  /** The server and the model whose vectors there are; null for none. */
+  space: string | null;
+  /** Numbers the spaces that the account has had. */
+  generation: number;
+  /** Numbers of each vector of this space; null before the first. */
+  dimensions: number | null;
+  /** The last passage that was embedded. */
+  done_id: number;
+  /** Failures running. */
+  failures: number;
+  claim: number;
+  /** Whether the account's record says that it fails. */
+  is_told: boolean;
+}
+
+/** A passage that has no vector yet. */
+export interface Unembedded {
+  id: number;
+  title: string;
+  heading: string | null;
+  /** Markdown. */
+  text: string;
+}
+
+/** A vector of a passage; null for one that the server does not take. */
+export interface EmbeddedPassage {
+  id: number;
+  signs: string | null;
+  /** In base64. */
+  numbers: string | null;
+}
+
+const claimStatement = `
+  WITH due AS (
+    SELECT account_id FROM embedding_tasks WHERE due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
+  )
+  UPDATE embedding_tasks t SET due_at = now() + make_interval(secs => $1), claim = t.claim + 1
+  FROM due JOIN accounts a ON a.id = due.account_id WHERE t.account_id = due.account_id
+  RETURNING t.account_id, t.space, t.generation, t.dimensions, t.done_id, t.failures, t.claim,
+    a.passages_error IS NOT NULL AS is_told`;
+
+/** Takes the task that has been due for longest; null when none is. */
+export async function claimTask(executor: Executor, leaseSeconds: number): Promise<EmbeddingTask | null> {
+  const [task] = await sql<EmbeddingTask>(executor, claimStatement, [leaseSeconds]);
+  return task ?? null;
+}
+
+/** Milliseconds until a task is due; null when none will be. */
+export async function untilNextTask(executor: Executor): Promise<number | null> {
+  const [row] = await sql<{ ms: number | null }>(
+    executor,
+    `SELECT (extract(epoch FROM min(due_at) - now()) * 1000)::float8 AS ms FROM embedding_tasks WHERE due_at < 'infinity'`,
+  );
+  return row?.ms ?? null;
+}
+
+/** Makes the tasks of accounts without a server of their own due where the service's server or model is another now. */
+export async function noticeSpace(executor: Executor, space: string | null): Promise<void> {
+  await sql(
+    executor,
+    `UPDATE embedding_tasks t SET due_at = now() FROM accounts a
+     WHERE a.id = t.account_id AND a.llm_base_url IS NULL AND t.due_at = 'infinity' AND t.space IS DISTINCT FROM $1`,
+    [space],
+  );
+}
+
+// A task that another process has taken meanwhile is that process's.
+const ours = 'account_id = $1 AND claim = $2';
+
+const beginStatement = `
+  WITH begun AS (
+    UPDATE embedding_tasks SET space = $3, generation = generation + 1, dimensions = NULL, done_id = 0, failures = 0,
+      due_at = now() WHERE ${ours} RETURNING account_id
+  )
+  UPDATE accounts SET passages_error = NULL, passages_error_since = NULL, questions_error = NULL, questions_error_since = NULL
+  FROM begun WHERE id = begun.account_id AND (passages_error IS NOT NULL OR questions_error IS NOT NULL)`;
+
+/** Begins with all passages anew, for another server or model, or for none; what failed before says nothing of it. */
+export async function beginSpace(executor: Executor, task: EmbeddingTask, space: string | null): Promise<void> {
+  await sql(executor, beginStatement, [task.account_id, task.claim, space]);
+}
+
+/** The next passages without a vector, in the order in which they were written. */
+export function findUnembedded(executor: Executor, task: EmbeddingTask, limit: number): Promise<Unembedded[]> {
+  return sql<Unembedded>(
+    executor,
+    `SELECT p.id, a.title, p.heading, p.text FROM article_passages p
+     JOIN articles a ON a.account_id = p.account_id AND a.id = p.article_id
+     WHERE p.account_id = $1 AND p.id > $2 ORDER BY p.id LIMIT $3`,
+    [task.account_id, task.done_id, limit],
+  );
+}
+
+// Passages that were deleted while the server was asked are left out. What a passage says never changes: changed articles have
+// other passages.
+const keepStatement = `
+  WITH task AS (
+    UPDATE embedding_tasks SET done_id = $3, dimensions = coalesce(dimensions, $4), failures = 0, due_at = now()
+    WHERE ${ours} RETURNING generation
+  ), present AS (
+    SELECT p.id, p.language, p.tags, g.signs, g.numbers FROM task CROSS JOIN jsonb_to_recordset($5::jsonb)
+      AS g (id bigint, signs text, numbers text)
+    JOIN article_passages p ON p.account_id = $1 AND p.id = g.id FOR KEY SHARE OF p
+  ), signed AS (
+    INSERT INTO passage_signs (account_id, passage_id, generation, language, tags, signs)
+    SELECT $1, present.id, task.generation, present.language, present.tags, present.signs::varbit FROM task, present
+    ON CONFLICT (account_id, passage_id) DO UPDATE SET generation = excluded.generation, signs = excluded.signs
+  )
+  INSERT INTO passage_numbers (account_id, passage_id, numbers)
+  SELECT $1, id, decode(numbers, 'base64') FROM present WHERE numbers IS NOT NULL
+  ON CONFLICT (account_id, passage_id) DO UPDATE SET numbers = excluded.numbers`;
+
+/** Stores the vectors of passages, which are found by them from then on. */
+export async function keepVectors(
+  executor: Executor,
+  task: EmbeddingTask,
+  { passages, dimensions }: { passages: readonly EmbeddedPassage[]; dimensions: number | null },
+): Promise<void> {
+  const parameters = [task.account_id, task.claim, passages.at(-1)?.id, dimensions, JSON.stringify(passages)];
+  await sql(executor, keepStatement, parameters);
+}
+
+/** Deletes vectors of an account, so many at most; returns how many there were. */
+export async function deleteVectors(executor: Executor, task: EmbeddingTask, limit: number): Promise<number> {
+  const rows = await sql(
+    executor,
+    `DELETE FROM passage_signs WHERE account_id = $1 AND passage_id IN (
+       SELECT passage_id FROM passage_signs WHERE account_id = $1 ORDER BY passage_id LIMIT $2) RETURNING passage_id`,
+    [task.account_id, limit],
+  );
+  return rows.length;
+}
+
+const settleStatement = `
+  UPDATE embedding_tasks SET failures = 0, due_at = CASE
+    WHEN space IS NULL OR free.yes THEN 'infinity'::timestamptz ELSE now() + interval '200 milliseconds' END
+  FROM (SELECT pg_try_advisory_xact_lock(hashtextextended('articles', $1)) AS yes) free WHERE ${ours}`;
+const wakeStatement = `
+  UPDATE embedding_tasks t SET due_at = now() WHERE t.account_id = $1 AND t.due_at = 'infinity' AND t.space IS NOT NULL
+    AND EXISTS (SELECT FROM article_passages p WHERE p.account_id = $1 AND p.id > t.done_id)`;
+
+/** Ends a task that has nothing to do; one whose articles somebody is writing at the moment is due again soon. */
+export async function settleTask(executor: Executor, task: EmbeddingTask): Promise<void> {
+  await sql(executor, settleStatement, [task.account_id, task.claim]);
+  // Whoever wrote articles before the first statement had its lock did not find the task settled, and woke nobody.
+  await sql(executor, wakeStatement, [task.account_id]);
+}
+
+/** Gives a task back, for another process to go on with. */
+export async function releaseTask(executor: Executor, task: EmbeddingTask): Promise<void> {
+  await sql(executor, `UPDATE embedding_tasks SET due_at = now() WHERE ${ours}`, [task.account_id, task.claim]);
+}
+
+/** Puts a task off, for twice as long with each failure running. */
+export async function setBackTask(
+  executor: Executor,
+  task: EmbeddingTask,
+  { pauseMs, maxMs }: { pauseMs: number; maxMs: number },
+): Promise<void> {
+  const ms = Math.min(maxMs, pauseMs * 2 ** Math.min(task.failures, 30));
+  await sql(
+    executor,
+    `UPDATE embedding_tasks SET failures = failures + 1, due_at = now() + make_interval(secs => $3) WHERE ${ours}`,
+    [task.account_id, task.claim, ms / 1000],
+  );
+}
+
+/**
+ * Stores why the account's passages, or its questions, cannot be embedded, for its record; null when they can. Since when it is
+ * so stays as long as it is so.
+ */
+export async function keepEmbeddingHealth(
+  executor: Executor,
+  accountId: number,
+  { of, error }: { of: 'passages' | 'questions'; error: string | null },
+): Promise<void> {
+  const kept = storableTextOrNull(error, maxErrorChars);
+  await sql(
+    executor,
+    `UPDATE accounts SET ${of}_error = $2, ${of}_error_since =
+       CASE WHEN $2::text IS NULL THEN NULL ELSE coalesce(${of}_error_since, now()) END
+     WHERE id = $1 AND ${of}_error IS DISTINCT FROM $2`,
+    [accountId, kept],
+  );
+}
