@@ -41,6 +41,25 @@ const planted: [string, string, string, string[]][] = [
     ['L3'],
   ],
   [
+    'a delivery that was answered twice',
+    `INSERT INTO attempts (account_id, delivery_id, number, outcome) SELECT 1, max(id), 2, 'delivered' FROM deliveries;
+     UPDATE deliveries SET attempt = 2 WHERE id = (SELECT max(id) FROM deliveries)`,
+    `DELETE FROM attempts WHERE number = 2; UPDATE deliveries SET attempt = 1 WHERE attempt = 2`,
+    ['L3'],
+  ],
+  [
+    'a delivery that has ended and is still leased',
+    `UPDATE deliveries SET lease_token = gen_random_uuid(), attempt = 2 WHERE id = (SELECT max(id) FROM deliveries)`,
+    `UPDATE deliveries SET lease_token = NULL, attempt = 1 WHERE lease_token IS NOT NULL`,
+    ['L2'],
+  ],
+  [
+    'an event that is missing at the end of its conversation',
+    `UPDATE conversations SET event_sequence = event_sequence + 1 WHERE id = (SELECT max(id) FROM conversations)`,
+    `UPDATE conversations SET event_sequence = event_sequence - 1 WHERE id = (SELECT max(id) FROM conversations)`,
+    ['L4'],
+  ],
+  [
     'an event that is missing in the middle of its conversation',
     `UPDATE events SET sequence = sequence + 1000 WHERE id = (
        SELECT max(id) FROM events WHERE conversation_id IS NOT NULL AND name = 'message_created')`,
@@ -53,6 +72,20 @@ const planted: [string, string, string, string[]][] = [
        SELECT min(d.id) FROM deliveries d JOIN lanes l ON l.id = d.lane_id WHERE l.subject_kind = 'conversation')`,
     `UPDATE deliveries SET finished_at = finished_at - interval '1 hour' WHERE finished_at > now() + interval '30 minutes'`,
     ['L4'],
+  ],
+  [
+    'an attempt that nobody wrote down',
+    `UPDATE deliveries SET attempt = 2 WHERE id = (SELECT max(id) FROM deliveries)`,
+    `UPDATE deliveries SET attempt = 1 WHERE attempt = 2`,
+    ['L5'],
+  ],
+  [
+    'a snooze that ended twice',
+    `UPDATE events SET account_payload = jsonb_set(account_payload::jsonb, '{changed_attributes,status,previous}', '"snoozed"')::json
+     WHERE id = (SELECT max(id) FROM events WHERE name = 'conversation_status_changed')`,
+    `UPDATE events SET account_payload = jsonb_set(account_payload::jsonb, '{changed_attributes,status,previous}', '"resolved"')::json
+     WHERE id = (SELECT max(id) FROM events WHERE name = 'conversation_status_changed')`,
+    ['L7'],
   ],
   [
     'an attempt that is missing',
@@ -89,6 +122,12 @@ const planted: [string, string, string, string[]][] = [
        VALUES (777, 77, 'Foreign', 'webhook', 'https://bot.example.com/', 'sealed', '{}');
      UPDATE events SET bot_id = 777 WHERE id = (SELECT min(id) FROM events)`,
     `UPDATE events SET bot_id = NULL WHERE bot_id = 777; DELETE FROM accounts WHERE id = 77`,
+    ['L9'],
+  ],
+  [
+    'deliveries to a webhook of another account',
+    `INSERT INTO accounts (id, name) VALUES (78, 'Other'); UPDATE webhooks SET account_id = 78`,
+    `UPDATE webhooks SET account_id = 1; DELETE FROM accounts WHERE id = 78`,
     ['L9'],
   ],
 ];

@@ -4,7 +4,8 @@ import { learnFrom } from '../../src/domain/endpoints/health.ts';
 import { system, transact } from '../../src/events/transaction.ts';
 import { TestApp } from '../support/app.ts';
 import { Receiver } from '../support/receiver.ts';
-import { rowsOf } from './helpers.ts';
+import { mostAtOnce, rowsOf } from './helpers.ts';
+import { stopClean } from './ledger.ts';
 
 const url = 'http://127.0.0.1:9/hook';
 /** No transaction changes more rows of a backlog. */
@@ -59,14 +60,8 @@ async function tally(app: TestApp, { kind, id }: Endpoint): Promise<Record<strin
 }
 
 /** The most rows of the endpoint that one transaction wrote, of those that meet the condition. */
-async function most(app: TestApp, table: 'deliveries' | 'lanes', { kind, id }: Endpoint, condition: string) {
-  const [row] = await app.query<{ count: number }>(
-    `SELECT count(*)::int FROM ${table} WHERE endpoint_kind = $1 AND endpoint_id = $2 AND ${condition}
-     GROUP BY xmin ORDER BY 1 DESC LIMIT 1`,
-    [kind, id],
-  );
-  return row?.count ?? 0;
-}
+const most = (app: TestApp, table: 'deliveries' | 'lanes', { kind, id }: Endpoint, condition: string) =>
+  mostAtOnce(app.databaseUrl, table, `endpoint_kind = '${kind}' AND endpoint_id = ${id} AND ${condition}`);
 
 const dueLanes = (app: TestApp, { kind, id }: Endpoint, condition: string) =>
   app
@@ -86,6 +81,7 @@ describe('a large backlog', function () {
     app = await TestApp.start({ engine: false });
   });
 
+  // Its deliveries are written by hand, and to some of its endpoints only.
   after(() => app.stop());
 
   const once = { 'idempotency-key': 'switch-off-once' };
@@ -197,7 +193,7 @@ describe('a webhook with a backlog, switched off', function () {
   });
 
   after(async () => {
-    await app.stop();
+    await stopClean(app);
     await receiver.close();
   });
 

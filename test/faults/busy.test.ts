@@ -7,6 +7,7 @@ import { Maker } from '../support/maker.ts';
 import { addAccount } from '../support/people.ts';
 import { Receiver } from '../support/receiver.ts';
 import { addConversation, addInbox } from '../support/records.ts';
+import { stopClean } from './ledger.ts';
 
 const message = (content: string) => ({ content, message_type: 'incoming' });
 
@@ -25,7 +26,7 @@ describe('rows that are locked for long', () => {
     });
 
     after(async () => {
-      await app.stop();
+      await stopClean(app);
       await receiver.close();
     });
 
@@ -72,7 +73,7 @@ describe('rows that are locked for long', () => {
     });
 
     after(async () => {
-      await app.stop();
+      await stopClean(app);
       await receiver.close();
     });
 
@@ -108,7 +109,7 @@ describe('rows that are locked for long', () => {
       });
     });
 
-    after(() => app.stop());
+    after(() => stopClean(app));
 
     it('refuse the request that waits for them, and nothing else', async () => {
       const id = await addConversation(app, await addInbox(app));

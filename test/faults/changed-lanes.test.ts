@@ -4,6 +4,7 @@ import { finishFreeDeliveries, type Finished, type Written } from '../../src/del
 import { hold } from '../support/lock.ts';
 import { eventually } from './helpers.ts';
 import { Bench, holdAttempts } from './lease-bench.ts';
+import { stopClean } from './ledger.ts';
 
 describe('results of which one finds its lane changed', function () {
   this.timeout(30_000);
@@ -30,7 +31,7 @@ describe('results of which one finds its lane changed', function () {
 
   after(async () => {
     await slow.end();
-    await bench.app.stop();
+    await stopClean(bench.app);
   });
 
   const change = (contact: number | undefined, name: string) => bench.app.patch(`contacts/${contact}`, { name });
@@ -65,8 +66,14 @@ describe('results of which one finds its lane changed', function () {
     // The statement has its snapshot, and no lane yet.
     await change(contacts[0], 'Second');
     await goOn();
-    const released = { laneId: other.laneId, deliveryId: other.deliveryId, isReleased: true, isDue: false };
-    const left = { laneId: changed.laneId, deliveryId: null, isReleased: false, isDue: false };
+    const released = {
+      laneId: other.laneId,
+      token: other.token,
+      deliveryId: other.deliveryId,
+      isReleased: true,
+      isDue: false,
+    };
+    const left = { laneId: changed.laneId, token: changed.token, deliveryId: null, isReleased: false, isDue: false };
     expect(await writing).to.have.deep.members([released, left]);
     const states = () =>
       bench.rows('SELECT state, lease_token IS NOT NULL AS is_claimed FROM deliveries WHERE lane_id = $1 ORDER BY id', [
@@ -76,7 +83,7 @@ describe('results of which one finds its lane changed', function () {
     expect(await states()).to.deep.equal([{ state: 'pending', is_claimed: true }, waiting]);
 
     expect(await write([bench.resultOf(changed)])).to.deep.equal([
-      { laneId: changed.laneId, deliveryId: changed.deliveryId, isReleased: true, isDue: true },
+      { laneId: changed.laneId, token: changed.token, deliveryId: changed.deliveryId, isReleased: true, isDue: true },
     ]);
     expect(await states()).to.deep.equal([{ state: 'delivered', is_claimed: false }, waiting]);
     expect((await bench.claim()).map(({ laneId }) => laneId)).to.deep.equal([changed.laneId]);

@@ -6,6 +6,7 @@ import { Receiver } from '../support/receiver.ts';
 import { killServices, ServiceProcess } from '../support/service.ts';
 import { eventually } from './helpers.ts';
 import { Bench } from './lease-bench.ts';
+import { stopClean } from './ledger.ts';
 
 // Above the shortest that is allowed, and far below the first distance of a probe.
 const timeoutMs = 300;
@@ -67,7 +68,7 @@ describe('an endpoint that does not answer', function () {
     await moody.receiver.close();
   });
 
-  after(() => app.stop());
+  after(() => stopClean(app));
 
   const webhook = async (fields: object = {}): Promise<number> => {
     const subscriptions = ['contact_created', 'contact_updated'];
@@ -247,7 +248,7 @@ describe('an open circuit', function () {
       await giveBackProbes(bench.em, 'webhook', [id]);
       expect(await ask()).to.deep.equal([id]);
     } finally {
-      await bench.app.stop();
+      await stopClean(bench.app);
     }
   });
 
@@ -289,7 +290,7 @@ describe('an open circuit', function () {
     } finally {
       await killServices();
       await moody.receiver.close();
-      await app.stop();
+      await stopClean(app);
     }
   });
 });

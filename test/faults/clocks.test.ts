@@ -9,7 +9,8 @@ import { addConversation, addInbox } from '../support/records.ts';
 const hourMs = 3_600_000;
 const off = (ms: number): Clock => ({ now: () => new Date(Date.now() + ms) });
 
-describe('machines whose clocks disagree', () => {
+describe('machines whose clocks disagree', function () {
+  this.timeout(120_000);
   let web: TestApp;
   let engine: App;
 

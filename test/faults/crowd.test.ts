@@ -6,6 +6,7 @@ import { TestApp } from '../support/app.ts';
 import { addAccount } from '../support/people.ts';
 import { Receiver } from '../support/receiver.ts';
 import { quantile } from './helpers.ts';
+import { stopClean } from './ledger.ts';
 
 const hanging = 34;
 const conversations = 12;
@@ -38,7 +39,7 @@ describe('a crowd of receivers that hang', function () {
 
   after(async () => {
     silent.close();
-    await app.stop();
+    await stopClean(app);
     await receiver.close();
   });
 
@@ -83,7 +84,7 @@ describe('six hundred receivers that hang, of six tenants', function () {
 
   after(async () => {
     silent.close();
-    await app.stop();
+    await stopClean(app);
     await receiver.close();
   });
 

@@ -7,6 +7,7 @@ import { createDatabase, dropDatabase } from '../support/postgres.ts';
 import { Receiver, verify } from '../support/receiver.ts';
 import { killServices, ServiceProcess } from '../support/service.ts';
 import { eventually, rowsOf } from './helpers.ts';
+import { stopClean } from './ledger.ts';
 import { messagesOf, openConversation, pluginRootOf, serveInboxes } from './plugins.ts';
 
 interface DeliveryRow {
@@ -40,7 +41,7 @@ describe('a delivery that never leaves a result', function () {
   });
 
   after(async () => {
-    await app.stop();
+    await stopClean(app);
     root.remove();
   });
 
@@ -228,7 +229,7 @@ describe('a delivery that never leaves a result', function () {
 });
 
 describe('a delivery that ends the process each time', function () {
-  this.timeout(90_000);
+  this.timeout(300_000);
 
   after(killServices);
 

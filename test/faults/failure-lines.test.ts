@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { TestApp } from '../support/app.ts';
 import { Receiver } from '../support/receiver.ts';
+import { stopClean } from './ledger.ts';
 import { openConversation, pluginRootOf, serveInboxes } from './plugins.ts';
 
 type Line = Record<string, unknown>;
@@ -25,7 +26,7 @@ describe('the log', () => {
   beforeEach(() => void (lines.length = 0));
 
   after(async () => {
-    await app.stop();
+    await stopClean(app);
     root.remove();
   });
 

@@ -43,7 +43,7 @@ function post(agent: Agent, url: string, content: string): Promise<Post> {
 }
 
 describe('a service that is told to stop', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let url: string;
 
   beforeEach(async () => {
@@ -65,6 +65,7 @@ describe('a service that is told to stop', function () {
         env: { DEMO: 'true', SANDBOX_RUNNERS: '1', ENDPOINT_IN_FLIGHT: '3' },
       });
       if (round === 1) {
+        await service.withoutDemoWebhook();
         await service.post('webhooks', { url: sink.url, subscriptions: ['message_created'] });
         await service.post('contacts', { name: 'Customer' });
       }

@@ -7,6 +7,7 @@ import { hold } from '../support/lock.ts';
 import { addAccount } from '../support/people.ts';
 import { eventually } from './helpers.ts';
 import { Bench, holdAttempts } from './lease-bench.ts';
+import { stopClean } from './ledger.ts';
 
 describe('the head of a lane that somebody else has locked', () => {
   let bench: Bench;
@@ -15,7 +16,7 @@ describe('the head of a lane that somebody else has locked', () => {
     bench = await Bench.start();
   });
 
-  afterEach(() => bench.app.stop());
+  afterEach(() => stopClean(bench.app));
 
   it('is not taken, nor the delivery behind it, while other lanes are', async () => {
     const webhookId = await bench.webhook();
@@ -99,7 +100,7 @@ describe("a system bot's open circuit", () => {
     } finally {
       ended.resolve();
       await engine.stop();
-      await bench.app.stop();
+      await stopClean(bench.app);
     }
   });
 });

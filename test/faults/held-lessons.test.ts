@@ -5,6 +5,7 @@ import { TestApp } from '../support/app.ts';
 import { hold } from '../support/lock.ts';
 import { addAccount } from '../support/people.ts';
 import { Receiver } from '../support/receiver.ts';
+import { stopClean } from './ledger.ts';
 
 const holdMs = 4_000;
 // As many as go to one endpoint at once.
@@ -59,7 +60,7 @@ describe('attempts that fail while the row of their webhook is locked', function
         return row?.failures === failing;
       });
     } finally {
-      await app.stop();
+      await stopClean(app);
       await Promise.all([sick.close(), well.close()]);
     }
   });

@@ -6,6 +6,7 @@ import { hold } from '../support/lock.ts';
 import { addAccount } from '../support/people.ts';
 import { Receiver } from '../support/receiver.ts';
 import { eventually } from './helpers.ts';
+import { stopClean } from './ledger.ts';
 
 const holdMs = 4_000;
 // Until what is held falls due.
@@ -86,7 +87,7 @@ describe('a row that somebody else holds locked', function () {
   });
 
   after(async () => {
-    await app.stop();
+    await stopClean(app);
     await Promise.all([receivers.ours.close(), receivers.theirs.close(), https.close()]);
   });
 

@@ -7,6 +7,7 @@ import { systemClock, systemRandom } from '../../src/lib/ports.ts';
 import { freePort } from '../support/service.ts';
 import { eventually } from './helpers.ts';
 import { Bench, holdAttempts } from './lease-bench.ts';
+import { stopClean } from './ledger.ts';
 import { Passage } from './passage.ts';
 
 // More than are written together, several times over.
@@ -39,7 +40,7 @@ describe('results of attempts that end while the database is away', function () 
   after(async () => {
     await database.close();
     await passage.bar();
-    await bench.app.stop();
+    await stopClean(bench.app);
   });
 
   it('are all written once it is back, though nothing more happens, and the engine can stop', async () => {

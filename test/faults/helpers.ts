@@ -54,3 +54,12 @@ export function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN;
 }
+
+/** The most rows of the table that one transaction wrote last, of those that meet the condition. */
+export async function mostAtOnce(url: string, table: string, condition: string): Promise<number> {
+  const [row] = await rowsOf<{ count: number }>(
+    url,
+    `SELECT count(*)::int FROM ${table} WHERE ${condition} GROUP BY xmin ORDER BY 1 DESC LIMIT 1`,
+  );
+  return row?.count ?? 0;
+}

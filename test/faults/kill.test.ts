@@ -33,7 +33,7 @@ class Victim {
   }
 
   async prepare(sinkUrl: string): Promise<void> {
-    const service = await this.#start();
+    const service = await (await this.#start()).withoutDemoWebhook();
     const subscriptions = ['conversation_created', 'conversation_status_changed', 'message_created'];
     expect((await service.post('webhooks', { url: sinkUrl, subscriptions })).status).to.equal(201);
     this.#contactId = (await service.post('contacts', { name: 'Customer' })).body.id as number;

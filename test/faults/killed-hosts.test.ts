@@ -76,6 +76,7 @@ describe('a service that is killed while bots wait for their requests', function
   it(`${kills} times: each is answered once, with all that the run did, or people have it and nothing is left of the run`, async () => {
     const random = seededRandom(tellSeed());
     let service = await ServiceProcess.start({ databaseUrl: url, env });
+    await service.withoutDemoWebhook();
     const bot = await service.post('agent_bots', { name: 'Asking', kind: 'plugin', plugin_id: 'asking' });
     expect(bot.status, JSON.stringify(bot.body)).to.equal(201);
     const inbox = await service.post('inboxes', { name: 'Asking', channel: { type: 'api' } });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Deliver } from '../../src/deliveries/attempt.ts';
+import { FinishBatch } from '../../src/deliveries/finish-batch.ts';
 import { Engine } from '../../src/deliveries/engine.ts';
 import { finishAndGoOn } from '../../src/deliveries/queue/finish.ts';
 import { claiming, type Claimed } from '../../src/deliveries/queue/claim.ts';
@@ -7,6 +8,7 @@ import { systemRandom } from '../../src/lib/ports.ts';
 import { StatementLog } from '../support/statement-log.ts';
 import { eventually } from './helpers.ts';
 import { Bench, holdAttempts } from './lease-bench.ts';
+import { stopClean } from './ledger.ts';
 
 function engineOf(bench: Bench, webhook: Deliver, slots: number): Engine {
   return new Engine({
@@ -28,6 +30,8 @@ function engineOf(bench: Bench, webhook: Deliver, slots: number): Engine {
 describe('the turn of a lane', function () {
   this.timeout(60_000);
   let bench: Bench;
+  /** Rows were put back by hand, so that the ledger has something to say. */
+  let isForged = false;
   let log: StatementLog;
 
   before(() => {
@@ -37,10 +41,11 @@ describe('the turn of a lane', function () {
   after(() => log.close());
 
   beforeEach(async () => {
+    isForged = false;
     bench = await Bench.start();
   });
 
-  afterEach(() => bench.app.stop());
+  afterEach(() => (isForged ? bench.app.stop() : stopClean(bench.app)));
 
   async function proven(): Promise<number> {
     const id = await bench.webhook();
@@ -179,6 +184,59 @@ describe('the turn of a lane', function () {
     const result = { ...bench.resultOf(early!), goesOn: true };
     expect(await finishAndGoOn(bench.em, [result], holdAttempts)).to.deep.equal([]);
     expect((await goOn(late!)).next).to.include({ laneId: lane, attempt: 1 });
+  });
+
+  it('is not for the late result of a lost lease, beside the one under the present lease', async () => {
+    isForged = true;
+    const [lane] = await bench.deliveries(await proven(), 1);
+    await bench.deliveries(1, 1, lane);
+    const [early] = await bench.claim();
+    await bench.pass(31);
+    const [late] = await bench.claim();
+    for (const [first, second] of [
+      [early!, late!],
+      [late!, early!],
+    ] as const) {
+      await bench.rows(`UPDATE deliveries SET state = 'pending', lease_token = $1 WHERE id = $2`, [
+        late!.token,
+        late!.deliveryId,
+      ]);
+      await bench.rows('UPDATE deliveries SET lease_token = NULL, attempt = 0 WHERE id <> $1', [late!.deliveryId]);
+      await bench.rows(`UPDATE lanes SET lease_token = $1`, [late!.token]);
+      const batch = new FinishBatch({
+        database: bench.app.app.database,
+        holdAttempts,
+        leaseSeconds: 30,
+        failed: (error) => {
+          throw error;
+        },
+      });
+      const after = await Promise.all(
+        [first, second].map((claimed) => batch.add({ ...bench.resultOf(claimed), goesOn: true })),
+      );
+      const [ofLate, ofEarly] = first === late ? after : after.toReversed();
+      expect(ofEarly).to.deep.equal({ isDue: null, next: null });
+      expect(ofLate!.next).to.include({ laneId: lane, token: late!.token, attempt: 1 });
+    }
+  });
+
+  it('learns of a failure that another process saw meanwhile', async () => {
+    const [lane] = await bench.deliveries(await proven(), 1);
+    await bench.deliveries(1, 2, lane);
+    const standings: (boolean | null)[] = [];
+    const deliver: Deliver = async (claimed, { isProven }) => {
+      standings.push(isProven);
+      if (standings.length === 1) await bench.rows('UPDATE webhooks SET is_proven = false');
+      return { finished: bench.resultOf(claimed), outcome: 'delivered', isAsKnown: true };
+    };
+    const engine = engineOf(bench, deliver, 4);
+    engine.start();
+    try {
+      await eventually(async () => (await pending()) === 0, 15_000);
+    } finally {
+      await engine.stop();
+    }
+    expect(standings).to.deep.equal([true, false, false]);
   });
 
   it('may be asked for again, when the answer to the statement was lost', async () => {

@@ -8,6 +8,7 @@ import { systemRandom } from '../../src/lib/ports.ts';
 import type { Executor } from '../../src/postgres/sql.ts';
 import { eventually } from './helpers.ts';
 import { Bench, claimDue, holdAttempts, leaseSeconds, perEndpoint } from './lease-bench.ts';
+import { stopClean } from './ledger.ts';
 
 describe('leases', () => {
   let bench: Bench;
@@ -16,7 +17,7 @@ describe('leases', () => {
     bench = await Bench.start();
   });
 
-  afterEach(() => bench.app.stop());
+  afterEach(() => stopClean(bench.app));
 
   it('a lane is leased to one process only, and one delivery of it', async () => {
     const webhookId = await bench.webhook();

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { loadConfig } from '../../src/config.ts';
 import { readLedger } from '../../src/deliveries/queue/ledger.ts';
+import type { TestApp } from '../support/app.ts';
 import { eventually, rowsOf } from './helpers.ts';
 import type { Arrival } from './sink.ts';
 
@@ -33,6 +34,7 @@ const deliveriesOfWebhooks = `
     (SELECT count(*)::int FROM attempts a WHERE a.delivery_id = d.id AND a.outcome = 'unknown') AS unknown,
     (SELECT count(*)::int FROM attempts a WHERE a.delivery_id = d.id AND a.outcome = 'failed') AS failed
   FROM deliveries d JOIN events e ON e.account_id = d.account_id AND e.id = d.event_id
+  JOIN webhooks w ON w.account_id = d.account_id AND w.id = d.endpoint_id
   WHERE d.endpoint_kind = 'webhook' ORDER BY d.event_id`;
 
 /** Waits until all deliveries of the database have ended; on a timeout reports which lanes wait, and for what. */
@@ -81,6 +83,15 @@ export async function expectLedger(url: string): Promise<void> {
   const { holdAttempts } = loadConfig({ DATABASE_URL: url, SECRET_KEY: 'x'.repeat(32) });
   const { invariants } = await readLedger({ databaseUrl: url, holdAttempts, timeoutMs: 60_000 });
   expect(invariants.filter(({ violations }) => violations > 0)).to.deep.equal([]);
+}
+
+/** Ends a test's app; the ledger of its database has to be clean, whatever was done to it. */
+export async function stopClean(app: TestApp): Promise<void> {
+  try {
+    await expectLedger(app.databaseUrl);
+  } finally {
+    await app.stop();
+  }
 }
 
 function expectOrder(arrivals: readonly Arrival[], known: ReadonlyMap<string, DeliveryRow>): void {

@@ -4,6 +4,7 @@ import { FinishBatch } from '../../src/deliveries/finish-batch.ts';
 import { extendLeases, releaseLanes } from '../../src/deliveries/queue/lease.ts';
 import { eventually } from './helpers.ts';
 import { Bench, holdAttempts } from './lease-bench.ts';
+import { stopClean } from './ledger.ts';
 
 describe('claims without a result', () => {
   let bench: Bench;
@@ -12,7 +13,7 @@ describe('claims without a result', () => {
     bench = await Bench.start();
   });
 
-  afterEach(() => bench.app.stop());
+  afterEach(() => stopClean(bench.app));
 
   it('attempts that left no result count as claims, and not in the schedule', async () => {
     await bench.deliveries(await bench.webhook(), 1);
@@ -87,7 +88,7 @@ describe('locked lanes', () => {
     bench = await Bench.start();
   });
 
-  afterEach(() => bench.app.stop());
+  afterEach(() => stopClean(bench.app));
 
   it('a lane that somebody else has locked keeps no other result from being written', async () => {
     await bench.deliveries(await bench.webhook(), 3);

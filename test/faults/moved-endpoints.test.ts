@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { TestApp } from '../support/app.ts';
 import { startHttpsReceiver, type HttpsReceiver } from '../support/https-receiver.ts';
 import { Receiver } from '../support/receiver.ts';
+import { stopClean } from './ledger.ts';
 
 interface DeliveryRow {
   state: string;
@@ -26,7 +27,7 @@ describe('an endpoint with a new address', function () {
     inboxId = (await app.post('inboxes', { name: 'Moved' })).body.id;
   });
 
-  after(() => app.stop());
+  after(() => stopClean(app));
 
   beforeEach(async () => {
     [old, present] = [await Receiver.start(), await Receiver.start()];
@@ -200,7 +201,7 @@ describe("a bot's server with a new address", function () {
   });
 
   afterEach(async () => {
-    await app.stop();
+    await stopClean(app);
     await https.close();
   });
 

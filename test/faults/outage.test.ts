@@ -62,6 +62,7 @@ class Load {
 }
 
 async function startConversations(service: ServiceProcess, sinkUrl: string): Promise<number[]> {
+  await service.withoutDemoWebhook();
   await service.post('webhooks', { url: sinkUrl, subscriptions: ['message_created', 'conversation_status_changed'] });
   const { id: contactId } = (await service.post('contacts', { name: 'Customer' })).body;
   const [inbox] = (await service.get('inboxes')).body.payload;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { TestApp } from '../support/app.ts';
 import { pluginArchive, upload } from '../support/archives.ts';
+import { stopClean } from './ledger.ts';
 import { messagesOf, openConversation, serveInboxes } from './plugins.ts';
 
 const replying = (text: string) => `export default { on: { message_created(ctx) { ctx.reply('${text}') } } };`;
@@ -19,7 +20,7 @@ describe('a plugin that another process installed', function () {
   });
   after(async () => {
     await engine.app.stop();
-    await web.stop();
+    await stopClean(web);
   });
 
   /** Whether the engine knows that this version runs, without looking: `list` would. */

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { TestApp } from '../support/app.ts';
 import { naughtyTexts, poisonTexts } from '../support/naughty.ts';
+import { stopClean } from './ledger.ts';
 import { openConversation, pluginRootOf, serveInboxes } from './plugins.ts';
 
 // Every text that is known to be poison, and one in forty of the others.
@@ -55,7 +56,7 @@ describe('a plugin that logs, throws or says what cannot be stored', function ()
   });
 
   after(async () => {
-    await app.stop();
+    await stopClean(app);
     root.remove();
   });
 

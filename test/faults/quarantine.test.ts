@@ -5,6 +5,7 @@ import { system, transact } from '../../src/events/transaction.ts';
 import { TestApp } from '../support/app.ts';
 import { Platform } from '../support/platform.ts';
 import { eventually } from './helpers.ts';
+import { stopClean } from './ledger.ts';
 import { messagesOf, openConversation, pluginRootOf, serveInboxes } from './plugins.ts';
 
 const withinMs = 15_000;
@@ -35,7 +36,7 @@ describe('quarantine of bots that fail again and again', function () {
     botId = bot?.id ?? 0;
   });
   after(async () => {
-    await app.stop();
+    await stopClean(app);
     plugins.remove();
   });
 
@@ -228,6 +229,6 @@ describe('quarantine of a bot that has something waiting', () => {
     expect(more).to.deep.equal([]);
     expect(await app.eventNames()).to.deep.equal(['conversation_status_changed', 'message_created']);
     expect(await app.query('SELECT FROM bot_runs')).to.deep.equal([]);
-    await app.stop();
+    await stopClean(app);
   });
 });

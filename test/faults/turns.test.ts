@@ -4,6 +4,7 @@ import { Engine } from '../../src/deliveries/engine.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { Bench, holdAttempts } from './lease-bench.ts';
 import { eventually } from './helpers.ts';
+import { stopClean } from './ledger.ts';
 
 const endpoints = 8;
 const backlog = 40;
@@ -35,7 +36,7 @@ describe('an engine with fewer slots than busy endpoints', () => {
     bench = await Bench.start();
   });
 
-  afterEach(() => bench.app.stop());
+  afterEach(() => stopClean(bench.app));
 
   it('lets all of them make progress, whatever their ids', async () => {
     const made = new Map<number, number>();

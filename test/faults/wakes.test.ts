@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { TestApp } from '../support/app.ts';
 import { Receiver } from '../support/receiver.ts';
+import { stopClean } from './ledger.ts';
 
 // So long that nothing is found by looking.
 const never = { enginePollMs: 600_000 };
@@ -32,7 +33,7 @@ describe('what another process has committed', function () {
 
   afterEach(async () => {
     await engine?.app.stop();
-    await web.stop();
+    await stopClean(web);
     await receiver.close();
   });
 
@@ -108,8 +109,9 @@ describe('what another process has committed', function () {
 
   async function writeUntold(): Promise<void> {
     await web.query(
-      `WITH event AS (INSERT INTO events (account_id, name, conversation_id, sequence, account_payload)
-         VALUES (1, 'message_created', $1, 1000, '{}') RETURNING id),
+      `WITH numbered AS (UPDATE conversations SET event_sequence = event_sequence + 1 WHERE id = $1 RETURNING event_sequence),
+       event AS (INSERT INTO events (account_id, name, conversation_id, sequence, account_payload)
+         SELECT 1, 'message_created', $1, event_sequence, '{}' FROM numbered RETURNING id),
        unplaced AS (INSERT INTO unplaced_events (event_id, account_id) SELECT id, 1 FROM event),
        lane AS (INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
          SELECT 1, 'webhook', id, 'conversation', $1, now() FROM webhooks RETURNING id, endpoint_id)

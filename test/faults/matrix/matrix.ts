@@ -1,0 +1,29 @@
+import { clients } from './clients.ts';
+import { clocks } from './clocks.ts';
+import { manyEngines } from './engines.ts';
+import { everything } from './everything.ts';
+import type { DatabaseFault, Fault } from './fault.ts';
+import { killedProcesses } from './killed-processes.ts';
+import { lostDatabases } from './lost-databases.ts';
+import { oddReceivers } from './odd-receivers.ts';
+import { unreachableReceivers } from './unreachable-receivers.ts';
+
+const all = [
+  ...killedProcesses,
+  ...lostDatabases,
+  manyEngines,
+  ...oddReceivers,
+  ...unreachableReceivers,
+  ...clocks,
+  ...clients,
+];
+
+/** Every fault, F1 to F20, and all at once. */
+export const faults: readonly (Fault | DatabaseFault)[] = [
+  ...all.toSorted((one, other) => numberOf(one) - numberOf(other)),
+  everything,
+];
+
+function numberOf({ id }: Pick<Fault, 'id'>): number {
+  return Number(id.slice(1));
+}
