@@ -4,6 +4,7 @@ import type { Bench, Cost, Figure } from '../bench.ts';
 import { withBareIsolate } from '../support/bare-isolate.ts';
 import { withClient } from '../support/database.ts';
 import { median, percentile } from '../support/figures.ts';
+import { hireBot } from '../support/plugins.ts';
 import { call, serviceEnv, withService } from '../support/service.ts';
 import { difference, onWire, type Wire } from '../support/wire.ts';
 
@@ -129,7 +130,6 @@ async function fromBacklog(databaseUrl: string, database: Client): Promise<numbe
 }
 
 async function opener(url: string): Promise<() => Promise<{ id: number }>> {
-  const { payload } = await call<{ payload: { id: number }[] }>(url, 'GET', 'inboxes');
-  const contact = await call<{ id: number }>(url, 'POST', 'contacts', { name: 'Load' });
-  return () => call<{ id: number }>(url, 'POST', 'conversations', { inbox_id: payload[0]?.id, contact_id: contact.id });
+  const bot = await hireBot(url, 'faq');
+  return async () => ({ id: await bot.open() });
 }

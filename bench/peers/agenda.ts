@@ -4,7 +4,7 @@ import { Agenda, type Job } from 'agenda';
 import { Pool } from 'pg';
 import { atOnce, Poster } from '../support/post.ts';
 
-const [receiver = '', count = '0', secret = ''] = process.argv.slice(2);
+const [receiver = '', count = '0', rounds = '1', secret = ''] = process.argv.slice(2);
 const poster = new Poster(receiver, secret);
 const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 const agenda = new Agenda({
@@ -15,7 +15,6 @@ const agenda = new Agenda({
 });
 agenda.define('post', (job: Job<{ id: string }>, done: (error?: Error) => void) => void post(job, done));
 await agenda.ready;
-for (let index = 0; index < Number(count); index++) await agenda.now('post', { id: `evt_${index}` });
 await agenda.start();
 console.log(`listens on ${receiver}: nothing, it posts there`);
 process.once('SIGTERM', () => {
@@ -23,6 +22,11 @@ process.once('SIGTERM', () => {
     .stop(false)
     .then(() => pool.end())
     .then(() => poster.close());
+});
+await poster.rounds({ count: Number(count), rounds: Number(rounds) }, async (ids) => {
+  // Due when all are there, as the others' are.
+  const at = new Date(Date.now() + 2_000);
+  await Promise.all(ids.map((id) => agenda.schedule(at, 'post', { id })));
 });
 
 async function post(job: Job<{ id: string }>, done: (error?: Error) => void): Promise<void> {

@@ -2,16 +2,12 @@
 import { makeWorkerUtils, run } from 'graphile-worker';
 import { atOnce, Poster } from '../support/post.ts';
 
-const [receiver = '', count = '0', secret = ''] = process.argv.slice(2);
+const [receiver = '', count = '0', rounds = '1', secret = ''] = process.argv.slice(2);
 const connectionString = process.env.DATABASE_URL ?? '';
 const poster = new Poster(receiver, secret);
 
 const utils = await makeWorkerUtils({ connectionString });
 await utils.migrate();
-await utils.addJobs(
-  Array.from({ length: Number(count) }, (_, index) => ({ identifier: 'post', payload: { id: `evt_${index}` } })),
-);
-await utils.release();
 const runner = await run({
   connectionString,
   concurrency: atOnce,
@@ -22,5 +18,11 @@ const runner = await run({
 });
 console.log(`listens on ${receiver}: nothing, it posts there`);
 process.once('SIGTERM', () => {
-  void runner.stop().then(() => poster.close());
+  void runner
+    .stop()
+    .then(() => utils.release())
+    .then(() => poster.close());
 });
+await poster.rounds({ count: Number(count), rounds: Number(rounds) }, (ids) =>
+  utils.addJobs(ids.map((id) => ({ identifier: 'post', payload: { id } }))),
+);

@@ -2,7 +2,7 @@
 import { PgBoss } from 'pg-boss';
 import { atOnce, Poster } from '../support/post.ts';
 
-const [receiver = '', count = '0', secret = ''] = process.argv.slice(2);
+const [receiver = '', count = '0', rounds = '1', secret = ''] = process.argv.slice(2);
 const queue = 'post';
 const workers = 4;
 const poster = new Poster(receiver, secret);
@@ -11,10 +11,6 @@ const boss = new PgBoss(process.env.DATABASE_URL ?? '');
 boss.on('error', (error) => console.error(error));
 await boss.start();
 await boss.createQueue(queue);
-await boss.insert(
-  queue,
-  Array.from({ length: Number(count) }, (_, index) => ({ data: { id: `evt_${index}` } })),
-);
 const options = { batchSize: atOnce, localConcurrency: workers, burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 };
 await boss.work<{ id: string }>(queue, options, async (jobs) => {
   await Promise.all(jobs.map(({ data }) => poster.post(data.id)));
@@ -23,3 +19,9 @@ console.log(`listens on ${receiver}: nothing, it posts there`);
 process.once('SIGTERM', () => {
   void boss.stop({ graceful: false }).then(() => poster.close());
 });
+await poster.rounds({ count: Number(count), rounds: Number(rounds) }, (ids) =>
+  boss.insert(
+    queue,
+    ids.map((id) => ({ data: { id } })),
+  ),
+);

@@ -90,7 +90,7 @@ export function serviceEnv(databaseUrl: string, extra: Record<string, string> = 
     SECRET_KEY: 'a key that only the benchmarks use, long enough',
     BOOTSTRAP_ADMIN_TOKEN: token,
     PORT: '0',
-    DEMO: 'true',
+    DEMO: 'false',
     DATA_DIR: `${process.env.TMPDIR ?? '/tmp'}/switchboard-bench`,
     RATE_LIMIT_PER_MINUTE: '0',
     LOG_LEVEL: 'error',

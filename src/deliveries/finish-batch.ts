@@ -2,6 +2,7 @@ import type { Database } from '../postgres/database.ts';
 import { isLockTimeout, isOutage, isRetryable } from '../postgres/errors.ts';
 import type { Claimed } from './queue/claim.ts';
 import { finishAndGoOn, finishFreeDeliveries, type Finished } from './queue/finish.ts';
+import type { Lease } from './queue/lease.ts';
 
 /** What is known of a lane after its result. */
 export interface After {
@@ -91,10 +92,10 @@ export class FinishBatch {
       const written = await finish(database.em(), results, holdAttempts).finally(() => {
         this.#writing -= 1;
       });
-      const lanes = new Map(written.map((lane) => [lane.laneId, { next: null, ...lane }]));
+      const lanes = new Map(written.map((lane) => [leaseKeyOf(lane), { next: null, ...lane }]));
       this.#isAway = false;
       for (const entry of batch) {
-        const lane = lanes.get(entry.finished.laneId);
+        const lane = lanes.get(leaseKeyOf(entry.finished));
         if (lane?.isReleased === false) this.#waitForLock(entry);
         else entry.written(lane ?? unwritten);
       }
@@ -138,4 +139,9 @@ export class FinishBatch {
       void this.#write(this.#locked.splice(0));
     }, retryMs);
   }
+}
+
+// A batch may hold a late result of a lane whose lease was lost, beside one under its present lease.
+function leaseKeyOf({ laneId, token }: Lease): string {
+  return `${laneId} ${token}`;
 }

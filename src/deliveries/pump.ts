@@ -252,7 +252,7 @@ export class Pump {
       if (isMoreDue || this.#abandoned.size > 0) this.#wake();
       else this.#rest();
       slots.give(slot, outcome);
-      if (next) slot = slots.take(slot.endpoint);
+      if (next) slot = slots.take({ ...slot.endpoint, isProven: next.endpoint.isProven });
       claimed = next;
     }
   }

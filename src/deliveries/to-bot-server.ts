@@ -18,16 +18,12 @@ type Options = AttemptOptions & LearningOptions & PostOptions;
  */
 export function toBotServer(options: Options): Deliver {
   const call = async (claimed: Claimed, standing: DueEndpoint): Promise<Made> => {
-    const unmade = { isSettled: false, outcome: 'skipped', detail: null } as const;
     // Somebody wants the bot's server to get it; whatever the bot does about it is judged when it does.
     const silence = claimed.trigger === 'live' ? await silenceNow(options, claimed) : null;
     if (silence !== null) return { ...unmade, verdict: withoutAttempt('cancelled', silence) };
-    const reason = whyGivenUp(claimed.endpoint, standing);
-    if (reason !== null) {
-      if (!isAwaited(claimed)) return { ...unmade, verdict: withoutAttempt('exhausted', reason) };
-      const note = { bot_disabled: disabledNote(claimed), circuit_open: silentNote }[reason];
-      return giveUp(options, claimed, { ...unmade, verdict: withoutAttempt('exhausted', reason), note });
-    }
+    const end = endOf(claimed, standing);
+    if (end)
+      return isAwaited(claimed) ? giveUp(options, claimed, { ...unmade, ...end }) : { ...unmade, verdict: end.verdict };
     const posted = await post(claimed, calleeOf(claimed.endpoint), options);
     const { verdict } = posted;
     if (verdict?.state !== 'exhausted') return posted;
@@ -38,12 +34,27 @@ export function toBotServer(options: Options): Deliver {
   return attempts(options, { call, learn: learning(options) });
 }
 
+const unmade = { isSettled: false, outcome: 'skipped', detail: null } as const;
+
+// Why the server is not called, with the note for people who wait; null when it is called.
+function endOf(claimed: Claimed, standing: DueEndpoint): { verdict: Verdict; note: string } | null {
+  const reason = whyGivenUp(claimed.endpoint, standing);
+  if (reason !== null) {
+    const note = { bot_disabled: disabledNote(claimed), circuit_open: silentNote }[reason];
+    return { verdict: withoutAttempt('exhausted', reason), note };
+  }
+  const callee = calleeOf(claimed.endpoint);
+  if (callee !== 'endpoint_gone' && callee !== 'endpoint_disabled') return null;
+  return { verdict: withoutAttempt('cancelled', callee), note: lostNote };
+}
+
 // Whether somebody may wait for what the bot says to the event. A bot that misses the others can still answer the next one.
 function isAwaited({ trigger, event: { name } }: Claimed): boolean {
   if (trigger !== 'live') return false;
   return name.startsWith('message_') || name === 'webwidget_triggered';
 }
 
+const lostNote = 'The bot has no server any more. Please take over.';
 const silentNote = 'The bot has not answered anybody for a while. Please take over.';
 
 function disabledNote({ endpoint }: Claimed): string {

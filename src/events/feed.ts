@@ -31,20 +31,23 @@ export async function isAnyUnplaced(database: Database): Promise<boolean> {
 const batch = 1000;
 
 // Event ids of one conversation are taken under its row lock, so their order is that of its sequence, and a snapshot with
-// one event contains all before it. `$1` is an account, or null for all.
+// one event contains all before it. Events that were deleted meanwhile get no position. `$1` is an account, or null for all.
 const placeStatement = `
-  WITH waiting AS (
+  WITH waiting AS MATERIALIZED (
     SELECT account_id, event_id FROM unplaced_events WHERE $1::bigint IS NULL OR account_id = $1
     ORDER BY event_id LIMIT ${batch}
+  ), there AS MATERIALIZED (
+    SELECT w.account_id, w.event_id FROM waiting w CROSS JOIN LATERAL (
+      SELECT FROM events e WHERE e.account_id = w.account_id AND e.id = w.event_id LIMIT 1) e
   ), heads AS (
     INSERT INTO event_feed_heads AS head (account_id, position)
-    SELECT account_id, count(*) FROM waiting GROUP BY account_id ORDER BY account_id
+    SELECT account_id, count(*) FROM there GROUP BY account_id ORDER BY account_id
     ON CONFLICT (account_id) DO UPDATE SET position = head.position + excluded.position
     RETURNING account_id, position
   ), placed AS (
     INSERT INTO event_feed (account_id, position, event_id)
     SELECT account_id, head.position - count(*) OVER account + row_number() OVER (account ORDER BY event_id), event_id
-    FROM waiting JOIN heads head USING (account_id) WINDOW account AS (PARTITION BY account_id)
+    FROM there JOIN heads head USING (account_id) WINDOW account AS (PARTITION BY account_id)
   )
   DELETE FROM unplaced_events u USING waiting w WHERE u.event_id = w.event_id AND u.account_id = w.account_id
   RETURNING u.account_id`;

@@ -4,16 +4,15 @@ import { catalog, payloadSchema, type Audience, type Entry, type EventName } fro
 
 interface Node {
   $ref?: string;
+  examples?: readonly unknown[];
   const?: unknown;
   enum?: readonly unknown[];
   anyOf?: readonly Node[];
   type?: string | readonly string[];
   items?: Node;
-  required?: readonly string[];
   properties?: Record<string, Node>;
   minItems?: number;
-  minProperties?: number;
-  format?: string;
+  minimum?: number;
 }
 
 /** The names of the events that the audience gets. */
@@ -21,7 +20,10 @@ export function eventsFor(audience: Audience): EventName[] {
   return (Object.keys(catalog) as EventName[]).filter((name) => (catalog[name] as Entry)[audience] !== undefined);
 }
 
-/** A body of the event as its schema has it, for people who try their receiver; JSON text. `account` is the real one. */
+/**
+ * A body of the event as its schema has it, with the schema's own examples where it gives any: for people who try their
+ * receiver, and for the documentation; JSON text.
+ */
 export function sampleBody(name: EventName, audience: Audience, account: { id: number; name: string }): string {
   const schema = payloadSchema(name, audience);
   const body = sampleOf({ name: schema, node: documents.get(schema) as Node, property: '' }) as object;
@@ -37,52 +39,48 @@ interface Place {
   property: string;
 }
 
-// What a customer's message would be like; everything else is made from its type.
+// What would be odd to read by its type alone.
 const texts: Readonly<Record<string, string>> = {
-  content: 'Hello, what are your opening hours?',
-  name: 'Sam Sample',
-  email: 'sam@example.com',
+  content: 'Where is my order?',
+  name: 'Ada Lovelace',
+  email: 'ada@example.com',
   phone_number: '+14155552671',
-  created_at: '2026-01-01T12:00:00.000Z',
-  url: 'https://example.com/',
+  created_at: '2025-11-22T12:00:00.000Z',
+  url: 'https://example.com/hook',
   channel: 'Channel::Api',
+  id: '1',
 };
-const moment = 1_767_268_800;
+const moment = 1_763_812_800;
 
 function sampleOf(place: Place): unknown {
-  const { node } = place;
+  const { node, name } = place;
+  if (node.examples) return node.examples[0];
   if (node.$ref !== undefined) {
-    const { schema: target, document } = follow(documents, node.$ref, place.name);
-    return sampleOf({ ...place, name: document, node: target });
+    const { schema, document } = follow(documents, node.$ref, name);
+    return sampleOf({ ...place, name: document, node: schema });
   }
   if ('const' in node) return node.const;
   if (node.enum) return node.enum.includes(null) ? null : node.enum[0];
   if (node.anyOf) return sampleOf({ ...place, node: node.anyOf[0] ?? {} });
-  return ofType(place);
+  return typedSample(place);
 }
 
-function ofType(place: Place): unknown {
+function typedSample(place: Place): unknown {
   const [type = 'null', ...others] = [place.node.type ?? 'null'].flat();
   if (others.includes('null')) return texts[place.property] ?? null;
   return makers[type]?.(place) ?? null;
 }
 
 const makers: Readonly<Record<string, (place: Place) => unknown>> = {
-  object: ({ name, node: { properties = {}, required = [], minProperties = 0 } }) => {
-    const given = required.map((property): [string, unknown] => [
-      property,
-      sampleOf({ name, node: properties[property] ?? {}, property }),
-    ]);
-    return minProperties > given.length
-      ? { status: { previous: 'open', current: 'resolved' } }
-      : Object.fromEntries(given);
-  },
+  object: ({ name, node: { properties = {} } }) =>
+    Object.fromEntries(
+      Object.entries(properties).map(([property, node]) => [property, sampleOf({ name, node, property })]),
+    ),
   array: ({ name, node: { items = {}, minItems = 0 }, property }) =>
     Array.from({ length: minItems }, () => sampleOf({ name, node: items, property })),
-  string: ({ property, name }) =>
-    name.startsWith('events/account') && property === 'id' ? '1' : (texts[property] ?? 'sample'),
-  integer: ({ property }) => (/_(at|until|since)$/.test(property) ? moment : 1),
+  string: ({ property }) => texts[property] ?? 'text',
+  integer: ({ property, node: { minimum = 0 } }) =>
+    /_(at|until|since)$/.test(property) ? moment : Math.max(minimum, 1),
   number: () => 1,
   boolean: () => false,
-  null: () => null,
 };

@@ -1,6 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database, RunFigures, TouchedEndpoint, WebhookNotice } from '../postgres/database.ts';
 import type { Executor } from '../postgres/sql.ts';
+import type { Statement } from '../postgres/sql-transaction.ts';
+import type { Presumed } from '../records/presumed-conversation.ts';
 import type { ConversationDraft, RowChoice } from '../records/locked-conversations.ts';
 import type { Conversation, Named } from '../records/conversation.ts';
 import { HeldConversations } from '../records/held-conversations.ts';
@@ -88,9 +90,27 @@ export class OuterTransaction {
     this.unit.atCommit(statement);
   }
 
+  /** Whether the transaction may presume what it would otherwise ask for; not when it is run again because that was wrong. */
+  get mayPresume(): boolean {
+    return this.unit.mayPresume;
+  }
+
+  /**
+   * Sends a statement that verifies what is presumed from here on, without waiting for it: together with whatever is asked for
+   * next. If it fails, everything is rolled back and run again without presumptions, whatever the work made of them.
+   */
+  presume(verifying: Statement): void {
+    this.unit.presume(verifying);
+  }
+
   /** Announces to this and other processes, after the commit, that plugins have changed. */
   announcePlugins(): void {
     this.afterCommit(() => this.unit.database.announce('plugins', 1));
+  }
+
+  /** Announces to this process, after the commit, that there may be articles to embed. */
+  announceArticles(): void {
+    this.afterCommit(() => this.unit.database.announce('articles', 1));
   }
 
   /**
@@ -140,6 +160,12 @@ export class Transaction extends OuterTransaction {
    */
   conversation(id: number): Promise<Conversation | null> {
     return this.#part.conversations.lock(this, id);
+  }
+
+  /** Holds a conversation as it was read before, which `verifying` locks and compares: see presume. */
+  presumeConversation(presumed: Presumed, verifying: Statement): Conversation {
+    this.presume(verifying);
+    return this.#part.conversations.presume(presumed);
   }
 
   /** Whether the conversation is locked already. */

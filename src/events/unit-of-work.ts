@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { enqueue } from '../deliveries/queue/enqueue.ts';
 import type { Database, TouchedEndpoint } from '../postgres/database.ts';
-import { isLockTimeout, isRetryable } from '../postgres/errors.ts';
+import { isLockTimeout, isOutage, isRetryable } from '../postgres/errors.ts';
 import { sql } from '../postgres/sql.ts';
 import type { SqlTransaction, Statement } from '../postgres/sql-transaction.ts';
 import { writeSet } from '../postgres/write-set.ts';
@@ -38,11 +38,15 @@ export class UnitOfWork {
   readonly parts = new Map<number, Part>();
   readonly #afterCommit: (() => void)[] = [];
   readonly #atCommit: LastStatement[] = [];
+  /** Whether it may presume, and whether it has. */
+  readonly mayPresume: boolean;
+  #hasPresumed = false;
   #em: EntityManager | null = null;
 
-  constructor(database: Database, connection: SqlTransaction) {
+  constructor(database: Database, connection: SqlTransaction, mayPresume: boolean) {
     this.database = database;
     this.connection = connection;
+    this.mayPresume = mayPresume;
     this.now = database.clock.now();
   }
 
@@ -54,6 +58,17 @@ export class UnitOfWork {
   /** Starts `work` after the outermost commit; never inside the transaction, and never after a rollback. */
   afterCommit(work: () => void): void {
     this.#afterCommit.push(work);
+  }
+
+  /** Sends a statement that verifies a presumption. Its failure is that of the statements after it. */
+  presume({ text, parameters }: Statement): void {
+    this.#hasPresumed = true;
+    this.connection.query(text, parameters).catch(() => undefined);
+  }
+
+  /** Whether the error may come of a presumption, so that the work is to be done again without. */
+  mayHaveMisled(error: unknown): boolean {
+    return this.mayPresume && this.#hasPresumed && !isOutage(error);
   }
 
   /** Sends a statement with the commit, after those that were added before it; if it fails, nothing is committed. */
@@ -164,16 +179,25 @@ export interface Proof {
   verify(executor: SqlTransaction): Promise<void>;
 }
 
-async function commitOnce<Result>(database: Database, work: Work<Result>, proof: Proof | null): Promise<Result> {
+/** What was presumed may have been wrong; whatever the work came to follows from it. */
+class Misled extends Error {}
+
+async function commitOnce<Result>(
+  database: Database,
+  work: Work<Result>,
+  { proof, mayPresume }: { proof: Proof | null; mayPresume: boolean },
+): Promise<Result> {
   const connection = await database.begin();
+  const unit = new UnitOfWork(database, connection, mayPresume);
   try {
-    const unit = new UnitOfWork(database, connection);
     // Sent with BEGIN and the first statement of the work, and answered before that.
     const [verified, done] = await Promise.allSettled([proof?.verify(connection), work(unit)]);
     if (verified.status === 'rejected') throw verified.reason;
     if (done.status === 'rejected') throw done.reason;
     await unit.commit();
     return done.value;
+  } catch (error) {
+    throw unit.mayHaveMisled(error) ? new Misled('The transaction presumed something', { cause: error }) : error;
   } finally {
     await connection.end();
   }
@@ -183,17 +207,20 @@ const tries = 5;
 
 /**
  * Runs `work` and commits. After a deadlock or a serialization failure (on the engine's pool after a lock timeout too) it is
- * run again from the start.
+ * run again from the start, and when it fails after it presumed something, without presumptions.
  */
 export async function commitWithRetries<Result>(
   database: Database,
   work: Work<Result>,
   proof: Proof | null = null,
 ): Promise<Result> {
+  let mayPresume = true;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await commitOnce(database, work, proof);
+      return await commitOnce(database, work, { proof, mayPresume });
     } catch (error) {
+      mayPresume = false;
+      if (error instanceof Misled) continue;
       const mayPass = isRetryable(error) || (database.retriesLocks && isLockTimeout(error));
       if (attempt >= tries || !mayPass) throw error;
     }

@@ -57,6 +57,8 @@ interface Announcements {
   snooze: Date;
   /** The number of changes of plugins. */
   plugins: number;
+  /** The number of changes of articles, or of what embeds them. */
+  articles: number;
   /** When a bot wants to be called. */
   call: Date;
   run: RunFigures;

@@ -9,10 +9,12 @@ const AccessTokenSchema = defineEntity({
     agentBotId: p.bigint('number').nullable(),
     tokenHash: p.blob(),
     lastFour: p.text(),
+    /** Null for a token that lasts; else it is the sign-in of a person in a browser. */
+    expiresAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
   },
 });
 
-/** The access token of a user or a bot; only its SHA-256 is stored. */
+/** The access token of a user or a bot, or a sign-in; only its SHA-256 is stored. */
 export class AccessToken extends AccessTokenSchema.class {}
 AccessTokenSchema.setClass(AccessToken);

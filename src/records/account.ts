@@ -9,6 +9,11 @@ const AccountSchema = defineEntity({
     llmBaseUrl: p.text().nullable(),
     llmModel: p.text().nullable(),
     llmApiKey: p.text().nullable(),
+    llmEmbeddingModel: p.text().nullable(),
+    passagesError: p.text().nullable(),
+    passagesErrorSince: p.datetime().nullable(),
+    questionsError: p.text().nullable(),
+    questionsErrorSince: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p.datetime().defaultRaw('now()'),
   },
@@ -16,7 +21,8 @@ const AccountSchema = defineEntity({
 
 /**
  * A tenant: everything but users, system bots and access tokens belongs to one. `llmBaseUrl` and `llmModel` are its model
- * server, null for the service's own; `llmApiKey` is sealed.
+ * server, null for the service's own; `llmApiKey` is sealed. `passagesError` and `questionsError` are why the passages of
+ * articles, or the questions of searches, cannot be embedded although there is a model for it; null when they can.
  */
 export class Account extends AccountSchema.class {
   static readonly noun = 'Account';

@@ -1,5 +1,5 @@
 import { columns, joins, toConversation, type Row } from './conversation-rows.ts';
-import type { Conversation } from './conversation.ts';
+import { versionColumn, versioned, type Presumed } from './presumed-conversation.ts';
 
 /** A plugin bot, as far as its runs need it. */
 export interface BotToRun {
@@ -21,6 +21,8 @@ export interface BotToRun {
 }
 
 interface BotRow {
+  run_version: string;
+  run_message_id: number;
   run_bot_id: number;
   run_bot_name: string;
   run_bot_avatar: string | null;
@@ -33,8 +35,7 @@ interface BotRow {
 }
 
 /** A conversation and the bot that is to run in it, which may serve it no more. */
-export interface FoundWithBot {
-  conversation: Conversation;
+export interface FoundWithBot extends Presumed {
   bot: BotToRun;
 }
 
@@ -45,17 +46,19 @@ export interface FoundWithBot {
 export const foundWithBot = `
   CASE WHEN p.kind = 'plugin' AND (p.account_id = d.account_id OR p.account_id IS NULL) THEN (
     SELECT to_json(found) FROM (
-      SELECT ${columns}, p.id AS run_bot_id, p.name AS run_bot_name, p.avatar_url AS run_bot_avatar,
+      SELECT ${columns}, ${versionColumn} AS run_version, nextval('messages_id_seq') AS run_message_id, p.id AS run_bot_id, p.name AS run_bot_name, p.avatar_url AS run_bot_avatar,
         p.plugin_id AS run_bot_plugin, p.config AS run_bot_config, p.secrets AS run_bot_secrets,
         p.outgoing_url IS NOT NULL AS run_bot_has_server, p.tokens_per_day AS run_bot_tokens_per_day,
         p.health_error AS run_bot_health_error
-      FROM (SELECT * FROM conversations WHERE account_id = d.account_id AND id = e.conversation_id OFFSET 0) c ${joins}
+      FROM (SELECT ${versioned} FROM conversations WHERE account_id = d.account_id AND id = e.conversation_id OFFSET 0) c ${joins}
     ) found) END`;
 
 /** What `foundWithBot` found; null when the conversation or the bot is gone. */
 export function toFound(found: unknown): FoundWithBot | null {
   const row = found as (Row & BotRow) | null;
-  return row && { conversation: toConversation(row), bot: toBot(row) };
+  if (!row) return null;
+  const { run_version: version, run_message_id: messageId } = row;
+  return { conversation: toConversation(row), version, messageId, bot: toBot(row) };
 }
 
 function toBot(row: BotRow): BotToRun {

@@ -20,7 +20,7 @@ export const columns = `
   ct.identifier AS contact_identifier, ct.avatar_url AS contact_avatar, ct.blocked AS contact_blocked,
   c.status, c.priority, c.assignee_id, u.name AS assignee_name, c.team_id, t.name AS team_name,
   ${servingBotColumns}, c.agent_bot_id IS NOT NULL AS bot_overrides,
-  c.bot_silence, c.bot_silence_of, c.human_silence, c.bot_streak, c.handoff_reason, c.closed_by,
+  c.bot_silence, c.bot_silence_of, c.human_silence, c.bot_streak, c.handoff_reason, c.closed_by, c.session_began_at,
   ARRAY(SELECT l.title FROM conversation_labels cl JOIN labels l ON l.account_id = cl.account_id AND l.id = cl.label_id
         WHERE cl.account_id = c.account_id AND cl.conversation_id = c.id ORDER BY l.title) AS labels,
   c.source_id, c.snoozed_until, c.waiting_since, c.sla_policy_id,
@@ -66,6 +66,7 @@ export interface Row extends ServingBotRow {
   bot_streak: number;
   handoff_reason: HandoffReason | null;
   closed_by: Conversation['closedBy'];
+  session_began_at: string | null;
   labels: string[];
   source_id: string | null;
   snoozed_until: string | null;
@@ -127,6 +128,7 @@ export function toConversation(row: Row): Conversation {
     botStreak: row.bot_streak,
     handoffReason: row.handoff_reason,
     closedBy: row.closed_by,
+    sessionBeganAt: momentOrNull(row.session_began_at),
     labels: row.labels,
     sourceId: row.source_id,
     snoozedUntil: momentOrNull(row.snoozed_until),

@@ -52,6 +52,8 @@ export interface Conversation {
   handoffReason: HandoffReason | null;
   /** Who resolved or snoozed it; null while it is neither. */
   closedBy: 'user' | 'agent_bot' | 'contact' | 'system' | null;
+  /** When its present session began; null in its first one. */
+  sessionBeganAt: Date | null;
   labels: string[];
   sourceId: string | null;
   snoozedUntil: Date | null;

@@ -1,3 +1,4 @@
+import { arrayParameter } from '../postgres/array-parameter.ts';
 import { valuesOf as placesOf, type Part } from '../postgres/write-set.ts';
 import type { Conversation } from './conversation.ts';
 
@@ -30,6 +31,7 @@ const columns: readonly Column[] = [
   { name: 'human_silence', type: 'text', valueOf: ({ humanSilence }) => humanSilence },
   { name: 'handoff_reason', type: 'text', valueOf: ({ handoffReason }) => handoffReason },
   { name: 'closed_by', type: 'text', valueOf: ({ closedBy }) => closedBy },
+  { name: 'session_began_at', type: 'timestamptz', valueOf: ({ sessionBeganAt }) => sessionBeganAt },
   {
     name: 'agent_bot_id',
     type: 'bigint',
@@ -135,7 +137,10 @@ function updateMany(changed: readonly Changed[]): Part {
     hot: false,
     parameters: [
       changed.map(({ conversation }) => conversation.id),
-      ...written.map((column) => changed.map(({ conversation }) => encode(column, conversation))),
+      ...written.map((column) => {
+        const values = changed.map(({ conversation }) => encode(column, conversation));
+        return arrayParameter(column.type, values);
+      }),
     ],
     text: (first) => `changed AS (
       UPDATE conversations c SET ${written.map(({ name }) => `${name} = changed.${name}`).join(', ')}

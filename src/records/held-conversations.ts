@@ -1,6 +1,7 @@
 import { sql, type Executor } from '../postgres/sql.ts';
 import type { Held } from './held-changes.ts';
 import type { Conversation, Named } from './conversation.ts';
+import type { Presumed } from './presumed-conversation.ts';
 import {
   draftConversation,
   lockConversationRow,
@@ -36,6 +37,13 @@ export class HeldConversations {
     if (held) return held.conversation;
     const row = await lockConversationRow(connection, account.id, id);
     return row && this.#hold(row);
+  }
+
+  /** Holds a conversation as it was read without a lock; a statement that locks it must be under way, and verify it. */
+  presume({ conversation, messageId }: Presumed): Conversation {
+    return (
+      this.#held.get(conversation.id)?.conversation ?? this.#hold({ conversation: { ...conversation }, messageId })
+    );
   }
 
   /** Whether the conversation is locked already. */

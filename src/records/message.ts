@@ -199,6 +199,23 @@ export async function findMessage(
   return message?.conversationId === conversationId ? message : null;
 }
 
+/** The newest public message of a conversation that asks for a choice or an e-mail address, or null. */
+export async function findNewestQuestion(
+  executor: Executor,
+  accountId: number,
+  conversationId: number,
+): Promise<Message | null> {
+  const [row] = await sql<MessageRow>(
+    executor,
+    `SELECT ${columns} FROM (
+       SELECT * FROM messages WHERE account_id = $1 AND conversation_id = $2
+         AND message_type = 'outgoing' AND NOT private AND content_type <> 'text'
+       ORDER BY created_at DESC, id DESC LIMIT 1) m ${joins}`,
+    [accountId, conversationId],
+  );
+  return row ? toMessage(row) : null;
+}
+
 /** The messages of the account with these ids, in no order. */
 export async function findMessagesById(
   executor: Executor,

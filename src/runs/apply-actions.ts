@@ -73,7 +73,9 @@ async function applyHandoff(
   id: number,
   { message, priority, reason, cause, passages = [], note, team, assignee }: Extract<Action, { type: 'handoff' }>,
 ): Promise<void> {
-  if (message !== undefined) await send(tx, id, { type: 'outgoing', content: message });
+  // A line that hands over is no reply: it counts in no session.
+  const isLine = { contentAttributes: { handoff: true } };
+  if (message !== undefined) await send(tx, id, { type: 'outgoing', content: message, ...isLine });
   if (priority) await updateConversation(tx, id, { ...unchanged, priority });
   const { to, missing } = await findPeople(tx, id, { team, assignee });
   const notes = [

@@ -1,4 +1,4 @@
-import { holdForBot } from '../domain/conversations/bot-loops.ts';
+import { holdForBot, presumeForBot } from '../domain/conversations/bot-loops.ts';
 import { suspendBot } from '../domain/bots/suspension.ts';
 import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
 import { readStored, storedBytes, writeStored } from '../domain/bots/storage.ts';
@@ -40,16 +40,21 @@ interface ClaimedEvent extends BotEvent {
   found: FoundWithBot | null;
 }
 
+/** A run, and the conversation as it was when its event was claimed. */
+interface RunOfFound extends Run {
+  found: FoundWithBot;
+}
+
 /** What follows from a run; `effects` are under way. */
 interface Conclusion {
   verdict: Omit<RunVerdict, 'durationMs'>;
   effects: readonly Promise<unknown>[];
 }
 
-/** By whom a run's effects are, and how its conversation is locked for them. */
+/** By whom a run's effects are, and how often its bot is going to speak. */
 interface Doing {
   actor: Actor;
-  hold?: (tx: Transaction, id: number) => Promise<Conversation | null>;
+  speaking?: number;
 }
 
 export interface BotRunnerOptions extends RunPorts {
@@ -92,7 +97,7 @@ export class BotRunner {
     if (unheard !== null) return this.#cancel(input, settle, unheard);
     const note = noteOfUnfit(conversation.bot?.unfit ?? null, bot.name);
     if (note) return this.#passOver(input, bot, { ...note, settle });
-    const run = await runBot(this.#ports, input, bot);
+    const run = { ...(await runBot(this.#ports, input, bot)), found };
     try {
       await this.#conclude(run, settle);
     } catch (error) {
@@ -102,7 +107,7 @@ export class BotRunner {
     }
   }
 
-  #conclude(run: Run, settle: Settle): Promise<void> {
+  #conclude(run: RunOfFound, settle: Settle): Promise<void> {
     const { input, result } = run;
     const step = afterRun(result.outcome, input.failures);
     if (step === 'commit') return this.#commitEffects(run, settle);
@@ -110,12 +115,9 @@ export class BotRunner {
     return this.#fail(run, settle, { outcome: result.outcome, error: result.error ?? '' });
   }
 
-  #commitEffects(run: Run, settle: Settle): Promise<void> {
+  #commitEffects(run: RunOfFound, settle: Settle): Promise<void> {
     const { input, bot, result } = run;
-    const doing = {
-      actor: actorOf(bot, input.event.depth),
-      ...(result.actions.some(speaks) ? { hold: holdForBot } : {}),
-    };
+    const doing = { actor: actorOf(bot, input.event.depth), speaking: result.actions.filter(speaks).length };
     return this.#commit(run, doing, settle, (tx, conversation) => {
       const superseded = isSuperseded(conversation, run);
       keepGoodRun(tx, recordOf(run, superseded ? 'superseded' : result.outcome));
@@ -132,7 +134,7 @@ export class BotRunner {
     });
   }
 
-  #retry(run: Run, settle: Settle): Promise<void> {
+  #retry(run: RunOfFound, settle: Settle): Promise<void> {
     const { outcome, error: detail = '' } = run.result;
     return this.#commit(run, { actor: system }, settle, (tx) => {
       keepRun(tx, recordOf(run, outcome));
@@ -141,7 +143,7 @@ export class BotRunner {
   }
 
   // The customer must not wait for a bot that cannot answer: people get the conversation, with a note that says why.
-  async #fail(run: Run, settle: Settle, { outcome, error }: { outcome: string; error: string }): Promise<void> {
+  async #fail(run: RunOfFound, settle: Settle, { outcome, error }: { outcome: string; error: string }): Promise<void> {
     const { input, bot } = run;
     let quarantine: Quarantine | null = null;
     await this.#commit(run, { actor: system }, settle, (tx, conversation) => {
@@ -175,15 +177,17 @@ export class BotRunner {
     });
   }
 
-  // Record and verdict are sent with the commit of the effects.
+  // Lock, record and verdict are sent with the commit of the effects, if the conversation is as it was at the claim.
   #commit(
-    { input, result }: Run,
-    { actor, hold = (tx, id) => tx.conversation(id) }: Doing,
+    { input, found, result }: RunOfFound,
+    { actor, speaking = 0 }: Doing,
     settle: Settle,
     conclude: (tx: Transaction, conversation: Conversation) => Conclusion,
   ): Promise<void> {
     return this.#transact(input, actor, async (tx) => {
-      const conversation = await hold(tx, input.event.conversationId);
+      const { conversationId: id } = input.event;
+      const held = () => (speaking > 0 ? holdForBot(tx, id) : tx.conversation(id));
+      const conversation = tx.mayPresume ? presumeForBot(tx, found, speaking) : await held();
       // A conversation that was deleted meanwhile took its deliveries with it.
       if (!conversation) throw new StaleDelivery();
       const { verdict, effects } = conclude(tx, conversation);

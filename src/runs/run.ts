@@ -2,13 +2,13 @@ import type { BotRun } from '../domain/bots/run-records.ts';
 import type { StorageWrite } from '../domain/bots/storage.ts';
 import type { BotToRun } from '../records/bot-to-run.ts';
 import type { Clock, Random } from '../lib/ports.ts';
-import { openConfig } from '../packages/manifest.ts';
+import { findFitting } from './fitting-plugin.ts';
 import type { InstalledPlugin, InstalledPlugins } from './installed-plugins.ts';
 import type { Permissions, RunResult, Sandbox } from '../sandbox/run.ts';
 import { openDoors, type DoorPorts, type DoorRun } from './doors/doors.ts';
 import { readHistory, type ReadMessages } from './history.ts';
 import { errorOfRun } from './run-error.ts';
-import { tokensOf } from './usage.ts';
+import type { TokenUsage } from './usage.ts';
 
 /** An event for a plugin bot. */
 export interface BotEvent {
@@ -38,11 +38,14 @@ export interface Run {
   forwards: boolean;
   /** See Doors. */
   health: string | null | undefined;
+  tokens: TokenUsage;
   result: RunResult;
 }
 
+const noTokens: TokenUsage = { promptTokens: 0, completionTokens: 0 };
+
 export interface RunPorts {
-  plugins: Pick<InstalledPlugins, 'find'>;
+  plugins: Pick<InstalledPlugins, 'find' | 'refresh'>;
   sandbox: Sandbox;
   clock: Clock;
   random: Random;
@@ -57,14 +60,13 @@ export interface RunPorts {
 /** Runs a bot on an event in the sandbox; changes nothing. */
 export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): Promise<Run> {
   const { plugins, sandbox, clock, random, readMessages } = ports;
-  const pack = await plugins.find(bot.pluginId ?? '');
+  const { pack, config, problems } = await findFitting(plugins, bot);
   const seed = random.bytes(4).readUInt32BE();
   const now = clock.now();
-  const base = { input, bot, pack, seed, clock: now, writes: [], forwards: false, health: undefined };
+  const nothing = { writes: [], forwards: false, health: undefined, tokens: noTokens };
+  const base = { input, bot, pack, seed, clock: now, ...nothing };
   if (!pack) return { ...base, config: {}, result: unloaded(`No plugin ${bot.pluginId} is installed`) };
-  const { config, problems } = openConfig(pack.manifest, bot.config);
-  if (problems.length > 0)
-    return { ...base, config, result: unloaded(problems.map(({ message }) => message).join('; ')) };
+  if (problems.length > 0) return { ...base, config, result: unloaded(problems.join('; ')) };
   const { limits, permissions } = pack.manifest;
   const place = { accountId: input.account.id, conversationId: input.event.conversationId };
   const history = readMessages ? await readHistory(readMessages, place, permissions) : null;
@@ -93,6 +95,7 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
     writes: doors.writes,
     forwards: doors.forwards,
     health: doors.health,
+    tokens: doors.tokens,
     result: { ...result, calls, logs, ...error },
   };
 }
@@ -155,13 +158,13 @@ function messagesIn({ event, body }: BotEvent, { calls }: RunResult): number[] {
 
 /** The record of a run; `error` replaces the sandbox's own, for what went wrong after the run. */
 export function recordOf(
-  { input, bot, pack, config, seed, clock, result }: Run,
+  { input, bot, pack, config, seed, clock, tokens, result }: Run,
   outcome: string,
   error?: string,
 ): BotRun {
   const isHandedOff = outcome === 'ok' ? result.actions.some(({ type }) => type === 'handoff') : error !== undefined;
   return {
-    ...tokensOf(result.calls),
+    ...tokens,
     handedOff: isHandedOff,
     botId: bot.id,
     conversationId: input.event.conversationId,

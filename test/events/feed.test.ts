@@ -165,6 +165,21 @@ describe('the feed of events', () => {
     ]);
   });
 
+  it('gives none to an event that is deleted before it is placed', async () => {
+    const quiet = await TestApp.start({ engine: false });
+    try {
+      for (let count = 0; count < 3; count += 1) await addContact(quiet);
+      const [, second] = await quiet.query<{ id: number }>('SELECT id FROM events ORDER BY id');
+      await quiet.query('DELETE FROM events WHERE id = $1', [second!.id]);
+      await placeEvents(quiet.app.database, never);
+      const { events } = await readPage(quiet.app.database.em(), { accountId: 1, after: 0, limit: 10 });
+      expect(events.map(({ position }) => position)).to.deep.equal([1, 2]);
+      expect(await quiet.query('SELECT FROM unplaced_events')).to.deep.equal([]);
+    } finally {
+      await quiet.stop();
+    }
+  });
+
   it('has the events that release 0.1.0 recorded, in order', async () => {
     const url = await createDatabaseOf010();
     try {

@@ -228,9 +228,7 @@ const costs: Readonly<
     prepare: prepareTurn,
     statements: [
       'claim',
-      'begin + lock conversation + count messages',
-      'insert into labels',
-      'take message id',
+      'begin + lock conversation + insert into labels + take message id',
       'insert into bot_runs + lock lane + finish delivery + write conversations, messages, events + commit',
     ],
   },

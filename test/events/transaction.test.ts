@@ -104,6 +104,43 @@ describe('a transaction', () => {
     });
   });
 
+  describe('that presumes something', () => {
+    it('is run again without, and leaves nothing of the first time, when that is not so', async () => {
+      const id = await newConversation();
+      const seen: boolean[] = [];
+      let begun = 0;
+      await run(async (tx) => {
+        seen.push(tx.mayPresume);
+        if (tx.mayPresume) tx.presume({ text: 'SELECT refuse_presumption()', parameters: [] });
+        tx.afterCommit(() => (begun += 1));
+        await say(tx, id);
+      });
+      expect([seen, begun]).to.deep.equal([[true, false], 1]);
+      expect(await app.eventNames()).to.deep.equal(['message_created']);
+    });
+
+    it('is not believed in what it refuses, but without', async () => {
+      const refuseIf = (isWrong: (tx: Transaction) => boolean) =>
+        run(async (tx) => {
+          if (tx.mayPresume) tx.presume({ text: 'SELECT true', parameters: [] });
+          return isWrong(tx) ? refuse() : 'done';
+        });
+      expect(await refuseIf(({ mayPresume }) => mayPresume)).to.equal('done');
+      expect(await refuseIf(() => true).catch((error) => error)).to.be.instanceOf(Refusal);
+    });
+
+    it('is not run again when nobody knows whether it has been committed', async () => {
+      let times = 0;
+      const lost = run(async (tx) => {
+        times += 1;
+        if (tx.mayPresume) tx.presume({ text: 'SELECT pg_terminate_backend(pg_backend_pid())', parameters: [] });
+        await sql(tx.connection, 'SELECT 1');
+      });
+      expect(await lost.catch((error) => error)).to.be.an('error');
+      expect(times).to.equal(1);
+    });
+  });
+
   describe('run again after a deadlock', () => {
     /** Two transactions that take the two locks in opposite order, each when the other has its first. */
     async function deadlocked(

@@ -1,18 +1,21 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
+import { cancelBacklog } from '../../src/deliveries/queue/backlogs.ts';
+import { lookAtAttempts } from '../../src/deliveries/queue/health.ts';
 import { listDeliveries, type LogFilter } from '../../src/deliveries/queue/log.ts';
+import { findRecovery, insertRecovery, recoverSome } from '../../src/deliveries/queue/recover.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { sql } from '../../src/postgres/sql.ts';
 import { entities } from '../../src/records/entities.ts';
 import { systemClock } from '../../src/lib/ports.ts';
-import { plansOf } from '../support/plans.ts';
+import { plansOf, scannedTables } from '../support/plans.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 
-// 200,000 deliveries a second apart, the last one now, alternating between the two webhooks of the account; one in 5,000 was
+// Of the first two webhooks 200,000 deliveries a second apart, the last one now, alternating between them; one in 5,000 was
 // given up, and one in 10,000 failed and waits.
 const seed = [
-  `INSERT INTO accounts (name) VALUES ('Big')`,
+  `INSERT INTO accounts (name) VALUES ('Big'), ('Late')`,
   `INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
    SELECT 1, 'webhook', 1 + g % 2, 'contact', g, CASE WHEN g < 20 THEN now() END FROM generate_series(0, 1999) g`,
   `INSERT INTO events (account_id, name, account_payload)
@@ -22,6 +25,15 @@ const seed = [
      CASE g % 10000 WHEN 4999 THEN 'exhausted' WHEN 9999 THEN 'cancelled' WHEN 5001 THEN 'pending' ELSE 'delivered' END,
      CASE g % 10000 WHEN 5001 THEN 1 ELSE 0 END, now() - (200000 - g) * interval '1 second'
    FROM generate_series(1, 200000) g`,
+  // Another account: to its first webhook 120,000 were given up, and for its second as many wait, each in 600 lanes.
+  `INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
+   SELECT 2, 'webhook', w, 'contact', g, CASE w WHEN 4 THEN now() END FROM generate_series(3, 4) w, generate_series(1, 600) g
+   ORDER BY w, g`,
+  `INSERT INTO events (account_id, name, account_payload) SELECT 2, 'contact_created', '{}' FROM generate_series(1, 120000)`,
+  `INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id, state, finished_at, created_at)
+   SELECT 2, 200000 + g, 2001 + (w - 3) * 600 + g % 600, 'webhook', w, CASE w WHEN 3 THEN 'exhausted' ELSE 'pending' END,
+     CASE w WHEN 3 THEN now() END, now() - (200000 - g) * interval '1 second'
+   FROM generate_series(3, 4) w, generate_series(1, 120000) g`,
   'ANALYZE',
 ];
 const everything: LogFilter = {
@@ -81,4 +93,45 @@ describe('lists of deliveries among many', function () {
       expect(plans.reduce((sum, plan) => sum + plan.rows, 0)).to.be.below(rows);
     });
   }
+
+  const givenUp = { kind: 'webhook', id: 3 } as const;
+  const waiting = { kind: 'webhook', id: 4 } as const;
+  const large = ['deliveries', 'lanes', 'events'];
+
+  /** Runs the work, and its statements once more; none may read a large table whole, or more rows than that. */
+  async function expectBounded(most: number, work: () => Promise<unknown>): Promise<void> {
+    const plans = await plansOf(em, work);
+    expect(plans.flatMap(scannedTables).filter((name) => large.includes(name))).to.deep.equal([]);
+    expect(plans.reduce((sum, plan) => sum + plan.rows, 0)).to.be.within(1, most);
+  }
+
+  it('a batch of a recovery costs the batch, and its progress what it has collected', async () => {
+    const wanted = { since: new Date(0), until: new Date(), states: ['exhausted', 'cancelled'] as const };
+    const { id, count } = await insertRecovery(em, 2, { endpoint: givenUp, ...wanted });
+    expect(count).to.equal(120_000);
+    for (let batch = 0; batch < 3; batch++)
+      await expectBounded(15_000, async () => {
+        expect(await recoverSome(em, id, async () => true)).to.deep.equal({ due: null, more: true });
+      });
+    await expectBounded(7_000, async () => {
+      expect((await findRecovery(em, 2, { endpoint: givenUp, id }))?.made.pending).to.equal(6_000);
+    });
+    // What it made is cancelled, and asked for once more.
+    await sql(em, `UPDATE deliveries SET state = 'cancelled', finished_at = now() WHERE recovery_id = $1`, [id]);
+    await expectBounded(300_000, async () => {
+      expect(
+        (await insertRecovery(em, 2, { endpoint: givenUp, ...wanted, until: new Date(Date.now() + 1_000) })).count,
+      ).to.equal(120_000);
+    });
+  });
+
+  it('health looks at 1,000 deliveries, and at 100,000 that wait', async () => {
+    await expectBounded(205_000, async () => {
+      expect(await lookAtAttempts(em, 2, waiting)).to.include({ attempts: 0, pending: 100_000 });
+    });
+  });
+
+  it('a batch of what is cancelled costs the batch', async () => {
+    await expectBounded(20_000, () => cancelBacklog({ em, account: { id: 2 } }, waiting, 'cancelled_on_request'));
+  });
 });

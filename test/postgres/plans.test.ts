@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { entities } from '../../src/records/entities.ts';
-import { findListedConversations } from '../../src/records/conversation-rows.ts';
+import { findConversation, findListedConversations, joins } from '../../src/records/conversation-rows.ts';
+import { lockConversationRow } from '../../src/records/locked-conversations.ts';
+import { verifying, versionColumn, versioned } from '../../src/records/presumed-conversation.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { listContacts, searchContacts, type ContactSort } from '../../src/domain/contacts/contacts.ts';
 import { conversationsPerPage, listConversations } from '../../src/domain/conversations/list.ts';
@@ -192,6 +194,28 @@ describe('plans', function () {
     const read = ['conversations_tenant', 'messages_by_conversation', 'contacts_tenant'];
     expect(indexesOf(plan!)).to.include.members(read);
     expect(plan!.blocks).to.be.lessThan(1000);
+  });
+
+  it('a conversation is locked, and verified, by its key and those it refers to, by a plan for any', async () => {
+    const id = 4001;
+    const [{ version } = { version: '' }] = await sql<{ version: string }>(
+      em,
+      `WITH c AS (SELECT ${versioned} FROM conversations WHERE account_id = 1 AND id = $1)
+       SELECT ${versionColumn} AS version FROM c ${joins}`,
+      [id],
+    );
+    const conversation = (await findConversation(em, 1, id))!;
+    const bound = { toCome: 1, since: new Date(), most: 1000 };
+    const { text, parameters } = verifying(1, { conversation, version, messageId: 1 }, bound);
+    const plans = [
+      ...(await genericPlansOf(em, () => lockConversationRow(em, 1, id))),
+      ...(await genericPlansOf(em, () => sql(em, text, parameters))),
+    ];
+    expectNoFullScan(plans);
+    for (const plan of [plans[0]!, plans[1]!]) {
+      expect(indexesOf(plan)).to.include.members(['conversations_tenant', 'contacts_tenant']);
+      expect(plan.blocks).to.be.lessThan(60);
+    }
   });
 
   it('a contact’s conversations are read by their contact', async () => {

@@ -8,11 +8,13 @@ import { wakeLanes } from './wake.ts';
 // Deliveries and lanes that one transaction changes, so that it neither lasts nor locks for long.
 const batch = 1000;
 
-// A newer cancellation replaces an unfinished older one.
+// A newer cancellation replaces an unfinished older one. Ordered, the newest delivery is found in its index: whether there is
+// any at all might be looked for in the whole table.
 const noteCancelStatement = prepared(`
   INSERT INTO backlog_tasks AS known (account_id, endpoint_kind, endpoint_id, task, through, reason)
   SELECT $1, $2, $3, 'cancel', (SELECT last_value FROM deliveries_id_seq), $4
-  WHERE EXISTS (SELECT FROM deliveries WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3)
+  WHERE (SELECT id FROM deliveries WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3
+    ORDER BY created_at DESC, id DESC LIMIT 1) IS NOT NULL
   ON CONFLICT (account_id, endpoint_kind, endpoint_id, task) DO UPDATE
     SET through = greatest(known.through, excluded.through), reason = excluded.reason
   RETURNING id`);
@@ -28,31 +30,36 @@ const lockTaskStatement = prepared(`
   SELECT id, account_id, endpoint_kind, endpoint_id, task, through, reason FROM backlog_tasks WHERE id = $1
   FOR UPDATE SKIP LOCKED`);
 
-const waiting = `lanes l CROSS JOIN LATERAL (
-    SELECT FROM deliveries d WHERE d.lane_id = l.id AND d.state = 'pending' AND d.id <= $4 LIMIT 1) d
+/** SQL of the lanes that have something to cancel, a row for each delivery, so many of a lane at most. */
+const waiting = (most: number): string => `lanes l CROSS JOIN LATERAL (
+    SELECT FROM deliveries d WHERE d.lane_id = l.id AND d.state = 'pending' AND d.id <= $4 LIMIT ${most}) d
   WHERE l.account_id = $1 AND l.endpoint_kind = $2 AND l.${anySide} AND l.endpoint_id = $3 AND l.due_at IS NOT NULL`;
 
 // Skip leased lanes: the engine ends what it has claimed, and waiting for its lock could deadlock. The rows stay, with the
-// reason, so that deliveries cancelled because the webhook was switched off can be told apart and resent. A lane without
-// pending deliveries is not due any more.
+// reason, so that deliveries cancelled because the webhook was switched off can be told apart and resent. No more lanes are
+// locked than hold the deliveries of the batch: whoever sends one of them something meanwhile waits. A lane without pending
+// deliveries is not due any more.
 const cancelStatement = prepared(`
-  WITH free AS MATERIALIZED (
-    SELECT l.id FROM ${waiting} AND l.lease_token IS NULL LIMIT ${batch} FOR UPDATE OF l SKIP LOCKED
+  WITH wanted AS MATERIALIZED (
+    SELECT DISTINCT w.id FROM (SELECT l.id FROM ${waiting(batch)} AND l.lease_token IS NULL LIMIT ${batch}) w
+  ), free AS MATERIALIZED (
+    SELECT l.id FROM lanes l WHERE l.id = ANY (ARRAY(SELECT id FROM wanted)) AND l.lease_token IS NULL
+    FOR UPDATE SKIP LOCKED
   ), old AS MATERIALIZED (
     SELECT d.id FROM free CROSS JOIN LATERAL (
       SELECT d.id FROM deliveries d WHERE d.lane_id = free.id AND d.state = 'pending' AND d.id <= $4
       LIMIT ${batch} FOR UPDATE SKIP LOCKED) d LIMIT ${batch}
   ), cancelled AS (
     UPDATE deliveries d SET state = 'cancelled', last_error = $5, lease_token = NULL, finished_at = now()
-    FROM old WHERE d.id = old.id RETURNING d.id
+    WHERE d.id = ANY (ARRAY(SELECT id FROM old)) RETURNING d.id
   ), emptied AS (
     UPDATE lanes l SET due_at = (SELECT min(d.next_attempt_at) FROM deliveries d
       WHERE d.lane_id = l.id AND d.state = 'pending' AND d.id NOT IN (SELECT id FROM cancelled))
-    FROM free WHERE l.id = free.id RETURNING l.id
+    WHERE l.id = ANY (ARRAY(SELECT id FROM free))
   )
-  SELECT (SELECT count(*) FROM cancelled)::int AS cancelled, (SELECT count(*) FROM emptied)::int AS lanes`);
+  SELECT count(*)::int AS cancelled FROM cancelled`);
 
-const leftStatement = prepared(`SELECT FROM ${waiting} LIMIT 1`);
+const leftStatement = prepared(`SELECT FROM ${waiting(1)} LIMIT 1`);
 
 interface Task {
   id: number;
@@ -81,10 +88,11 @@ export async function workOnBacklog(executor: Executor, taskId: number): Promise
 
 async function cancelSome(executor: Executor, task: Task): Promise<Progress> {
   const scope = [task.account_id, task.endpoint_kind, task.endpoint_id, task.through];
-  const [made] = await sql<{ cancelled: number; lanes: number }>(executor, cancelStatement, [...scope, task.reason]);
-  const { cancelled, lanes } = made ?? { cancelled: 0, lanes: 0 };
-  if (cancelled > 0 && (cancelled === batch || lanes === batch)) return 'more';
-  return (await sql(executor, leftStatement, scope)).length > 0 ? 'open' : 'done';
+  const [made] = await sql<{ cancelled: number }>(executor, cancelStatement, [...scope, task.reason]);
+  const cancelled = made?.cancelled ?? 0;
+  if (cancelled === batch) return 'more';
+  if ((await sql(executor, leftStatement, scope)).length === 0) return 'done';
+  return cancelled > 0 ? 'more' : 'open';
 }
 
 async function wakeSome(executor: Executor, task: Task): Promise<Progress> {
@@ -108,16 +116,6 @@ export async function cancelBacklog(
   reason: CancelReason,
 ): Promise<void> {
   await begin(em, await sql<{ id: number }>(em, noteCancelStatement, [account.id, kind, id, reason]));
-}
-
-const countStatement = `
-  SELECT count(*) AS count FROM lanes l JOIN deliveries d ON d.lane_id = l.id AND d.state = 'pending'
-  WHERE l.account_id = $1 AND l.endpoint_kind = $2 AND l.${anySide} AND l.endpoint_id = $3 AND l.due_at IS NOT NULL`;
-
-/** How many deliveries of the account wait for the endpoint, those in progress included. */
-export async function countPending(executor: Executor, accountId: number, { kind, id }: Endpoint): Promise<number> {
-  const [row] = await sql<{ count: number }>(executor, countStatement, [accountId, kind, id]);
-  return row?.count ?? 0;
 }
 
 /**

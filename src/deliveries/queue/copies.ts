@@ -1,7 +1,9 @@
 import { sql, type Executor } from '../../postgres/sql.ts';
 import type { Endpoint, EndpointKind } from '../core/endpoint.ts';
+import { isRun } from './forward.ts';
 import { isNotHeldBack } from './hold.ts';
 import { laneOrder } from './lock-order.ts';
+import { isSibling } from './siblings.ts';
 
 /** A delivery that somebody wants to be made again. */
 export interface Original {
@@ -10,6 +12,8 @@ export interface Original {
   endpoint: Endpoint;
   /** Whether an attempt is being made: of it, or of another delivery of the same event to the same endpoint. */
   isRunning: boolean;
+  /** Whether a plugin is to handle the event, or has: it is not for the bot's server. */
+  isRun: boolean;
 }
 
 interface OriginalRow {
@@ -17,14 +21,15 @@ interface OriginalRow {
   endpoint_kind: EndpointKind;
   endpoint_id: number;
   is_running: boolean;
+  is_run: boolean;
 }
 
-const siblings = `o.account_id = d.account_id AND o.event_id = d.event_id AND o.endpoint_kind = d.endpoint_kind
-  AND o.endpoint_id = d.endpoint_id`;
+const siblings = isSibling('o', 'd');
 
 const originalStatement = `
   SELECT d.event_id, d.endpoint_kind, d.endpoint_id, EXISTS (
-    SELECT FROM deliveries o WHERE ${siblings} AND o.state = 'pending' AND o.lease_token IS NOT NULL) AS is_running
+    SELECT FROM deliveries o WHERE ${siblings} AND o.state = 'pending' AND o.lease_token IS NOT NULL) AS is_running,
+    ${isRun('d')} AS is_run
   FROM deliveries d WHERE d.account_id = $1 AND d.id = $2`;
 
 /** The account's delivery of that id; null when there is none. */
@@ -32,7 +37,7 @@ export async function findOriginal(executor: Executor, accountId: number, id: nu
   const [row] = await sql<OriginalRow>(executor, originalStatement, [accountId, id]);
   if (!row) return null;
   const endpoint = { kind: row.endpoint_kind, id: row.endpoint_id };
-  return { id, eventId: row.event_id, endpoint, isRunning: row.is_running };
+  return { id, eventId: row.event_id, endpoint, isRunning: row.is_running, isRun: row.is_run };
 }
 
 // A lane of its own: it neither waits for others nor holds them back.

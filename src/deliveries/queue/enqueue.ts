@@ -1,3 +1,4 @@
+import { arrayParameter, type ElementType } from '../../postgres/array-parameter.ts';
 import { valuesOf, type Part } from '../../postgres/write-set.ts';
 import { liveLaneOrder } from './lock-order.ts';
 
@@ -17,7 +18,7 @@ export interface NewEvent {
   bot: { botId: number; chosenBy: string; silence: string | null } | null;
 }
 
-const columns: readonly { name: string; type: string; valueOf: (event: NewEvent) => unknown }[] = [
+const columns: readonly { name: string; type: ElementType; valueOf: (event: NewEvent) => unknown }[] = [
   { name: 'name', type: 'text', valueOf: ({ name }) => name },
   { name: 'conversation_id', type: 'bigint', valueOf: ({ conversationId }) => conversationId },
   { name: 'contact_id', type: 'bigint', valueOf: ({ contactId }) => contactId },
@@ -50,7 +51,7 @@ export function enqueue(events: readonly NewEvent[]): Part[] {
     hot: true,
     parameters: isFew
       ? events.flatMap((event) => columns.map(({ valueOf }) => valueOf(event)))
-      : columns.map(({ valueOf }) => events.map(valueOf)),
+      : columns.map(({ type, valueOf }) => arrayParameter(type, events.map(valueOf))),
     text: (first, after) =>
       `happened AS MATERIALIZED (SELECT nextval('events_id_seq') AS id, e.* FROM ${
         isFew ? `(VALUES ${valuesOf(first, events.length, types)})` : `unnest(${arraysFrom(first)})`

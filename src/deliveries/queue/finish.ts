@@ -1,3 +1,4 @@
+import { arrayParameter, type ElementType } from '../../postgres/array-parameter.ts';
 import { isStaleDelivery } from '../../postgres/errors.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
@@ -12,8 +13,19 @@ import { wireJson } from './wire-json.ts';
 
 const maxErrorCodeChars = 100;
 const maxKeptBodyChars = 16_384;
-// Parameters that say a result.
-const valueCount = 10;
+// The types of the parameters that say a result.
+const valueTypes: readonly ElementType[] = [
+  'bigint',
+  'bigint',
+  'uuid',
+  'text',
+  'float8',
+  'int',
+  'text',
+  'int',
+  'text',
+  'text',
+];
 
 /** The result of an attempt, for its delivery and lane. */
 export interface Finished extends Lease, Verdict {
@@ -39,7 +51,7 @@ const expressions = ({ going = '', released = '' } = {}): string => `
       next_attempt_at = now() + make_interval(secs => r.delay_ms / 1000.0),
       state = CASE WHEN d.is_answered THEN 'delivered' ELSE r.state END,
       finished_at = CASE WHEN r.state <> 'pending' OR d.is_answered THEN now() END
-    FROM free JOIN result r ON r.lane_id = free.id
+    FROM free JOIN result r ON r.lane_id = free.id AND r.token = free.token
     WHERE d.id = r.id AND d.lease_token = r.token AND d.state = 'pending'
     RETURNING d.account_id, d.id, d.lane_id, d.event_id, d.attempt, d.failures, d.next_attempt_at, d.state,
       r.state AS outcome, r.status, r.error_code, r.duration_ms, r.response_body, r.wire, d.endpoint_kind, d.endpoint_id, r.token, r.goes_on
@@ -52,11 +64,11 @@ const expressions = ({ going = '', released = '' } = {}): string => `
   ), ${going} released AS (
     UPDATE lanes SET lease_token = NULL, due_at = due.at
     FROM (
-      SELECT lane_id, id, event_id, state, failures, next_attempt_at FROM finished ${released}
-      UNION ALL SELECT free.id, NULL, NULL, NULL, NULL, NULL FROM free
+      SELECT lane_id, token, id, event_id, state, failures, next_attempt_at FROM finished ${released}
+      UNION ALL SELECT free.id, free.token, NULL, NULL, NULL, NULL, NULL FROM free
       WHERE free.id <> ALL (ARRAY(SELECT lane_id FROM finished))) f
     CROSS JOIN LATERAL ${dueAfterFinish('$11')} due
-    WHERE lanes.id = f.lane_id RETURNING lanes.id, f.id AS delivery_id, coalesce(lanes.due_at <= now(), false) AS is_due
+    WHERE lanes.id = f.lane_id RETURNING lanes.id, f.token, f.id AS delivery_id, coalesce(lanes.due_at <= now(), false) AS is_due
   )`;
 
 // The whole is one statement, so that no trip is made under the lanes' locks. A lane that another transaction changed
@@ -68,17 +80,17 @@ const freeOf = `
       $9::text[], $10::text[], $12::boolean[])
       AS r (lane_id, id, token, state, delay_ms, status, error_code, duration_ms, response_body, wire, goes_on)
   ), seen AS MATERIALIZED (
-    SELECT l.id, l.ctid AS version FROM result r JOIN lanes l ON l.id = r.lane_id AND l.lease_token = r.token
+    SELECT l.id, r.token, l.ctid AS version FROM result r JOIN lanes l ON l.id = r.lane_id AND l.lease_token = r.token
   ), locked AS MATERIALIZED (
     SELECT l.id, l.ctid AS version FROM lanes l WHERE l.id = ANY ($1) AND l.lease_token = ANY ($3)
     ORDER BY ${laneOrder('l')} FOR UPDATE SKIP LOCKED
   ), free AS MATERIALIZED (
-    SELECT seen.id FROM seen JOIN locked ON locked.id = seen.id AND locked.version = seen.version
+    SELECT seen.id, seen.token FROM seen JOIN locked ON locked.id = seen.id AND locked.version = seen.version
   )`;
 
 const answering = (none: string): string => `
-  SELECT id AS written_lane, delivery_id, true AS is_released, is_due ${none} FROM released
-  UNION ALL SELECT id, NULL, false, false ${none} FROM seen WHERE id <> ALL (ARRAY(SELECT id FROM free))`;
+  SELECT id AS written_lane, token AS written_token, delivery_id, true AS is_released, is_due ${none} FROM released
+  UNION ALL SELECT id, token, NULL, false, false ${none} FROM seen WHERE id <> ALL (ARRAY(SELECT id FROM free))`;
 
 const finishStatement = prepared(`${freeOf}, ${expressions()} ${answering('')}`);
 
@@ -94,15 +106,14 @@ const next = `
       WHEN 'webhook' THEN (SELECT coalesce(w.circuit_probe_at, w.paused_at) FROM webhooks w WHERE w.id = f.endpoint_id)
       ELSE (SELECT coalesce(b.circuit_probe_at, b.paused_at, CASE WHEN b.kind = 'plugin' AND NOT d.forwarded THEN now() END)
         FROM agent_bots b WHERE b.id = f.endpoint_id) END IS NULL
-  ), ${taking('finished_id')},`;
+  ), ${taking('finished_id', 'token')},`;
 const untaken = 'WHERE lane_id <> ALL (ARRAY(SELECT lane_id FROM taken))';
 const goOnStatement = prepared(`${freeOf}, ${expressions({ going: next, released: untaken })}
-  SELECT lane_id AS written_lane, finished_id AS delivery_id, true AS is_released, true AS is_due, ${takenRows()}
+  SELECT lane_id AS written_lane, token AS written_token, finished_id AS delivery_id, true AS is_released, true AS is_due, ${takenRows()}
   UNION ALL ${answering(`, ${headColumns.map(() => 'NULL').join(', ')}`)}`);
 
 /** What became of a result whose lease was still held. */
-export interface Written {
-  laneId: number;
+export interface Written extends Lease {
   /** Null when the delivery is no longer claimed under the lease. */
   deliveryId: number | null;
   /** False when the lane was locked or just changed by another transaction: nothing is written. */
@@ -113,6 +124,7 @@ export interface Written {
 
 interface WrittenRow {
   written_lane: number;
+  written_token: string;
   delivery_id: number | null;
   is_released: boolean;
   is_due: boolean;
@@ -160,21 +172,31 @@ export async function finishAndGoOn(
   holdAttempts: number,
 ): Promise<(Written & { next: Claimed | null })[]> {
   const rows = await sql<GoingOnRow>(executor, goOnStatement, parametersOf(results, holdAttempts));
-  const tokens = new Map(results.map(({ laneId, token }) => [laneId, token]));
-  return rows.map((row) => {
-    const token = row.id === null ? undefined : tokens.get(row.written_lane);
-    return { ...toWritten(row), next: token === undefined ? null : toClaimed(row as HeadRow, token) };
-  });
+  return rows.map((row) => ({
+    ...toWritten(row),
+    next: row.id === null ? null : toClaimed(row as HeadRow, row.written_token),
+  }));
 }
 
 function parametersOf(results: readonly Finished[], holdAttempts: number): unknown[] {
   const values = results.map(valuesOf);
-  const columns = Array.from({ length: valueCount }, (_, index) => values.map((row) => row[index]));
+  const columns = valueTypes.map((type, index) =>
+    arrayParameter(
+      type,
+      values.map((row) => row[index]),
+    ),
+  );
   return [...columns, holdAttempts, results.map(({ goesOn }) => goesOn ?? false)];
 }
 
 function toWritten(row: WrittenRow): Written {
-  return { laneId: row.written_lane, deliveryId: row.delivery_id, isReleased: row.is_released, isDue: row.is_due };
+  return {
+    laneId: row.written_lane,
+    token: row.written_token,
+    deliveryId: row.delivery_id,
+    isReleased: row.is_released,
+    isDue: row.is_due,
+  };
 }
 
 /**
@@ -205,7 +227,7 @@ const settleStatement = prepared(`
       $6::int AS status, $7::text AS error_code, $8::int AS duration_ms, $9::text AS response_body, $10::text AS wire,
       false AS goes_on
   ), free AS MATERIALIZED (
-    SELECT l.id FROM lanes l WHERE l.id = $1 AND l.lease_token = $3
+    SELECT l.id, l.lease_token AS token FROM lanes l WHERE l.id = $1 AND l.lease_token = $3
   ), ${expressions()}
   SELECT coalesce(bool_or(is_due), refuse_stale_delivery()) AS is_due FROM released WHERE delivery_id IS NOT NULL`);
 

@@ -9,6 +9,12 @@ const statement = prepared(`
   )
   SELECT coalesce((SELECT is_ours FROM forwarded), refuse_stale_delivery())`);
 
+/** SQL condition: the delivery is for the bot's plugin to handle in a run, or was; not for the bot's server. */
+export const isRun = (
+  delivery: string,
+): string => `(${delivery}.endpoint_kind = 'bot' AND NOT ${delivery}.forwarded AND EXISTS (
+  SELECT FROM agent_bots b WHERE b.id = ${delivery}.endpoint_id AND b.kind = 'plugin'))`;
+
 /**
  * Notes with the commit of a run that it forwards its claimed delivery: from then on it is for the bot's server, also after
  * the process has died. It stays claimed. When the delivery is no longer this process's, that commit fails, for

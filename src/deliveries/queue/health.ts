@@ -1,17 +1,23 @@
 import { momentOrNull, sql, type Executor } from '../../postgres/sql.ts';
 import type { Endpoint } from '../core/endpoint.ts';
+import { anySide } from './side.ts';
+
+/** What waits for an endpoint. */
+export interface Waiting {
+  /** Deliveries that are pending, those in progress included; 100,000 where there are more. */
+  pending: number;
+  /** When the oldest of them was created; null when none is pending. */
+  oldestPendingAt: Date | null;
+}
 
 /** How the last attempts on an endpoint went, and what waits for it. */
-export interface RecentAttempts {
+export interface RecentAttempts extends Waiting {
   /** Attempts that ended with a result, of the endpoint's newest deliveries. */
   attempts: number;
   succeeded: number;
   /** Milliseconds of those that were answered; null when none was. */
   p50: number | null;
   p95: number | null;
-  pending: number;
-  /** When the oldest pending delivery was created; null when none is pending. */
-  oldestPendingAt: Date | null;
 }
 
 interface Row {
@@ -33,21 +39,34 @@ const attemptsStatement = `
   CROSS JOIN LATERAL (SELECT outcome, duration_ms, status FROM attempts
     WHERE account_id = $1 AND delivery_id = d.id AND outcome <> 'unknown' AND duration_ms > 0 OFFSET 0) a`;
 
-const pendingStatement = `
-  SELECT count(*)::int AS pending, min(d.created_at) AS oldest FROM lanes l
-  JOIN deliveries d ON d.lane_id = l.id AND d.state = 'pending'
-  WHERE l.account_id = $1 AND l.endpoint_kind = $2 AND l.endpoint_id = $3 AND l.due_at IS NOT NULL`;
+/** Pending deliveries that are counted. */
+const maxWaiting = 100_000;
 
-/** Looks at the account's newest deliveries to the endpoint, and at all that are pending. */
+// Of each lane the oldest first, so that the oldest of all is among them. Every pending delivery is in a lane that is due.
+const waitingStatement = `
+  SELECT count(*)::int AS pending, min(created_at) AS oldest FROM (
+    SELECT d.created_at FROM lanes l CROSS JOIN LATERAL (
+      SELECT created_at FROM deliveries WHERE lane_id = l.id AND state = 'pending' ORDER BY event_id LIMIT ${maxWaiting}) d
+    WHERE l.account_id = $1 AND l.endpoint_kind = $2 AND l.${anySide} AND l.endpoint_id = $3 AND l.due_at IS NOT NULL
+    LIMIT ${maxWaiting}) waiting`;
+
+/** Looks at what waits of the account's for the endpoint. */
+export async function lookAtWaiting(executor: Executor, accountId: number, { kind, id }: Endpoint): Promise<Waiting> {
+  const [row] = await sql<{ pending: number; oldest: string | null }>(executor, waitingStatement, [
+    accountId,
+    kind,
+    id,
+  ]);
+  return { pending: row?.pending ?? 0, oldestPendingAt: momentOrNull(row?.oldest ?? null) };
+}
+
+/** Looks at the account's newest deliveries to the endpoint, and at what is pending. */
 export async function lookAtAttempts(
   executor: Executor,
   accountId: number,
-  { kind, id }: Endpoint,
+  endpoint: Endpoint,
 ): Promise<RecentAttempts> {
-  const scope = [accountId, kind, id];
-  const [recent] = await sql<Row>(executor, attemptsStatement, scope);
-  const [waiting] = await sql<{ pending: number; oldest: string | null }>(executor, pendingStatement, scope);
+  const [recent] = await sql<Row>(executor, attemptsStatement, [accountId, endpoint.kind, endpoint.id]);
   const { attempts = 0, succeeded = 0, p50 = null, p95 = null } = recent ?? {};
-  const pending = waiting?.pending ?? 0;
-  return { attempts, succeeded, p50, p95, pending, oldestPendingAt: momentOrNull(waiting?.oldest ?? null) };
+  return { attempts, succeeded, p50, p95, ...(await lookAtWaiting(executor, accountId, endpoint)) };
 }

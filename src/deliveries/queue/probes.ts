@@ -1,10 +1,13 @@
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
-import type { EndpointKind } from '../core/endpoint.ts';
+import type { Endpoint, EndpointKind } from '../core/endpoint.ts';
 
 // A probe belongs to its process for the length of a lease.
 const takeStatements = { webhook: take('webhooks'), bot: take('agent_bots') };
 const giveBackStatements = { webhook: giveBack('webhooks'), bot: giveBack('agent_bots') };
+const hurryStatements = { webhook: hurry('webhooks'), bot: hurry('agent_bots') };
+/** Seconds until a probe that somebody waits for: at most one is made in that time, however many ask. */
+const hurriedSeconds = 5;
 
 /** Takes the due probe of each endpoint, unless another process has taken it or the row is locked; returns the taken ids. */
 export async function takeProbes(
@@ -20,6 +23,11 @@ export async function giveBackProbes(executor: Executor, kind: EndpointKind, ids
   await sql(executor, giveBackStatements[kind], [ids]);
 }
 
+/** Has the endpoint's next probe made soon. */
+export async function hurryProbe(executor: Executor, { kind, id }: Endpoint): Promise<void> {
+  await sql(executor, hurryStatements[kind], [[id], hurriedSeconds]);
+}
+
 // SKIP LOCKED: a request that changes an endpoint may lock its row for long, and other endpoints must not wait. NO KEY: a
 // full row lock would block inserts that refer to the endpoint.
 function unlocked(table: string, condition: string): string {
@@ -29,6 +37,12 @@ function unlocked(table: string, condition: string): string {
 function giveBack(table: string): string {
   return prepared(`UPDATE ${table} SET circuit_probe_at = now()
     WHERE id = ANY (ARRAY(${unlocked(table, 'circuit_probe_at > now()')}))`);
+}
+
+function hurry(table: string): string {
+  const soon = 'now() + make_interval(secs => $2)';
+  return prepared(`UPDATE ${table} SET circuit_probe_at = ${soon}
+    WHERE id = ANY (ARRAY(${unlocked(table, `circuit_probe_at > ${soon}`)}))`);
 }
 
 function take(table: string): string {

@@ -1,6 +1,8 @@
 import { moment, sql, type Executor } from '../../postgres/sql.ts';
 import type { Endpoint, EndpointKind } from '../core/endpoint.ts';
+import { isRun } from './forward.ts';
 import { liveLaneOrder } from './lock-order.ts';
+import { isSibling } from './siblings.ts';
 
 /** States of deliveries that can be recovered. */
 export type Recoverable = 'exhausted' | 'cancelled';
@@ -16,7 +18,7 @@ export interface Wanted {
 export interface Recovery extends Wanted {
   id: number;
   endpoint: Endpoint;
-  /** How many deliveries are sent again. */
+  /** How many deliveries are sent again; a million where they are more. */
   count: number;
   phase: 'gather' | 'release' | 'send' | 'stopped';
   made: Record<'pending' | 'failing' | 'delivered' | 'exhausted' | 'cancelled', number>;
@@ -25,24 +27,28 @@ export interface Recovery extends Wanted {
 
 // What one transaction looks at, and changes.
 const batch = 1000;
+/** Deliveries that are counted when a recovery begins; it sends all. */
+const maxCounted = 1_000_000;
 // Until all deliveries are there their lanes wait, so that none overtakes another; if its process dies they become due.
 const parked = `now() + interval '1 hour'`;
 const isParked = `due_at > now() + interval '10 minutes'`;
 
 // Of an event that was asked for again before, only where nothing of it is pending or has arrived. What was not copied has
-// no other delivery.
-const isWanted = `NOT d.superseded AND (d.copy = 0 OR NOT EXISTS (
-  SELECT FROM deliveries o WHERE o.account_id = d.account_id AND o.event_id = d.event_id AND o.endpoint_kind = d.endpoint_kind
-    AND o.endpoint_id = d.endpoint_id AND o.state IN ('pending', 'delivered')))`;
+// no other delivery. What a plugin handles in a run is not for the bot's server, and no run is made twice.
+// (A scalar with a limit: what EXISTS asks for may be gathered from the whole table first.)
+const isWanted = `NOT d.superseded AND NOT ${isRun('d')} AND (d.copy = 0 OR (
+  SELECT o.id FROM deliveries o WHERE ${isSibling('o', 'd')} AND o.state IN ('pending', 'delivered') LIMIT 1) IS NULL)`;
 
 const startStatement = `
   INSERT INTO recoveries (account_id, endpoint_kind, endpoint_id, since, until, states, count)
-  SELECT $1, $2, $3, $4::timestamptz, $5::timestamptz, $6::text[], count(*) FROM deliveries d
-  WHERE d.account_id = $1 AND d.endpoint_kind = $2 AND d.endpoint_id = $3 AND d.state IN ('exhausted', 'cancelled')
-    AND d.state = ANY ($6) AND d.created_at >= $4::timestamptz AND d.created_at < $5::timestamptz AND ${isWanted}
+  SELECT $1, $2, $3, $4::timestamptz, $5::timestamptz, $6::text[], count(*) FROM (
+    SELECT FROM deliveries d
+    WHERE d.account_id = $1 AND d.endpoint_kind = $2 AND d.endpoint_id = $3 AND d.state IN ('exhausted', 'cancelled')
+      AND d.state = ANY ($6) AND d.created_at >= $4::timestamptz AND d.created_at < $5::timestamptz AND ${isWanted}
+    LIMIT ${maxCounted}) d
   RETURNING id, count`;
 
-/** Stores a recovery; returns its id, and how many deliveries it will send again. */
+/** Stores a recovery; returns its id, and how many deliveries it will send again, a million where they are more. */
 export async function insertRecovery(
   executor: Executor,
   accountId: number,
@@ -68,6 +74,9 @@ const lookThrough = (state: Recoverable): string => `
   WHERE '${state}' = ANY (t.states)`;
 
 // Deliveries that ended after the recovery began are none of it. The update decides which of two recoveries sends one again.
+// Each copy finds its lane's id by itself, or is given the one of its subject's first copy: joined with the lanes that are
+// inserted, whose number the planner takes for small, each copy would be compared with each of them. ("+ 0": of the subject's
+// few lanes, not of the recovery's many.)
 // A lane may have been emptied between two batches: it was woken with all of its endpoint, or cancelled.
 const gatherStatement = `
   WITH task AS MATERIALIZED (SELECT * FROM recoveries WHERE id = $1), looked AS MATERIALIZED (
@@ -77,29 +86,34 @@ const gatherStatement = `
     UPDATE deliveries d SET superseded = true
     WHERE d.id = ANY (ARRAY(SELECT id FROM looked)) AND d.finished_at <= (SELECT created_at FROM task) AND ${isWanted}
     RETURNING d.account_id, d.event_id, d.lane_id, d.endpoint_kind, d.endpoint_id, d.forwarded
+  ), found AS MATERIALIZED (
+    SELECT nextval('deliveries_id_seq') AS id, t.*, l.subject_kind, l.subject_id, coalesce(own.id, nextval('lanes_id_seq')) AS lane
+    FROM (SELECT * FROM taken ORDER BY event_id) t
+    CROSS JOIN LATERAL (SELECT subject_kind, subject_id FROM lanes WHERE id = t.lane_id LIMIT 1) l
+    LEFT JOIN LATERAL (SELECT o.id FROM lanes o WHERE o.account_id = t.account_id AND o.subject_kind = l.subject_kind
+      AND o.subject_id = l.subject_id AND o.endpoint_kind = t.endpoint_kind AND o.endpoint_id = t.endpoint_id
+      AND o.side + 0 = -$1::bigint LIMIT 1) own ON true
   ), made AS MATERIALIZED (
-    SELECT nextval('deliveries_id_seq') AS id, t.*, l.subject_kind, l.subject_id
-    FROM (SELECT * FROM taken ORDER BY event_id) t CROSS JOIN LATERAL (
-      SELECT subject_kind, subject_id FROM lanes WHERE id = t.lane_id LIMIT 1) l
-  ), lane AS (
-    INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, side, due_at)
-    SELECT DISTINCT account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, -$1::bigint, ${parked} FROM made m
+    SELECT f.*, first_value(f.lane) OVER (PARTITION BY f.subject_kind, f.subject_id ORDER BY f.id) AS own_lane FROM found f
+  ), opened AS (
+    INSERT INTO lanes (id, account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, side, due_at)
+    SELECT DISTINCT own_lane, account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, -$1::bigint, ${parked} FROM made m
     ORDER BY ${liveLaneOrder('m').replaceAll('m.', '')}
     ON CONFLICT (account_id, subject_kind, subject_id, endpoint_kind, endpoint_id, side)
       DO UPDATE SET due_at = coalesce(lanes.due_at, ${parked})
-    RETURNING id, subject_kind, subject_id
   ), inserted AS (
     INSERT INTO deliveries (id, account_id, event_id, lane_id, endpoint_kind, endpoint_id, trigger, copy, recovery_id,
       forwarded)
-    SELECT m.id, m.account_id, m.event_id, lane.id, m.endpoint_kind, m.endpoint_id, 'recover', m.id, $1, m.forwarded
-    FROM made m JOIN lane USING (subject_kind, subject_id)
+    SELECT m.id, m.account_id, m.event_id, m.own_lane, m.endpoint_kind, m.endpoint_id, 'recover', m.id, $1, m.forwarded FROM made m
   ), last AS (SELECT created_at, id FROM looked ORDER BY created_at DESC, id DESC LIMIT 1)
   UPDATE recoveries r SET through_at = last.created_at, through_id = last.id FROM last WHERE r.id = $1
   RETURNING (SELECT count(*) FROM looked)::int AS looked`;
 
+// Found by when they are due: those that are released already are not passed by again.
 const releaseStatement = `
   WITH waiting AS (
-    SELECT id FROM lanes WHERE side = -$1::bigint AND side < 0 AND lease_token IS NULL AND ${isParked}
+    SELECT id FROM lanes WHERE account_id = $2 AND endpoint_kind = $3 AND is_side AND endpoint_id = $4 AND ${isParked}
+      AND side + 0 = -$1::bigint AND lease_token IS NULL
     LIMIT ${batch} FOR UPDATE SKIP LOCKED
   )
   UPDATE lanes l SET due_at = now() FROM waiting w WHERE l.id = w.id RETURNING l.id`;
@@ -141,7 +155,8 @@ export async function recoverSome(
     if ((step?.looked ?? 0) < batch) await sql(executor, phaseStatement, [id, 'release']);
     return { due: null, more: true };
   }
-  const released = await sql(executor, releaseStatement, [id]);
+  const scope = [task.account_id, task.endpoint_kind, task.endpoint_id];
+  const released = await sql(executor, releaseStatement, [id, ...scope]);
   if (released.length < batch) await sql(executor, phaseStatement, [id, 'send']);
   return { due: endpoint, more: released.length === batch };
 }

@@ -54,8 +54,8 @@ const baseSettings = {
   log_error_verbosity: 'terse',
 };
 
-// For ephemeral databases, whose data need not survive a crash.
-const carelessSettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+// For ephemeral databases, whose data need not survive a crash, and which serve many services at once.
+const carelessSettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: 300 };
 
 /** Starts the server on the port, or on a free one; tries again after temporary failures. */
 export async function launchServer(options: ServerOptions, port: number | null): Promise<Server> {

@@ -1,5 +1,6 @@
 import { ModelError, type Chat, type ChatAnswer, type ModelServer } from '../../models/chat.ts';
 import { findProblems, type Shape } from '../../schemas.ts';
+import { tokensOf, type TokenUsage } from '../usage.ts';
 import { DoorError, UnavailableError } from './errors.ts';
 
 /** Whose run it is. */
@@ -39,7 +40,7 @@ export class ChatDoor {
   readonly #ports: ModelPorts | undefined;
   readonly #run: ChatRun;
   #leftMs: number;
-  #spent = 0;
+  readonly #answers: { name: 'llm.chat'; output: Pick<ChatAnswer, 'usage'> }[] = [];
   /** Why the last question had no answer, for the operator; null when it had one, undefined before the first. */
   health: string | null | undefined;
 
@@ -47,6 +48,11 @@ export class ChatDoor {
     this.#run = { owner, now, tokensPerDay };
     this.#ports = ports;
     this.#leftMs = ports?.runMs ?? 0;
+  }
+
+  /** What all answers took, those too that the bot did not get. */
+  get tokens(): TokenUsage {
+    return tokensOf(this.#answers);
   }
 
   /** The model that would be asked, and the tokens that are left for today (null for any number); null without a model. */
@@ -59,7 +65,8 @@ export class ChatDoor {
     const { owner, now, tokensPerDay } = this.#run;
     if (tokensPerDay === null) return null;
     const spent = (await this.#ports?.spentToday?.(owner, now)) ?? 0;
-    return Math.max(0, tokensPerDay - spent - this.#spent);
+    const { promptTokens, completionTokens } = this.tokens;
+    return Math.max(0, tokensPerDay - spent - promptTokens - completionTokens);
   }
 
   /** Asks the model. Rejects with a DoorError. */
@@ -83,7 +90,7 @@ export class ChatDoor {
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.ceil(this.#leftMs)))]);
     try {
       const answer = await chat(server, request, inTime);
-      this.#spent += answer.usage.prompt_tokens + answer.usage.completion_tokens;
+      this.#answers.push({ name: 'llm.chat', output: { usage: answer.usage } });
       this.health = null;
       return answer;
     } catch (error) {

@@ -8,6 +8,7 @@ import { settled, type BurstPorts } from './settled.ts';
 import { StorageDoor, type StorageOwner, type StorageReader } from './storage.ts';
 import { ChatDoor, type ModelPorts } from './chat.ts';
 import { UnavailableError } from './errors.ts';
+import type { TokenUsage } from '../usage.ts';
 
 /** A door that later parts of the service may give something behind. */
 type Door = (
@@ -23,6 +24,8 @@ export interface DoorPorts {
   models?: ModelPorts;
   knowledge?: KnowledgePorts;
   burst?: BurstPorts;
+  /** How often the bot has replied in the present session of the conversation. */
+  replies?: (run: DoorRun['owner']) => Promise<number>;
 }
 
 /** The run that the doors are for. */
@@ -47,6 +50,8 @@ export interface Doors {
   readonly writes: readonly StorageWrite[];
   /** Whether the run has asked to forward its event. */
   readonly forwards: boolean;
+  /** Tokens of models that the run took. */
+  readonly tokens: TokenUsage;
   /** Why the bot cannot answer as it is meant to, for the operator; null when it can, undefined when nothing shows it. */
   readonly health: string | null | undefined;
   /** Replaces the secrets that were used by their names. */
@@ -82,12 +87,16 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
       'llm.status': guarded('llm', () => model.status()),
       'llm.chat': guarded('llm', (input, _, signal) => model.chat(input, signal)),
       'kb.search': guarded('kb', (input) => searchDoor(input, { ...owner, noted }, ports.knowledge)),
+      replies: async () => (ports.replies ? ports.replies(owner) : 0),
       settled: (_, __, signal) => whatElse(run, ports.burst, signal),
       forward: guarded('forward', run.hasServer ? forward : undefined),
     },
     writes: storage.writes,
     get forwards() {
       return forwards;
+    },
+    get tokens() {
+      return model.tokens;
     },
     get health() {
       return model.health ?? (knowledge === undefined ? model.health : knowledge);

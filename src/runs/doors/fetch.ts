@@ -39,7 +39,8 @@ export function fetchDoor(run: DoorRun, send: SendRequest | undefined, redaction
     made += 1;
     if (made > maxRequests) throw new DoorError('too_many_requests', `A run may send ${maxRequests} requests`);
     if (!send) throw new UnavailableError('fetch');
-    const headers = headersOf(request, { host, run, redaction });
+    if (made === 1) hideSecrets(run, redaction);
+    const headers = headersOf(request, { host, run });
     const { url, method, body } = request;
     const answer = await send({ url, method, headers, ...(body === undefined ? {} : { body }) }, signal);
     if ('problem' in answer) throw new DoorError(answer.problem.code, answer.problem.message);
@@ -74,10 +75,15 @@ function checkSecrets({ headers }: FetchRequest, { secrets }: Permissions): void
   }
 }
 
-function headersOf(
-  { headers }: FetchRequest,
-  { host, run, redaction }: { host: string; run: DoorRun; redaction: Redaction },
-): Record<string, string> {
+// A host may keep a secret of one run, and tell it to a run that sends none.
+function hideSecrets({ permissions, secret }: DoorRun, redaction: Redaction): void {
+  for (const { name } of permissions.secrets) {
+    const value = secret(name);
+    if (value !== null) redaction.add(name, value);
+  }
+}
+
+function headersOf({ headers }: FetchRequest, { host, run }: { host: string; run: DoorRun }): Record<string, string> {
   const plain = Object.entries(headers).map(([name, value]) => {
     if (typeof value === 'string') return [name, value] as const;
     const grant = run.permissions.secrets.find((listed) => listed.name === value.secret);
@@ -87,7 +93,6 @@ function headersOf(
     const secret = run.secret(value.secret);
     if (secret === null)
       throw new DoorError('secret_missing', `The bot has no value for the secret \`${value.secret}\``);
-    redaction.add(value.secret, secret);
     return [name, value.prefix + secret] as const;
   });
   return Object.fromEntries(plain);

@@ -38,7 +38,8 @@ export interface KnowledgePorts {
   hasArticles?: (accountId: number, filter: Pick<Search, 'tags' | 'languages'>) => Promise<boolean>;
 }
 
-const nothingThere = 'The knowledge base has no published article that the bot may use';
+/** What the health of a bot says that searches where nothing is. */
+export const nothingThere = 'The knowledge base has no published article that the bot may use';
 
 /** `ctx.kb.search`; `noted` is told whether there is anything to find. Rejects with a DoorError. */
 export async function searchDoor(

@@ -81,8 +81,8 @@ export class StorageDoor {
   async #set(scope: Scope, key: string, { value, ttl }: Record<string, unknown>): Promise<null> {
     const json = JSON.stringify(value ?? null);
     checkStorable(json);
-    const bytes = await this.#keep(scope, key, json);
     const expiresAt = readTtl(ttl, this.#now);
+    const bytes = await this.#keep(scope, key, json);
     this.writes.push({ ...this.#write(scope, key), kind: 'set', json, bytes, expiresAt });
     return null;
   }

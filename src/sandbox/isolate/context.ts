@@ -143,6 +143,7 @@ function doorsOf(callHost: ContextPorts['callHost']): Fields {
       search: (query: unknown, options?: unknown) => callHost('kb.search', { query, ...(options as Fields) }),
     }),
     settled: () => callHost('settled'),
+    replies: () => callHost('replies'),
     forward: (options?: unknown) => callHost('forward', options),
   };
 }

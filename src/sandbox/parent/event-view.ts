@@ -16,13 +16,14 @@ const alwaysVisible = new Set(['id', 'type']);
 
 /**
  * The event without the contact fields that the permissions do not grant. A contact can be `contact`, a `sender` of
- * type contact, or `meta.sender`, the last also within `conversation` and `current_conversation`.
+ * type contact, or `meta.sender`, the last also within `conversation` and `current_conversation`. No permission grants the
+ * addresses of agents.
  */
 export function viewEvent(event: unknown, permissions: Permissions): unknown {
   if (!isFields(event)) return event;
   const view: Fields = { ...event };
   if ('contact' in view) view.contact = stripContact(view.contact, permissions);
-  if (isFields(view.sender) && view.sender.type === 'contact') view.sender = stripContact(view.sender, permissions);
+  if (isFields(view.sender)) view.sender = stripSender(view.sender, permissions);
   if ('meta' in view) view.meta = stripMeta(view.meta, permissions);
   for (const name of ['conversation', 'current_conversation']) {
     const conversation = view[name];
@@ -42,6 +43,10 @@ function stripContact(contact: unknown, permissions: Permissions): unknown {
   if (!isFields(contact)) return contact;
   const visible = new Set<string>(permissions.contact);
   return Object.fromEntries(Object.entries(contact).filter(([key]) => alwaysVisible.has(key) || visible.has(key)));
+}
+
+function stripSender(sender: Fields, permissions: Permissions): unknown {
+  return sender.type === 'contact' ? stripContact(sender, permissions) : { ...sender, email: null };
 }
 
 function stripMeta(meta: unknown, permissions: Permissions): unknown {

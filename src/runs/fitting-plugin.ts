@@ -1,0 +1,31 @@
+import { openConfig } from '../packages/manifest.ts';
+import type { BotToRun } from '../records/bot-to-run.ts';
+import type { InstalledPlugin, InstalledPlugins } from './installed-plugins.ts';
+
+/** The version of its plugin that a bot runs; the settings that it gets; what the version refuses of them. */
+export interface FittingPlugin {
+  /** Null when the plugin cannot run. */
+  pack: InstalledPlugin | null;
+  config: Record<string, unknown>;
+  problems: readonly string[];
+}
+
+/**
+ * Finds the version that a bot runs, with the bot's settings. Settings that it refuses may have been given for one that this
+ * process has not heard of: then it looks again.
+ */
+export async function findFitting(
+  plugins: Pick<InstalledPlugins, 'find' | 'refresh'>,
+  bot: Pick<BotToRun, 'pluginId' | 'config'>,
+): Promise<FittingPlugin> {
+  const first = judged(await plugins.find(bot.pluginId ?? ''), bot);
+  if (first.problems.length === 0) return first;
+  await plugins.refresh();
+  return judged(await plugins.find(bot.pluginId ?? ''), bot);
+}
+
+function judged(pack: InstalledPlugin | null, { config: settings }: Pick<BotToRun, 'config'>): FittingPlugin {
+  if (!pack) return { pack, config: {}, problems: [] };
+  const { config, problems } = openConfig(pack.manifest, settings);
+  return { pack, config, problems: problems.map(({ message }) => message) };
+}
