@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const search = 'test/api/accounts/articles.test.ts';
 const imports = 'test/api/accounts/article-import.test.ts';
+const meanings = 'test/api/accounts/article-embeddings.test.ts';
 
 export const articles: readonly Mutant[] = [
   {
@@ -91,5 +92,77 @@ export const articles: readonly Mutant[] = [
     test: 'test/cli/article-commands.test.ts',
     only: 'takes the Markdown of a folder',
     harm: 'An import follows links out of the folder, and publishes what it finds there.',
+  },
+  {
+    file: 'src/domain/articles/embeddings/similar.ts',
+    text: 'AND (cardinality($4::text[]) = 0 OR v.tags && $4::text[])',
+    replacement: 'AND ($4::text[] IS NOT NULL)',
+    test: meanings,
+    only: 'those with the tags',
+    harm: 'A bot that may know some articles answers from all, as long as the question is put in other words.',
+  },
+  {
+    file: 'src/domain/articles/embeddings/similar.ts',
+    text: '.filter((one) => one.similarity >= least)',
+    replacement: '',
+    test: meanings,
+    only: 'only where the account has a model',
+    harm: 'Every question has an answer: the articles that are least unlike it.',
+  },
+  {
+    file: 'src/domain/articles/embeddings/tasks.ts',
+    text: 'generation = generation + 1',
+    replacement: 'generation = generation + 0',
+    test: meanings,
+    only: 'another model',
+    harm: 'Questions are compared with vectors of a model that was replaced: what is found is chance.',
+  },
+  {
+    file: 'src/domain/articles/embeddings/embedder.ts',
+    text: 'if (isLast && error instanceof OtherDimensions) return beginSpace(em, task, task.space);',
+    replacement: '',
+    test: meanings,
+    only: 'another length',
+    harm: 'A model that is renewed behind its name ends the search by meaning for good.',
+  },
+  {
+    file: 'src/domain/articles/embeddings/embedder.ts',
+    text: 'if (this.#stopping.signal.aborted) return releaseTask(em, task);',
+    replacement: '',
+    test: meanings,
+    only: 'next process',
+    harm: 'After every restart an account waits for a lease, and its failures count although nothing failed.',
+  },
+  {
+    file: 'src/domain/articles/embeddings/questions.ts',
+    text: 'if (!(error instanceof ModelError)) throw error;',
+    replacement: 'throw error;',
+    test: meanings,
+    only: 'does not come in time',
+    harm: 'While the model server is down, articles cannot be searched and bots cannot answer.',
+  },
+  {
+    file: 'src/app/model-servers.ts',
+    text: 'if (!own) return operatorsServer',
+    replacement: 'if (!own?.embeddingModel) return operatorsServer',
+    test: meanings,
+    only: 'no server of its own',
+    harm: 'An account with a model server of its own has its articles sent to the operator’s.',
+  },
+  {
+    file: 'src/models/read-vectors.ts',
+    text: 'if (!embedding.every((number) => Number.isFinite(number)))',
+    replacement: 'if (embedding.length === 0)',
+    test: meanings,
+    only: 'null for a number',
+    harm: 'What is no number is stored as a vector, and found by anything or nothing.',
+  },
+  {
+    file: 'src/domain/articles/index-articles.ts',
+    text: "WHERE account_id = $1 AND due_at = 'infinity'",
+    replacement: 'WHERE account_id = $1 AND due_at < now()',
+    test: meanings,
+    only: 'what they say now',
+    harm: 'Articles that come after the first are never found by what they mean.',
   },
 ];

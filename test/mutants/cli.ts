@@ -33,4 +33,12 @@ export const cli: readonly Mutant[] = [
     only: 'check sees members by their names in brackets',
     harm: 'An author who hands `ctx` to a helper is told that all is granted, and the bot fails at its first customer.',
   },
+  {
+    file: 'src/cli/service.ts',
+    text: 'return first !== null && first === second;',
+    replacement: 'return first !== null && second !== null;',
+    test: 'test/cli/plugin-commands.test.ts',
+    only: 'to the address of that start alone',
+    harm: "The platform administrator's token is sent to whatever address --url names.",
+  },
 ];

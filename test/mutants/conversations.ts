@@ -74,8 +74,8 @@ export const conversations: readonly Mutant[] = [
   },
   {
     file: 'src/domain/conversations/bot-loops.ts',
-    text: 'tx.now.getTime() - 60_000)',
-    replacement: 'tx.now.getTime() - 6_000)',
+    text: 'moment.getTime() - 60_000)',
+    replacement: 'moment.getTime() - 6_000)',
     test: 'test/api/accounts/bot-silence.test.ts',
     only: 'comes with the eleventh',
     harm: 'A bot in a loop writes ten times as much before it is stopped.',
@@ -160,5 +160,21 @@ export const conversations: readonly Mutant[] = [
     test: 'test/api/accounts/conversation-list.test.ts',
     only: 'whatever is written',
     harm: 'A bot reads other conversations letter by letter, by whether a search is exact.',
+  },
+  {
+    file: 'src/domain/conversations/lifecycle.ts',
+    text: "if (byBot === null && stateOf(conversation).byBot === 'handed_off') await explainHandoff(tx, conversation);",
+    replacement: '',
+    test: 'test/runs/handoff.test.ts',
+    only: 'with a note for the agents',
+    harm: 'People get a conversation from a bot on a server without a word of what the customer wants.',
+  },
+  {
+    file: 'src/domain/conversations/lifecycle.ts',
+    text: 'if (isTold) return;',
+    replacement: '',
+    test: 'test/runs/handoff.test.ts',
+    only: 'in a run that writes one',
+    harm: 'Agents get two notes for one handoff.',
   },
 ];

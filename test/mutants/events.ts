@@ -111,9 +111,9 @@ export const events: readonly Mutant[] = [
     harm: 'Agents follow the conversations of others.',
   },
   {
-    file: 'src/live/event-stream.ts',
-    text: 'if (!this.hasRoom) return;\n      if (this.#wants',
-    replacement: 'if (this.#wants',
+    file: 'src/live/live-stream.ts',
+    text: 'if (!this.hasRoom) return;\n      const bytes',
+    replacement: 'const bytes',
     test: 'test/live/event-stream.test.ts',
     only: 'does not read',
     harm: 'A client that reads nothing fills the memory of the service.',
@@ -127,11 +127,19 @@ export const events: readonly Mutant[] = [
     harm: 'A ticket of one account is used up, or opens a stream, at another.',
   },
   {
-    file: 'src/live/event-stream.ts',
+    file: 'src/live/live-stream.ts',
     text: 'if (event.position <= this.place.position) continue;',
     replacement: '',
     test: 'test/live/event-stream.test.ts',
     only: 'does not read',
     harm: 'Who was behind gets events twice.',
+  },
+  {
+    file: 'src/events/feed.ts',
+    text: 'SELECT account_id, count(*) FROM there GROUP',
+    replacement: 'SELECT account_id, count(*) FROM waiting GROUP',
+    test: 'test/events/feed.test.ts',
+    only: 'deleted before it is placed',
+    harm: 'A reader waits for ever for the position of an event that was deleted.',
   },
 ];

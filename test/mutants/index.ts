@@ -6,8 +6,10 @@ import { conversations } from './conversations.ts';
 import { people } from './people.ts';
 import { plugins } from './plugins.ts';
 import { upkeep } from './upkeep.ts';
+import { demo } from './demo.ts';
 import { deliveries } from './deliveries.ts';
 import { records } from './records.ts';
+import { endpoints } from './endpoints.ts';
 import { events } from './events.ts';
 import { http } from './http.ts';
 import { jobs } from './jobs.ts';
@@ -30,6 +32,8 @@ export const mutants: readonly Mutant[] = [
   ...upkeep,
   ...records,
   ...deliveries,
+  ...demo,
+  ...endpoints,
   ...events,
   ...http,
   ...api,

@@ -18,10 +18,18 @@ export const lib: readonly Mutant[] = [
   },
   {
     file: 'src/lib/shared-clock.ts',
-    text: 'this.#aheadMs = told',
-    replacement: 'this.#aheadMs += told',
+    text: '{ toldMs: told,',
+    replacement: '{ toldMs: told + (this.#last ? told - this.#last.toldMs : 0),',
     test: 'test/lib/shared-clock.test.ts',
     harm: 'The time of a machine whose clock is off goes further astray every minute.',
+  },
+  {
+    file: 'src/lib/shared-clock.ts',
+    text: 'this.#steadyMs() - last.steadyMs',
+    replacement: 'this.#own.now().getTime() - last.ownMs',
+    test: 'test/faults/matrix.test.ts',
+    only: 'F14, ',
+    harm: 'After somebody has set the clock of a machine, receivers refuse what it signs, for a minute.',
   },
   {
     file: 'src/lib/storable.ts',

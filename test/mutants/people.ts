@@ -1,6 +1,64 @@
 import type { Mutant } from './mutant.ts';
 
+const signIn = 'test/http/sign-in.test.ts';
+
 export const people: readonly Mutant[] = [
+  {
+    file: 'src/http/route/browser.ts',
+    text: "if (asker !== 'own') throw crossOrigin();",
+    replacement: "if (asker === 'other') throw crossOrigin();",
+    test: signIn,
+    only: 'change things, and no others',
+    harm: 'A browser that says nothing of pages changes things for whoever has signed in.',
+  },
+  {
+    file: 'src/http/route/browser.ts',
+    text: "return asker === 'other' ? '' : token;",
+    replacement: 'return token;',
+    test: signIn,
+    only: 'what the pages of others read',
+    harm: 'A page at another port of the same machine reads as the person who has signed in.',
+  },
+  {
+    file: 'src/http/route/browser.ts',
+    text: 'origin === `${protocol}://${host}`',
+    replacement: 'origin === this.#ctx.origin',
+    test: signIn,
+    only: 'change things, and no others',
+    harm: 'Every origin is taken for the own one.',
+  },
+  {
+    file: 'src/http/route/authenticate.ts',
+    text: "return isSignIn(token) ? '' : token;",
+    replacement: 'return token;',
+    test: signIn,
+    only: 'does not make the sign-in an access token',
+    harm: 'Who steals a cookie has an access token.',
+  },
+  {
+    file: 'src/http/route/authenticate.ts',
+    text: ' || (found.expiresAt !== null && found.expiresAt <= now)',
+    replacement: '',
+    test: signIn,
+    only: 'ends by itself',
+    harm: 'A sign-in never ends.',
+  },
+  {
+    file: 'src/domain/people/sign-ins.ts',
+    text: 'DELETE FROM sign_in_links WHERE link_hash = $1 AND expires_at > $2 RETURNING user_id',
+    replacement: 'SELECT user_id FROM sign_in_links WHERE link_hash = $1 AND expires_at > $2',
+    test: signIn,
+    only: 'works once',
+    harm: 'Whoever finds the link in the history of a terminal gets in.',
+  },
+  {
+    file: 'src/http/route/admit.ts',
+    text: 'isRecalled = recalled?.entry != null && factsOf(admission.role).admits(recalled.entry.entrant);',
+    replacement: 'isRecalled = recalled !== null;',
+    test: signIn,
+    only: 'follows a change of the role',
+    harm: 'Who has become an administrator is refused for half a minute.',
+  },
   {
     file: 'src/domain/widget/sessions.ts',
     text: "ORDER BY status = 'resolved', id DESC LIMIT 1",

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const http = 'test/api/platform/plugins.test.ts';
 const archives = 'test/packages/archives.test.ts';
+const settings = 'test/api/platform/plugin-settings.test.ts';
 
 export const plugins: readonly Mutant[] = [
   {
@@ -86,5 +87,49 @@ export const plugins: readonly Mutant[] = [
     replacement: "held.startsWith('*.') && wanted.endsWith(held.slice(2))",
     test: 'test/packages/grants.test.ts',
     harm: "A version reaches a stranger's host without approval, whose name ends like a granted one.",
+  },
+  {
+    file: 'src/domain/plugins/versions.ts',
+    text: 'await sealOpenSettings(tx, manifest, seal);',
+    replacement: 'if (id === hash) await sealOpenSettings(tx, manifest, seal);',
+    test: settings,
+    only: 'is sealed when that version',
+    harm: 'A key that a new version calls secret is still shown to every agent.',
+  },
+  {
+    file: 'src/domain/plugins/rows.ts',
+    text: 'WHERE id = $1 FOR SHARE',
+    replacement: 'WHERE id = $1 FOR KEY SHARE',
+    test: settings,
+    only: 'are judged by the version',
+    harm: 'Settings are accepted that the version which has just begun to run refuses: the bot fails at its first customer.',
+  },
+  {
+    file: 'src/api/accounts/runs.ts',
+    text: 'filter(([name]) => !secretNames.includes(name))',
+    replacement: 'filter(([name]) => name.length > 0 || secretNames.includes(name))',
+    test: settings,
+    harm: 'A key that is a secret by now is read in the records of earlier runs.',
+  },
+  {
+    file: 'src/runs/fitting-plugin.ts',
+    text: '  await plugins.refresh();\n',
+    replacement: '',
+    test: 'test/runs/fitting-plugin.test.ts',
+    harm: 'Settings for a new version fail in the processes that have not heard of it.',
+  },
+  {
+    file: 'src/packages/grants.ts',
+    text: 'next[name] > present[name]',
+    replacement: 'next[name] > 2 * present[name]',
+    test: 'test/packages/grants.test.ts',
+    harm: 'An update takes twice the memory and the time, and nobody was asked.',
+  },
+  {
+    file: 'src/sandbox/parent/event-view.ts',
+    text: '{ ...sender, email: null }',
+    replacement: '{ ...sender }',
+    test: 'test/sandbox/event-view.test.ts',
+    harm: "A stranger's plugin collects the e-mail addresses of all agents.",
   },
 ];

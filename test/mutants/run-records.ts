@@ -38,8 +38,8 @@ export const runRecords: readonly Mutant[] = [
   },
   {
     file: 'src/api/accounts/runs.ts',
-    text: 'config: run.isSystem && !platformAdmin ? {} : run.config,',
-    replacement: 'config: run.config,',
+    text: 'config: isHidden ? {} : presentConfig(run),',
+    replacement: 'config: presentConfig(run),',
     test: 'test/runs/records.test.ts',
     only: 'hide the settings of system bots',
     harm: "Accounts read the platform's own settings.",

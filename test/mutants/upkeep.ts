@@ -76,10 +76,8 @@ export const upkeep: readonly Mutant[] = [
   },
   {
     file: 'src/deliveries/queue/backlogs.ts',
-    text: `d.id <= $4 LIMIT 1) d
-  WHERE l.account_id = $1 AND l.endpoint_kind = $2 AND`,
-    replacement: `d.id <= $4 LIMIT 1) d
-  WHERE l.account_id = $1 AND $2::text IS NOT NULL AND`,
+    text: 'WHERE l.account_id = $1 AND l.endpoint_kind = $2 AND l.${anySide}',
+    replacement: 'WHERE l.account_id = $1 AND $2::text IS NOT NULL AND l.${anySide}',
     test: 'test/api/accounts/webhooks.test.ts',
     only: 'has the same number',
     harm: 'Switching off a webhook cancels what the bot of the same number is still to be told.',
