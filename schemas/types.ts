@@ -327,6 +327,10 @@ model?: string
  * Stored sealed and never answered; null for a server that asks for none.
  */
 api_key?: (string | null)
+/**
+ * The server's model for embeddings, by which articles are also found by what they mean; null for none: they are found by their words.
+ */
+embedding_model?: (string | null)
 [k: string]: unknown
 } | null)
 /**
@@ -430,10 +434,18 @@ llm: ({
 base_url: string
 model: string
 /**
+ * Its model for embeddings; left out where none was set.
+ */
+embedding_model?: string
+/**
  * Whether there is an API key, which is never answered.
  */
 has_api_key: boolean
 } | null)
+/**
+ * Whether articles are found by what they mean as well, where the model server has a model for embeddings: failing when it does not answer; then they are found by their words.
+ */
+embeddings: Health
 })
 /**
  * A bot that can serve conversations.
@@ -499,19 +511,9 @@ since: UnixTime
 until: NullableUnixTime
 } | null)
 /**
- * Whether the bot can answer as it is meant to: failing when its model server or its own server fails, when it has nothing to know, when its plugin cannot run, or in quarantine.
+ * Whether the bot can answer as it is meant to: failing when its model server or its own server fails, when it has nothing to know, when its plugin cannot run, or in quarantine. System bots do not tell why.
  */
-health: {
-state: ("ok" | "failing")
-/**
- * Why, for operators; null while it is ok, and for system bots.
- */
-last_error: (string | null)
-/**
- * When the state began; null where that is not known.
- */
-since: NullableUnixTime
-}
+health: Health
 /**
  * Tokens of language models that it may use on a day in an account; null for any number.
  */
@@ -708,6 +710,10 @@ webhook_id: NullableId
  */
 agent_bot_id: NullableId
 endpoint_kind: ("webhook" | "agent_bot")
+/**
+ * The event, as the feed has it.
+ */
+event_id: Id
 /**
  * The header `webhook-id`: the same in every attempt and every resend.
  */
@@ -1100,6 +1106,7 @@ export interface Schemas {
 "requests/plugin.create": UploadPlugin
 "requests/plugin.update": UpdatePlugin
 "requests/run.list.query": ListRunsQuery
+"requests/sign-in": SignIn
 "requests/sla-policy.create": CreateSLAPolicy
 "requests/sla-policy.update": UpdateSLAPolicy
 "requests/team.create": CreateTeam
@@ -1143,7 +1150,7 @@ export interface Schemas {
 "resources/error": Error
 "resources/event-list": EventList
 "resources/event": Event
-"resources/health": Health
+"resources/health": Health1
 "resources/inbox-agent-bot": AgentBotOfAnInbox
 "resources/inbox-agents": AgentsOfAnInbox
 "resources/inbox-list": InboxList
@@ -1172,6 +1179,7 @@ export interface Schemas {
 "resources/run-list": RunList
 "resources/run-replay": ReplayedRun
 "resources/run": Run
+"resources/sign-in": SignIn1
 "resources/sla-policy-list": SLAPolicyList
 "resources/sla-policy": SLAPolicy
 "resources/stream-ticket": StreamTicket
@@ -1181,6 +1189,8 @@ export interface Schemas {
 "resources/webhook-with-secret": WebhookWithSecret
 "resources/webhook": Webhook
 "resources/widget-conversation": WidgetConversation
+"resources/widget-event": WidgetEvent
+"resources/widget-inbox": WidgetInbox
 "resources/widget-message-list": WidgetMessages
 "resources/widget-message": WidgetMessage
 "resources/widget-session": WidgetSession
@@ -2213,6 +2223,16 @@ cursor?: string
 [k: string]: unknown
 }
 /**
+ * What proves who signs in: an access token of a person, or a link of `npx switchboard console-link`.
+ */
+export interface SignIn {
+access_token?: string
+/**
+ * The text behind `#link=` in the link.
+ */
+link?: string
+}
+/**
  * What makes an SLA policy: a name, and at least one promise.
  */
 export interface CreateSLAPolicy {
@@ -2297,6 +2317,26 @@ active?: boolean
  */
 export interface SendMessage1 {
 content: string
+/**
+ * Given for an answer to a choice (`input_select`) or to a question for an e-mail address (`input_email`): `content` is then the `value` of an item, or the address.
+ */
+content_attributes?: {
+/**
+ * The message that asked; without it, the newest that asked.
+ */
+in_reply_to?: Id
+/**
+ * What was chosen.
+ * 
+ * @maxItems 1
+ */
+submitted_values?: {
+title?: string
+value: string
+[k: string]: unknown
+}[]
+[k: string]: unknown
+}
 [k: string]: unknown
 }
 /**
@@ -2380,6 +2420,17 @@ name: string
 email: string
 role: ("administrator" | "agent")
 created_at: UnixTime
+}
+export interface Health {
+state: ("ok" | "failing")
+/**
+ * Why, for operators; null while it is ok.
+ */
+last_error: (string | null)
+/**
+ * When the state began; null where that is not known.
+ */
+since: NullableUnixTime
 }
 /**
  * The account's bots and the system bots.
@@ -2486,7 +2537,7 @@ handoffs: number
  */
 export interface CancelledDeliveries {
 /**
- * How many deliveries were pending.
+ * How many deliveries were pending; 100,000 where there were more.
  */
 count: number
 }
@@ -2668,7 +2719,7 @@ p50_ms: (number | null)
  */
 p95_ms: (number | null)
 /**
- * Deliveries that wait or are tried again.
+ * Deliveries that wait or are tried again; 100,000 where there are more.
  */
 pending: number
 /**
@@ -2721,7 +2772,7 @@ next_cursor: string
 /**
  * Whether the process lives or is ready.
  */
-export interface Health {
+export interface Health1 {
 status: ("ok" | "ready")
 }
 /**
@@ -2903,7 +2954,7 @@ created_at: UnixTime
 export interface RecoveryBegun {
 id: Id
 /**
- * How many deliveries are sent again.
+ * How many deliveries are sent again; a million where there are more.
  */
 count: number
 }
@@ -2916,7 +2967,7 @@ since: UnixTime
 until: UnixTime
 states: RecoverableState[]
 /**
- * How many deliveries were to be sent again when it began.
+ * How many deliveries were to be sent again when it began; a million where there were more.
  */
 count: number
 /**
@@ -2982,7 +3033,7 @@ body: {
  */
 attempt: number
 /**
- * The bot's settings at that time, without secrets. Empty for a system bot, unless a platform administrator asks.
+ * The bot's settings at that time, without what is a secret now. Empty for a system bot, unless a platform administrator asks.
  */
 config: {
 [k: string]: unknown
@@ -2996,7 +3047,7 @@ seed: number
  */
 now: number
 /**
- * What the bot asked the service for, with the answers, in the order of asking. Secrets are replaced.
+ * What the bot asked the service for, with the answers, in the order of asking. Secrets are replaced. `input` is null for a system bot, unless a platform administrator asks.
  */
 calls: {
 name: string
@@ -3100,6 +3151,13 @@ actions: {
 }[]
 }
 /**
+ * Who is signed in in a browser, and until when.
+ */
+export interface SignIn1 {
+profile: (Profile | null)
+expires_at: NullableUnixTime
+}
+/**
  * The account's SLA policies, by name.
  */
 export interface SLAPolicyList {
@@ -3134,6 +3192,25 @@ name: string
 } | null)
 created_at: UnixTime
 last_activity_at: UnixTime
+}
+/**
+ * What a contact is told while it follows its conversation: a message (`message`), the state of the conversation (`conversation`), or whether a bot is at work for it (`typing`).
+ */
+export interface WidgetEvent {
+event: ("message_created" | "message_updated" | "conversation_changed" | "typing")
+message?: WidgetMessage
+conversation?: WidgetConversation
+/**
+ * Whether a bot is called for the contact's last message at this moment.
+ */
+typing?: boolean
+}
+/**
+ * What a page shows of an inbox before anybody speaks.
+ */
+export interface WidgetInbox {
+name: string
+avatar_url: (string | null)
 }
 /**
  * Public messages of a conversation, oldest first.

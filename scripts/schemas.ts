@@ -1,23 +1,26 @@
 // Generates schemas/types.ts and the README's configuration table from the JSON Schemas, and the drawing of the floors
-// in ARCHITECTURE.md from test/support/floors.ts, and the catalogue of events in docs/webhooks.md. `--check` writes nothing and fails if one of them is stale.
+// in ARCHITECTURE.md from test/support/floors.ts, the catalogue of events in docs/webhooks.md, and the operations for web/. `--check` writes nothing and fails if one of them is stale.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
 import { documents, readableDocument } from '../src/schemas.ts';
-import { eventExamples } from './event-examples.ts';
+import { eventExamples, renderExamples } from './event-examples.ts';
 import { drawFloors } from '../test/support/floors.ts';
+import { renderOperations } from './operations.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const schemas = `${root}schemas/`;
 
 // Works around two limits of the generator: it ignores `unevaluatedProperties`, and it copies the type of a `$ref` that
-// has a description instead of naming it.
+// has a description or examples instead of naming it.
 function forTypes(_: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if ('$ref' in value && 'description' in value)
-    return { description: value.description, allOf: [{ $ref: value.$ref }] };
-  if (!('unevaluatedProperties' in value)) return value;
-  const { unevaluatedProperties, ...rest } = value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  // A property may have the name, too.
+  const typed = 'examples' in value && Array.isArray(value.examples) ? { ...value, examples: undefined } : value;
+  if ('$ref' in typed && 'description' in typed)
+    return { description: typed.description, allOf: [{ $ref: typed.$ref }] };
+  if (!('unevaluatedProperties' in typed)) return typed;
+  const { unevaluatedProperties, ...rest } = typed;
   return { ...rest, additionalProperties: unevaluatedProperties };
 }
 
@@ -74,7 +77,7 @@ function renderArchitecture(architecture: string): string {
 
 /** Writes the catalogue of events, each with a body made from its schema. */
 function renderWebhooks(page: string): string {
-  const entries = eventExamples().map(({ name, description, body }) =>
+  const entries = eventExamples('account').map(({ name, description, body }) =>
     [`### ${name}`, '', description, '', '```json', JSON.stringify(body, null, 2), '```'].join('\n'),
   );
   const parts = /(<!-- events:start -->\n)[\s\S]*?(\n<!-- events:end -->)/;
@@ -83,6 +86,8 @@ function renderWebhooks(page: string): string {
 
 const outputs: [string, (current: string) => Promise<string> | string][] = [
   [`${schemas}types.ts`, renderTypes],
+  [`${root}web/shared/operations.ts`, renderOperations],
+  [`${root}web/console/pages/activity/event-examples.ts`, renderExamples],
   [`${root}README.md`, renderReadme],
   [`${root}ARCHITECTURE.md`, renderArchitecture],
   [`${root}docs/webhooks.md`, renderWebhooks],

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import schema from '../schemas/config.json' with { type: 'json' };
@@ -25,12 +25,16 @@ export interface Config {
   readonly trustedProxies: number;
   readonly widgetSessionsPerMinute: number;
   readonly widgetBytesPerMinute: number;
+  readonly signInHours: number;
+  readonly signInsPerMinute: number;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly secretKey: string;
   readonly bodyLimitBytes: number;
   readonly connections: number;
   readonly connectionsPerAddress: number;
   readonly eventStreamsPerAccount: number;
+  readonly widgetStreamsPerInbox: number;
+  readonly widgetStreamsPerAddress: number;
   readonly databasePoolMax: number;
   /** Null = a quarter of databasePoolMax. */
   readonly databasePoolEngine: number | null;
@@ -65,6 +69,16 @@ export interface Config {
   readonly llmRunMs: number;
   readonly llmMaxBytes: number;
   readonly llmMaxTokens: number;
+  /** Null = articles of accounts without a model server of their own are found by their words alone. */
+  readonly llmEmbeddingModel: string | null;
+  /** In hundredths. */
+  readonly llmEmbeddingSimilarity: number;
+  readonly llmEmbeddingBatch: number;
+  readonly llmEmbeddingInFlight: number;
+  readonly llmEmbeddingMaxBytes: number;
+  readonly llmEmbeddingQueryMs: number;
+  readonly llmEmbeddingRetryMs: number;
+  readonly llmEmbeddingPassages: number;
   readonly burstQuietMs: number;
   readonly burstMaxMs: number;
   /** Absolute paths; the defaults are relative to the project's folder. */
@@ -118,8 +132,12 @@ const settings: Readonly<Record<string, Setting>> = schema.properties;
 const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true });
 const validate = ajv.compile<Values>(schema);
 const projectFolder = fileURLToPath(new URL('..', import.meta.url));
+/** Whether this is a package that somebody has installed. */
+export const isInstalled = projectFolder.split(sep).includes('node_modules');
+// The folder of an installed package is emptied by the next `npm ci`.
+const homeFolder = isInstalled ? process.cwd() : projectFolder;
 /** The default of DATA_DIR. */
-export const defaultDataDir = resolve(projectFolder, schema.properties.DATA_DIR.default);
+export const defaultDataDir = resolve(homeFolder, schema.properties.DATA_DIR.default);
 /** The limits of archives where nothing else is set. */
 export const defaultArchiveBounds = {
   unpackedBytes: schema.properties.PLUGIN_UNPACKED_BYTES.default,
@@ -202,7 +220,7 @@ function withDefaults(given: Values): Values {
   for (const [name, setting] of Object.entries(settings)) values[name] = given[name] ?? setting.default;
   values['DEMO'] ??= given['DATABASE_URL'] === undefined;
   // A given path is relative to the working directory, the default to the project's folder.
-  values['DATA_DIR'] = resolve(given['DATA_DIR'] ? '' : projectFolder, String(values['DATA_DIR']));
+  values['DATA_DIR'] = resolve(given['DATA_DIR'] ? '' : homeFolder, String(values['DATA_DIR']));
   if (given['PLUGIN_DIRS']) values['PLUGIN_DIRS'] = (values['PLUGIN_DIRS'] as string[]).map((path) => resolve(path));
   Object.freeze(values['OUTBOUND_ALLOW_CIDRS']);
   return values;

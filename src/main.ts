@@ -2,15 +2,19 @@ import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { App } from './app/app.ts';
+import { makeConsoleLink } from './app/console-link.ts';
+import { frontDoors } from './app/front-doors.ts';
 import { leavePass } from './app/leave-pass.ts';
 import { projectRoot } from './app/project-root.ts';
+import type { Seeded } from './app/seed.ts';
 import { loadConfig, type Config } from './config.ts';
+import { findDemoChat } from './demo/furnish.ts';
 import { databasePlace } from './postgres/await-database.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './postgres/embedded/start.ts';
 import { createLog } from './lib/log.ts';
 import { systemRandom } from './lib/ports.ts';
 import { readRegistry } from './packages/registry.ts';
-import { farewell, serviceUrl, welcome } from './app/welcome.ts';
+import { farewell, serviceUrl, welcome, welcomeToTerminal } from './app/welcome.ts';
 
 /**
  * Starts the service with the settings of the environment; shuts it down on a signal. `watchPlugins`: plugins in folders are
@@ -41,10 +45,29 @@ export async function start({ watchPlugins = false }: { watchPlugins?: boolean }
   if (isStopping()) return;
   await logStart(log, config, app);
   if (config.role !== 'engine') {
+    // Behind the start: whoever opens a page before waits for it.
+    app.preparePages().catch((error: unknown) => log.error({ err: error }, 'pages not built'));
     const left = leavePass({ config, url }, { database: app.database, random: systemRandom });
     await left.catch((error: unknown) => log.warn({ err: error }, 'no pass left for commands'));
   }
-  process.stdout.write(welcome({ config, url, seeded }));
+  process.stdout.write(await greeting(app, { config, url, seeded }));
+}
+
+/** What a start prints: where its pages are, and after the first one the token and a link that signs in. */
+async function greeting(
+  app: App,
+  { config, url, seeded }: { config: Config; url: string; seeded: Seeded | null },
+): Promise<string> {
+  const consoleLink = seeded && config.role !== 'engine' ? await linkToConsole(app, { config, url }) : null;
+  const chat = config.demo ? await findDemoChat(app.database.em()) : null;
+  const doors = frontDoors({ config, url, consoleLink, chat });
+  const print = process.stdout.isTTY ? welcomeToTerminal : welcome;
+  return print({ config, url, seeded, consoleLink, doors });
+}
+
+function linkToConsole(app: App, { config, url }: { config: Config; url: string }): Promise<string | null> {
+  const place = { url: config.publicUrl ?? url, email: null };
+  return makeConsoleLink({ database: app.database, random: systemRandom }, place);
 }
 
 /**

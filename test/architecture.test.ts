@@ -15,6 +15,7 @@ import {
   personReaders,
 } from './support/row-owners.ts';
 import { codeOf, importsOf, isInside, readSources, type Sources } from './support/source-code.ts';
+import { findWebProblems } from './support/web-rules.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -44,9 +45,12 @@ const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/upkeep/storage-expiry.ts': 'a sweep: each page of expired values goes by a statement of its own',
   'src/domain/upkeep/storage-totals.ts':
     'a sweep: what a bot stores in an account is added up by a statement of its own',
+  'src/domain/articles/embeddings/embedder.ts':
+    'asks servers, beside every transaction: each batch of passages is written by a statement of its own',
   'src/domain/upkeep/retention.ts': 'a sweep: each batch of old events goes in a transaction of its own',
   'src/domain/conversations/breaches.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/bots/schedules.ts': 'a sweep: the due calls of an account are a transaction of their own',
+  'src/domain/people/sign-in-expiry.ts': 'a sweep: each batch of expired sign-ins goes by a statement of its own',
   'src/domain/conversations/snoozes.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/upkeep/sweep.ts': 'what all sweeps have in common: it looks whether the database is there',
 };
@@ -55,6 +59,8 @@ interface Fence {
   what: string;
   /** The only file that may; null for none. */
   only: string | null;
+  /** A second file that may. */
+  beside?: string;
   /** Modules by name. */
   modules?: RegExp;
   /** Code, without comments and contents of strings, which may be code for isolates. */
@@ -65,8 +71,8 @@ interface Fence {
 const fences: readonly Fence[] = [
   { what: 'the environment', only: 'src/config.ts', code: /\bprocess\s*\.\s*env\b|\bprocess\s*\[/ },
   { what: 'isolated-vm', only: 'src/sandbox/child/isolate.ts', modules: /^isolated-vm$/ },
-  // esbuild-wasm has no file system; it may be loaded only in the process that reads one package.
-  { what: 'the bundler', only: 'src/packages/bundle.ts', modules: /^esbuild/ },
+  // esbuild-wasm has no file system; it may be loaded only in the process that reads one package, or builds the site.
+  { what: 'the bundler', only: 'src/packages/bundle.ts', beside: 'src/site/build.ts', modules: /^esbuild/ },
   { what: 'the model client', only: 'src/models/openai.ts', modules: /^openai(\/|$)/ },
   { what: 'Agenda', only: 'src/jobs/alarm-clock.ts', modules: /^agenda$|^@agendajs\// },
   { what: 'outbound HTTP', only: 'src/outbound/connections.ts', modules: /^undici$/ },
@@ -170,8 +176,8 @@ function findFenceProblems(sources: Sources): string[] {
     if (!isInside('src', path)) continue;
     const code = codeOf(text);
     const modules = importsOf(path, text).filter(({ isFile }) => !isFile);
-    for (const { what, only, modules: names, code: pattern } of fences) {
-      if (path === only) continue;
+    for (const { what, only, beside, modules: names, code: pattern } of fences) {
+      if (path === only || path === beside) continue;
       const named = names !== undefined && modules.some(({ target }) => names.test(target));
       if (named || pattern?.test(code)) problems.push(`${path} uses ${what}, which belongs to ${only ?? 'nobody'}`);
     }
@@ -258,6 +264,7 @@ const rules = {
   'lib holds what is small and has no neighbour': findLibProblems,
   'plugins and bots import the published bot API and their own files only': findPackageProblems,
   'what is fenced stays in its one file': findFenceProblems,
+  'what runs in browsers speaks the contract, and makes nothing of the text that it shows': findWebProblems,
   'handlers and verbs have no database beside their transaction': findSecondConnections,
   'what alarms call are sweeps': findBareAlarms,
   [`no file has more than ${maxLines} lines`]: findSizeProblems,
@@ -276,7 +283,7 @@ const rules = {
 };
 
 describe('architecture', () => {
-  const sources = readSources(root, ['src', 'plugins', 'bots', 'templates']);
+  const sources = readSources(root, ['src', 'plugins', 'bots', 'templates', 'web']);
   const findProblems = (files: Sources): string[] => Object.values(rules).flatMap((rule) => rule(files));
 
   it('is read as a whole', () => {

@@ -6,7 +6,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const copied = ['src', 'test', 'bench', 'scripts', 'bots', 'plugins', 'bin', 'schemas', 'tsconfig.json', 'knip.json'];
+const copied = [
+  'src',
+  'test',
+  'bench',
+  'scripts',
+  'bots',
+  'plugins',
+  'bin',
+  'schemas',
+  'web',
+  'tsconfig.json',
+  'knip.json',
+];
 const settings = ['.mocharc.json', '.oxlintrc.json', '.oxfmtrc.json'];
 
 /** A copy of the sources, with the packages that are installed here. */

@@ -4,6 +4,7 @@ import { finishErasures } from '../domain/contacts/erasure.ts';
 import { callScheduled } from '../domain/bots/schedules.ts';
 import { deleteExpiredStorage } from '../domain/upkeep/storage-expiry.ts';
 import { mergeStorageChanges } from '../domain/upkeep/storage-totals.ts';
+import { deleteExpiredSignIns } from '../domain/people/sign-in-expiry.ts';
 import { deleteReleasedBundles } from '../domain/upkeep/bundles.ts';
 import { deleteOldIdempotencyKeys } from '../domain/upkeep/idempotency-keys.ts';
 import { tellFailing } from '../domain/endpoints/notices.ts';
@@ -14,6 +15,7 @@ import { checkSla } from '../domain/conversations/breaches.ts';
 import { mergeCountChanges, recountConversations } from '../domain/upkeep/conversation-counts.ts';
 import { wakeDueSnoozes } from '../domain/conversations/snoozes.ts';
 import type { Alarm } from '../jobs/alarm-clock.ts';
+import { oneAtATime } from '../jobs/one-at-a-time.ts';
 import type { Clock } from '../lib/ports.ts';
 
 const sweepMs = 10_000;
@@ -27,23 +29,30 @@ interface Retention {
   runRetentionDays: number;
 }
 
-/** The tasks of the alarm clock, and how often each runs. `retry` makes the deliveries that are due. */
-export function alarmsOf(database: Database, { retry, ...retention }: Retention & { retry: () => void }): Alarm[] {
+/** What parts of the service do when they are told to look: `retry` makes the deliveries that are due, `embed` embeds articles. */
+interface Looks {
+  retry: () => void;
+  embed: () => void;
+}
+
+/** The tasks of the alarm clock, and how often each runs. */
+export function alarmsOf(database: Database, { retry, embed, ...retention }: Retention & Looks): Alarm[] {
+  // Each has two alarms, and Agenda rings one anew that takes long: at once they would only get in each other's way.
+  const wake = oneAtATime(() => wakeDueSnoozes(database));
+  const call = oneAtATime(() => callScheduled(database));
+  const check = oneAtATime(() => checkSla(database));
   return [
-    { name: 'wake-snoozed', everyMs: null, ring: () => wakeDueSnoozes(database) },
-    { name: 'call-scheduled', everyMs: null, ring: () => callScheduled(database) },
-    { name: 'do-what-is-due', everyMs: sweepMs, ring: () => doWhatIsDue(database) },
+    { name: 'wake-snoozed', everyMs: null, ring: wake },
+    { name: 'call-scheduled', everyMs: null, ring: call },
+    // Snoozes and scheduled calls have alarms at their moments; this one serves those whose alarm was lost. It is one for
+    // many works, since each row of Agenda costs three statements whenever it rings.
+    { name: 'do-what-is-due', everyMs: sweepMs, ring: () => doAll([wake(), call(), check()]) },
     { name: 'finish-leftovers', everyMs: sweepMs, ring: () => finishLeftovers(database) },
+    { name: 'embed-articles', everyMs: retryMs, ring: async () => embed() },
     { name: 'retry-deliveries', everyMs: retryMs, ring: async () => retry() },
     { name: 'recount-conversations', everyMs: recountMs, ring: () => recountConversations(database) },
     { name: 'delete-old-rows', everyMs: pruneMs, ring: () => deleteOldRows(database, retention) },
   ];
-}
-
-// Few alarms for many works: each row of Agenda costs three statements whenever it rings. Snoozes and scheduled calls have
-// alarms at their moments; this one serves those whose alarm was lost.
-function doWhatIsDue(database: Database): Promise<void> {
-  return doAll([wakeDueSnoozes, callScheduled, checkSla].map((work) => work(database)));
 }
 
 // What requests leave behind may take long, and what is due does not wait for it.
@@ -54,7 +63,7 @@ function finishLeftovers(database: Database): Promise<void> {
 }
 
 function deleteOldRows(database: Database, { retentionDays, runRetentionDays }: Retention): Promise<void> {
-  const works = [deleteExpiredStorage, deleteReleasedBundles, deleteOldIdempotencyKeys];
+  const works = [deleteExpiredStorage, deleteReleasedBundles, deleteOldIdempotencyKeys, deleteExpiredSignIns];
   return doAll([
     deleteOldEvents(database, retentionDays),
     deleteOldRuns(database, runRetentionDays),

@@ -52,6 +52,11 @@ export class App {
     return start(this.#parts);
   }
 
+  /** Builds the pages for browsers, unless that was done for these sources before. */
+  preparePages(): Promise<void> {
+    return this.#parts.site.prepare();
+  }
+
   /** Work in progress: connections with an unanswered request, and deliveries whose result is not written yet. */
   underWay(): { requests: number; deliveries: number } {
     return { requests: this.#parts.http.connections.busy, deliveries: this.engine.inFlight };

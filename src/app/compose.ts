@@ -2,10 +2,15 @@ import { Engine, type EngineOptions } from '../deliveries/engine.ts';
 import { toBotServer } from '../deliveries/to-bot-server.ts';
 import { toPlugin } from '../deliveries/to-plugin.ts';
 import { toWebhook } from '../deliveries/to-webhook.ts';
+import type { PassageEmbedder } from '../domain/articles/embeddings/embedder.ts';
+import type { Questions } from '../domain/articles/embeddings/questions.ts';
+import type { ReceiverServer } from '../demo/receiver-server.ts';
 import { FeedPump } from '../events/feed-pump.ts';
 import type { HttpServer } from '../http/server/server.ts';
 import { AlarmClock } from '../jobs/alarm-clock.ts';
+import { countBotReplies } from '../records/bot-replies.ts';
 import { BotRunner } from '../runs/bot-runner.ts';
+import type { DoorPorts } from '../runs/doors/doors.ts';
 import { sendOutbound } from '../runs/doors/send.ts';
 import { WakeCalls, type WakeCall } from '../postgres/wake-calls.ts';
 import { alarmsOf, ringForRetries } from './alarms.ts';
@@ -13,18 +18,23 @@ import { EventStreams } from '../live/streams.ts';
 import { Metrics } from './metrics.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import { burstsOf } from './bursts.ts';
+import { embeddingsOf } from './embeddings.ts';
 import { knowledgeOf } from './knowledge.ts';
 import { modelsOf } from './model-servers.ts';
+import { createDemoReceiver } from './demo-receiver.ts';
 import { createServer } from './server.ts';
 import { tellingNotices } from './tell-notices.ts';
 
 /** All parts of the service. */
 export interface Parts extends Mechanisms {
   readonly engine: Engine;
+  readonly embedder: PassageEmbedder;
   readonly feed: FeedPump;
   readonly streams: EventStreams;
   readonly alarms: AlarmClock;
   readonly wakes: WakeCalls;
+  /** Of the demonstration data; null without DEMO. */
+  readonly receiver: ReceiverServer | null;
   readonly http: HttpServer;
 }
 
@@ -32,18 +42,21 @@ export interface Parts extends Mechanisms {
 export function compose(mechanisms: Mechanisms): Parts {
   const { options, config, clock, databases, plugins, warn, servesEngine } = mechanisms;
   const database = databases.engine;
-  const alarmed = alarmsOf(database, { ...config, retry: () => engine.poke() });
+  const { embedder, questions } = embeddingsOf(mechanisms);
+  const alarmed = alarmsOf(database, { ...config, retry: () => engine.poke(), embed: () => embedder.poke() });
   const alarms = new AlarmClock({ databaseUrl: options.databaseUrl, clock, alarms: alarmed, failed: warn });
   const ring = (name: string, moment: Date) => void alarms.ringAt(name, moment).catch(warn);
   const metrics = new Metrics();
   const engine = createEngine(mechanisms, {
     metrics,
+    questions,
     retries: ringForRetries(clock, (moment) => ring('retry-deliveries', moment)),
   });
   const streams = new EventStreams({
     database: databases.requests,
     secretBox: mechanisms.secretBox,
     perAccount: config.eventStreamsPerAccount,
+    visitors: { perInbox: config.widgetStreamsPerInbox, perAddress: config.widgetStreamsPerAddress },
     failed: warn,
   });
   const placed = (accounts: readonly number[] | null): void => streams.poke(accounts);
@@ -67,7 +80,8 @@ export function compose(mechanisms: Mechanisms): Parts {
     ...(servesEngine ? { heard } : {}),
     ...(config.role === 'engine' ? {} : { placed }),
   });
-  const http = createServer(mechanisms, { streams, metrics });
+  const receiver = createDemoReceiver(mechanisms);
+  const http = createServer(mechanisms, { streams, metrics, questions, receiver });
   databases.requests.onAnnounced('committed', (committed) => {
     if (servesEngine) heard({ ...committed, plugins: false });
     wakes.tell(committed);
@@ -76,25 +90,29 @@ export function compose(mechanisms: Mechanisms): Parts {
     if (servesEngine) plugins.poke();
     wakes.tell({ plugins: true });
   });
+  databases.requests.onAnnounced('articles', () =>
+    servesEngine ? embedder.poke() : ring('embed-articles', clock.now()),
+  );
   databases.requests.onAnnounced('notice', tellingNotices({ ...mechanisms, database, failed: warn }));
   databases.requests.onAnnounced('snooze', (until) => ring('wake-snoozed', until));
   databases.requests.onAnnounced('run', (run) => metrics.ran(run));
   databases.requests.onAnnounced('call', (at) => ring('call-scheduled', at));
-  return { ...mechanisms, engine, feed, streams, alarms, wakes, http };
+  return { ...mechanisms, engine, embedder, feed, streams, alarms, wakes, receiver, http };
 }
 
 function createEngine(
   mechanisms: Mechanisms,
-  { retries, metrics }: Pick<EngineOptions, 'retries'> & { metrics: Metrics },
+  { retries, metrics, questions }: Pick<EngineOptions, 'retries'> & { metrics: Metrics; questions: Questions },
 ): Engine {
   const { config, databases, plugins, sandbox, clock, random, log, secretBox, outbound, warn } = mechanisms;
   const database = databases.engine;
   const { holdAttempts } = config;
-  const doors = {
+  const doors: DoorPorts = {
     send: sendOutbound(mechanisms.botOutbound, config.botFetchMaxBytes),
     models: modelsOf(mechanisms, metrics),
-    knowledge: knowledgeOf(database),
+    knowledge: knowledgeOf(database, questions.read),
     burst: burstsOf(mechanisms),
+    replies: (place) => countBotReplies(database.em(), place),
   };
   const openSecret = (sealed: string) => secretBox.open(sealed);
   const common = { database, plugins, sandbox, clock, random, log };

@@ -2,6 +2,7 @@ import { watch, type FSWatcher } from 'node:fs';
 import type { Config } from '../config.ts';
 import { pluginDirsOf } from '../packages/folders.ts';
 import { readRegistry } from '../packages/registry.ts';
+import type { SecretBox } from '../lib/secret-box.ts';
 import type { Database } from '../postgres/database.ts';
 import { installFolderPlugins } from './install-folders.ts';
 import type { AppOptions, Phase } from './mechanisms.ts';
@@ -15,6 +16,7 @@ interface Reloaded {
   config: Pick<Config, 'pluginDirs'>;
   databases: { requests: Database };
   phase: Phase;
+  secretBox: Pick<SecretBox, 'seal'>;
   log: { info: (fields: object, message: string) => void; warn: (fields: object, message: string) => void };
   warn: (error: unknown) => void;
 }
@@ -50,9 +52,9 @@ function watchIfThere(path: string, changed: () => void): FSWatcher[] {
   }
 }
 
-async function reload({ config, databases, phase, log }: Reloaded, root: string): Promise<void> {
+async function reload({ config, databases, phase, secretBox, log }: Reloaded, root: string): Promise<void> {
   const registry = await readRegistry(root, { dirs: config.pluginDirs });
-  phase.leftOut = await installFolderPlugins(databases.requests, registry, { trusted: true });
+  phase.leftOut = await installFolderPlugins(databases.requests, registry, { trusted: true, seal: secretBox.seal });
   for (const { directory, problems } of phase.leftOut) log.warn({ directory, problems }, 'plugin left out');
   log.info({ plugins: registry.list().map(({ id, manifest }) => `${id}@${manifest.version}`) }, 'plugins read again');
 }

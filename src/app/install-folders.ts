@@ -1,4 +1,5 @@
 import { installFolders } from '../domain/plugins/folders.ts';
+import type { Seal } from '../domain/plugins/open-settings.ts';
 import { findStored } from '../domain/plugins/registry.ts';
 import { transactOutside } from '../events/transaction.ts';
 import { findLoadProblems } from '../packages/load-check.ts';
@@ -12,7 +13,7 @@ import type { Database } from '../postgres/database.ts';
 export async function installFolderPlugins(
   database: Database,
   registry: Registry,
-  options: { trusted?: boolean } = {},
+  options: { trusted?: boolean; seal: Seal },
 ): Promise<BrokenPackage[]> {
   const readable = [...registry.claimants.values()].flat().filter((one) => 'manifest' in one);
   const stored = await findStored(

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { demoEndpoint } from '../demo/endpoint.ts';
+import { receiverEndpoint } from '../demo/endpoint.ts';
 import { TokenUses } from '../http/route/token-uses.ts';
 import { createLog } from '../lib/log.ts';
 import { Mailer } from '../lib/mail.ts';
@@ -16,8 +16,10 @@ import { createSandbox } from '../sandbox/parent/pool.ts';
 import type { Sandbox } from '../sandbox/run.ts';
 import { InstalledPlugins } from '../runs/installed-plugins.ts';
 import { Replayer } from '../runs/replayer.ts';
+import { Site } from '../site/site.ts';
 import { openDatabases, type Databases } from './connections.ts';
 import { projectRoot } from './project-root.ts';
+import type { Furnishing } from './seed.ts';
 
 export interface AppOptions {
   config: Config;
@@ -34,6 +36,8 @@ export interface AppOptions {
   watchFolders?: boolean;
   /** The packages in folders, if the caller has read them already. */
   registry?: Registry;
+  /** Replaces what DEMO furnishes the first account with, for tests. */
+  furnishing?: Furnishing | null;
   /** Whether replies are checked against their schemas; for tests. */
   checkReplies?: boolean;
 }
@@ -79,6 +83,8 @@ export interface Mechanisms {
   readonly tokenUses: TokenUses;
   readonly sandbox: Sandbox;
   readonly replayer: Replayer;
+  /** The pages for browsers. */
+  readonly site: Site;
 }
 
 const maxResponseBytes = 16 * 1024;
@@ -120,7 +126,7 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
     }),
     outbound: createOutboundHttp({
       allowCidrs: config.outboundAllowCidrs,
-      openEndpoints: config.demo ? [demoEndpoint] : [],
+      openEndpoints: config.demo ? [receiverEndpoint(config.secretKey)] : [],
       timeoutMs: config.webhookTimeoutMs,
       maxResponseBytes,
       connectionsPerOrigin,
@@ -135,10 +141,12 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
       allowCidrs: config.outboundAllowCidrs,
       timeoutMs: config.llmTimeoutMs,
       maxBytes: config.llmMaxBytes,
+      maxVectorBytes: config.llmEmbeddingMaxBytes,
     }),
     secretBox: createSecretBox(config.secretKey, random),
     tokenUses: new TokenUses(databases.requests, warn),
     mailer: new Mailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log }),
+    site: new Site({ root: projectRoot, watch: options.watchFolders ?? false }),
     ...createSandboxes(config, log),
   };
 }

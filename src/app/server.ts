@@ -1,12 +1,17 @@
 import type { AddressInfo } from 'node:net';
 import { routes } from '../api/index.ts';
 import { docsFiles } from '../api/service/docs.ts';
+import { receiverEndpoint, receiverUrl } from '../demo/endpoint.ts';
+import { playFiles } from '../demo/play-page.ts';
+import type { ReceiverServer } from '../demo/receiver-server.ts';
+import { servePlay } from '../demo/serve-play.ts';
 import { readLedger, type Ledger } from '../deliveries/queue/ledger.ts';
+import type { Questions } from '../domain/articles/embeddings/questions.ts';
 import { Identities } from '../domain/people/remembered-identities.ts';
 import { ApiError } from '../errors.ts';
 import { FairGate } from '../http/server/fair-gate.ts';
 import { RateLimit } from '../http/server/rate-limit.ts';
-import { createHttpServer, type HttpServer } from '../http/server/server.ts';
+import { createHttpServer, type HttpServer, type ServerOptions } from '../http/server/server.ts';
 import type { EventStreams } from '../live/streams.ts';
 import type { Config } from '../config.ts';
 import { isStatementTimeout } from '../postgres/errors.ts';
@@ -20,10 +25,18 @@ const contactWritesPerMinute = 60;
 /** What a form with a file has around the file. */
 const formBytes = 16 * 1024;
 
+/** Parts that requests use. */
+interface ServedParts {
+  streams: EventStreams;
+  metrics: Metrics;
+  questions: Questions;
+  receiver: ReceiverServer | null;
+}
+
 /** Creates the HTTP server with the operations that this process answers. It does not listen yet. */
 export function createServer(
   mechanisms: Mechanisms,
-  { streams, metrics }: { streams: EventStreams; metrics: Metrics },
+  { streams, metrics, questions, receiver }: ServedParts,
 ): HttpServer {
   const { options, config, phase, databases, readArchive, replayer, outbound, secretBox, clock, random, mailer, log } =
     mechanisms;
@@ -41,11 +54,14 @@ export function createServer(
         streams,
         importBounds: { unpackedBytes: config.articleImportUnpackedBytes, entries: config.articleImportEntries },
         ledger: oneAtATime(() => readLedgerFor(mechanisms)),
+        readMeaning: questions.read,
         replay: (recorded) => replayer.replay(recorded),
         secretBox,
         random,
         mail: (tx, mail) => tx.afterCommit(() => mailer.send(mail)),
+        signInMs: config.signInHours * 3_600_000,
         publicUrl: () => config.publicUrl ?? serviceUrl(http.server.address() as AddressInfo),
+        hasModel: config.llmBaseUrl !== null,
         started: () => phase.started,
         accepting: () => phase.accepting,
       },
@@ -55,6 +71,7 @@ export function createServer(
       requests: new RateLimit('requests', config.rateLimitPerMinute),
       failures: new RateLimit('failed-authentications', config.rateLimitPerMinute === 0 ? 0 : authFailuresPerMinute),
       sessions: new RateLimit('widget-sessions', config.widgetSessionsPerMinute),
+      signIns: new RateLimit('sign-ins', config.signInsPerMinute),
       visitorBytes: new RateLimit('widget-bytes', config.widgetBytesPerMinute),
       contactWrites: new RateLimit('contact-writes', config.rateLimitPerMinute === 0 ? 0 : contactWritesPerMinute),
       checkReplies: options.checkReplies ?? false,
@@ -64,12 +81,25 @@ export function createServer(
         token: config.metricsToken,
         text: () => metrics.text({ databases, streams: () => streams.size, failed: mechanisms.warn }),
       },
-      files: docsFiles,
+      // A process of deliveries shows nothing to people.
+      ...(config.role === 'engine' ? {} : { home: '/console' }),
+      findFile: config.role === 'engine' ? () => Promise.resolve(null) : (path) => mechanisms.site.find(path),
+      ...pagesOf(config, receiver),
       log,
       random,
     },
   );
   return http;
+}
+
+/** What is served besides the API: the documentation, and with DEMO the built-in receiver. */
+function pagesOf({ secretKey }: Config, receiver: ReceiverServer | null): Pick<ServerOptions, 'files' | 'serve'> {
+  if (!receiver) return { files: docsFiles };
+  const url = receiverUrl(receiverEndpoint(secretKey));
+  return {
+    files: [...docsFiles, ...playFiles],
+    serve: (mounted) => servePlay({ server: receiver, url, mounted }),
+  };
 }
 
 function uploadLimits({ pluginArchiveBytes, articleImportBytes }: Config) {

@@ -1,13 +1,12 @@
 import { findPrincipal } from '../domain/people/identity.ts';
-import { opensSecrets } from '../domain/platform/sealed-word.ts';
-import { OperatorError } from '../lib/operator-error.ts';
 import { hashToken } from '../lib/tokens.ts';
 import { whenDatabaseAnswers } from '../postgres/await-database.ts';
 import { migrate } from '../postgres/migrate.ts';
+import { checkSecretKey } from './check-secret-key.ts';
 import type { Parts } from './compose.ts';
 import { reloadOnChange } from './hot-reload.ts';
 import { installFolderPlugins } from './install-folders.ts';
-import { seed, type Seeded } from './seed.ts';
+import { furnishingOf, seed, type Seeded } from './seed.ts';
 import { warnOfStrandedBots } from './stranded-bots.ts';
 
 /**
@@ -20,16 +19,19 @@ export async function start(parts: Parts): Promise<Seeded | null> {
   const seeded = await whenDatabaseIsThere(parts, async () => {
     await migrate(options.databaseUrl);
     await sharedClock.follow(() => database.time(), warn);
-    await checkSecretKey(parts);
+    await checkSecretKey(database, parts.secretBox);
     await installPlugins(parts);
     return seedOnce(parts);
   });
   await whenDatabaseIsThere(parts, () => warnOfStrandedBots(database, log));
+  // Before the engine, which posts to it.
+  await parts.receiver?.listen();
   parts.wakes.listen();
   if (parts.servesEngine) {
     parts.plugins.start();
     parts.engine.start();
     parts.feed.start();
+    await whenDatabaseIsThere(parts, () => parts.embedder.start());
     await whenDatabaseIsThere(parts, () => parts.alarms.start());
   }
   if (!seeded) await checkBootstrapToken(parts);
@@ -49,22 +51,15 @@ function whenDatabaseIsThere<Result>(
   );
 }
 
-async function installPlugins({ databases, registry, log, phase }: Parts): Promise<void> {
-  phase.leftOut = await installFolderPlugins(databases.requests, registry);
+async function installPlugins({ databases, registry, secretBox, log, phase }: Parts): Promise<void> {
+  phase.leftOut = await installFolderPlugins(databases.requests, registry, { seal: secretBox.seal });
   for (const { directory, problems } of phase.leftOut) log.warn({ directory, problems }, 'plugin left out');
 }
 
-function seedOnce({ databases, random, config }: Parts): Promise<Seeded | null> {
-  const { bootstrapAdminToken: adminToken, demo } = config;
-  return seed({ database: databases.requests, random, adminToken, demo });
-}
-
-// With a different key every delivery would fail silently.
-async function checkSecretKey({ databases, secretBox }: Parts): Promise<void> {
-  if (await opensSecrets(databases.requests.em(), secretBox)) return;
-  throw new OperatorError(
-    'The secrets in this database were sealed with another SECRET_KEY (on the embedded database: DATA_DIR/secret-key). Start with that one.',
-  );
+function seedOnce({ options, databases, random, secretBox, config }: Parts): Promise<Seeded | null> {
+  const { bootstrapAdminToken: adminToken } = config;
+  const furnishing = options.furnishing ?? furnishingOf(config, { random, secretBox });
+  return seed({ database: databases.requests, random, adminToken, furnishing });
 }
 
 // BOOTSTRAP_ADMIN_TOKEN has an effect at the first start only: set later, the token would be answered 401.

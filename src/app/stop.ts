@@ -3,19 +3,23 @@ import type { Parts } from './compose.ts';
 
 /** Shuts down in order: stop accepting requests, answer those in progress, write the results of deliveries, disconnect. */
 export async function stop(parts: Parts): Promise<void> {
-  const { phase, sharedClock, http, config, engine, feed, databases } = parts;
+  const { phase, sharedClock, http, config, engine, embedder, feed, databases, receiver } = parts;
   phase.accepting = false;
   sharedClock.stop();
   await phase.endReload?.();
+  receiver?.release();
   // Their connections would stay open for as long as the shutdown may take.
   const streamsEnded = parts.streams.stop();
   await Promise.all([
     streamsEnded,
     closeServer(http.server, config.shutdownTimeoutMs / 2),
     engine.stop(),
+    embedder.stop(),
     feed.stop(),
     parts.plugins.stop(),
   ]);
+  // Until then deliveries arrive.
+  await receiver?.close();
   await parts.alarms.stop();
   await parts.wakes.stop();
   await Promise.all([parts.sandbox.close(), parts.replayer.close()]);

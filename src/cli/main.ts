@@ -4,6 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { addServiceCommand } from './add-command.ts';
 import type { ListenOptions } from './listen.ts';
 import { OperatorError } from '../lib/operator-error.ts';
+import { printable } from '../lib/printable.ts';
 import { addArticleCommands } from './article-commands.ts';
 import { addDeliveryCommands } from './delivery-commands.ts';
 import { addPluginCommands } from './plugin-commands.ts';
@@ -34,12 +35,7 @@ function createProgram(): Command {
     .command('seed')
     .description('set up an empty database with a first administrator and, with DEMO, demonstration data')
     .action(async () => (await import('./seed.ts')).seedDatabase());
-  program
-    .command('token')
-    .description('print a new access token for a person who lost theirs; the service may be running')
-    .option('--email <email>', 'e-mail address of the person; default: the first platform administrator')
-    .option('--revoke', "end the person's earlier tokens")
-    .action(async (options: { email?: string; revoke?: boolean }) => (await import('./token.ts')).printToken(options));
+  addWaysIn(program);
   program
     .command('verify')
     .description(
@@ -73,6 +69,20 @@ function createProgram(): Command {
   return program;
 }
 
+function addWaysIn(program: Command): void {
+  program
+    .command('token')
+    .description('print a new access token for a person who lost theirs; the service may be running')
+    .option('--email <email>', 'e-mail address of the person; default: the first platform administrator')
+    .option('--revoke', "end the person's earlier tokens")
+    .action(async (options: { email?: string; revoke?: boolean }) => (await import('./token.ts')).printToken(options));
+  program
+    .command('console-link')
+    .description('print a link that signs in to the console, once and within 30 minutes; the service may be running')
+    .option('--email <email>', 'e-mail address of the person; default: the first platform administrator')
+    .action(async (options: { email?: string }) => (await import('./console-link.ts')).printConsoleLink(options));
+}
+
 /**
  * Sends this process SIGTERM when its parent has ended: a user who kills npm or the launcher wants to end the service.
  */
@@ -86,11 +96,13 @@ function endWithParent(parent: number): void {
 }
 
 try {
-  // Variables that are already set keep their values.
-  if (existsSync('.env')) process.loadEnvFile('.env');
+  // Variables that are already set keep their values. In the folder of a plugin, the file may be a stranger's.
+  if (existsSync('.env') && !existsSync('plugin.json')) process.loadEnvFile('.env');
   await createProgram().parseAsync();
 } catch (error) {
-  console.error(error instanceof OperatorError ? error.message : error);
+  // The service quotes packages and names that strangers wrote.
+  if (error instanceof OperatorError) for (const line of error.message.split('\n')) console.error(printable(line));
+  else console.error(error);
   // Parts that already run, such as the embedded database, would keep the process alive.
   process.exit(1);
 }

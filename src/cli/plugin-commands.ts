@@ -47,12 +47,14 @@ export function addPluginCommands(plugin: Command): void {
 
 function addRiskyCommands(plugin: Command): void {
   addServiceCommand(plugin, 'approve', {
-    description: 'approve the version of a plugin that waits, since it may do more than the one that runs',
+    description:
+      'approve the version of a plugin that waits, after having shown what it may do more than the one that runs',
     example: 'plugin approve order-status',
   })
     .argument('<id>', 'id of the plugin')
-    .option('--hash <hash>', 'only if the version that waits has this hash')
-    .action(async (id: string, options: ServiceOptions & { hash?: string }) =>
+    .option('--hash <hash>', 'do not ask, and approve only the version with this hash')
+    .option('--yes', 'do not ask')
+    .action(async (id: string, options: ServiceOptions & { hash?: string; yes?: boolean }) =>
       (await import('./plugin/approve.ts')).approvePlugin(id, options),
     );
   addServiceCommand(plugin, 'reject', {

@@ -22,8 +22,8 @@ export function serviceOf(options: ServiceOptions): CallService {
 }
 
 /**
- * The service that the options name, else SWITCHBOARD_URL and SWITCHBOARD_TOKEN, else what the last start left in DATA_DIR.
- * Throws OperatorError when none does.
+ * The service that the options name, else SWITCHBOARD_URL and SWITCHBOARD_TOKEN, else what the last start left in DATA_DIR;
+ * the token of that start goes to its address alone. Throws OperatorError when none does.
  */
 export function passOf(options: ServiceOptions): ServicePass {
   const named = serviceIn();
@@ -36,7 +36,17 @@ export function passOf(options: ServiceOptions): ServicePass {
       `No start has left its address in ${dataDir}: start the service first, name its DATA_DIR here too, or give --url and --token.`,
     );
   }
+  if (token === undefined && url !== undefined && !isSame(url, pass.url)) {
+    throw new OperatorError(
+      `The token that the last start left in ${dataDir} is for ${pass.url} alone: give --token for ${url}.`,
+    );
+  }
   return { url: url ?? pass.url, token: token ?? pass.token };
+}
+
+function isSame(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((url) => (URL.canParse(url) ? new URL(url).href.replace(/\/+$/, '') : null));
+  return first !== null && first === second;
 }
 
 /** All pages of a list of the service, as if it had one. */

@@ -9,6 +9,8 @@ interface ModelServerChanges {
   baseUrl?: string | undefined;
   model?: string | undefined;
   apiKey?: string | null | undefined;
+  /** Null for none. */
+  embeddingModel?: string | null | undefined;
 }
 
 export interface AccountChanges {
@@ -21,42 +23,70 @@ export interface AccountChanges {
  * Changes an account. A stored API key goes with the base URL's origin: it is never sent to a host for which nobody gave it.
  * Errors: 404, 422 for a model server without a base URL or a model.
  */
-export async function updateAccount(
-  { em, now }: OuterTransaction,
-  id: number,
-  { name, llm }: AccountChanges,
-): Promise<Account> {
-  const account = await lockOne(em, Account, { id });
-  update(account, { name, ...(llm === undefined ? {} : modelServerAfter(account, llm)) }, now);
+export async function updateAccount(tx: OuterTransaction, id: number, { name, llm }: AccountChanges): Promise<Account> {
+  const account = await lockOne(tx.em, Account, { id });
+  update(account, { name, ...(llm === undefined ? {} : modelServerAfter(account, llm)) }, tx.now);
+  if (llm !== undefined) await reviseEmbeddings(tx, id);
   return account;
 }
 
-type ModelServerRow = Pick<Account, 'llmBaseUrl' | 'llmModel' | 'llmApiKey'>;
+// Whoever embeds the articles finds out whether that is to be done by another server or model now, or by a key that is right.
+async function reviseEmbeddings(tx: OuterTransaction, id: number): Promise<void> {
+  await sql(
+    tx.em,
+    'UPDATE accounts SET questions_error = NULL, questions_error_since = NULL WHERE id = $1 AND questions_error IS NOT NULL',
+    [id],
+  );
+  await sql(tx.em, 'UPDATE embedding_tasks SET due_at = now(), failures = 0 WHERE account_id = $1', [id]);
+  tx.announceArticles();
+}
 
-function modelServerAfter(present: ModelServerRow, changes: ModelServerChanges | null): ModelServerRow {
-  if (changes === null) return { llmBaseUrl: null, llmModel: null, llmApiKey: null };
-  const { baseUrl = present.llmBaseUrl ?? null, model = present.llmModel ?? null } = changes;
+type ModelServerRow = Pick<Account, 'llmBaseUrl' | 'llmModel' | 'llmApiKey' | 'llmEmbeddingModel'>;
+
+const noServer = { llmBaseUrl: null, llmModel: null, llmApiKey: null, llmEmbeddingModel: null };
+
+function modelServerAfter(before: ModelServerRow, changes: ModelServerChanges | null): ModelServerRow {
+  if (changes === null) return noServer;
+  const present = withNulls(before);
+  const { baseUrl = present.llmBaseUrl, model = present.llmModel } = changes;
   if (baseUrl === null) throw invalid('/llm/base_url', 'required', 'llm needs a base_url');
   if (model === null) throw invalid('/llm/model', 'required', 'llm needs a model');
-  const kept = originOf(baseUrl) === originOf(present.llmBaseUrl ?? '') ? (present.llmApiKey ?? null) : null;
-  const { apiKey = kept } = changes;
-  return { llmBaseUrl: baseUrl, llmModel: model, llmApiKey: apiKey };
+  const kept = originOf(baseUrl) === originOf(present.llmBaseUrl ?? '') ? present.llmApiKey : null;
+  const { apiKey = kept, embeddingModel = present.llmEmbeddingModel } = changes;
+  return { llmBaseUrl: baseUrl, llmModel: model, llmApiKey: apiKey, llmEmbeddingModel: embeddingModel };
+}
+
+function withNulls({ llmBaseUrl = null, llmModel = null, llmApiKey = null, llmEmbeddingModel = null }: ModelServerRow) {
+  return { llmBaseUrl, llmModel, llmApiKey, llmEmbeddingModel };
 }
 
 function originOf(url: string): string | null {
   return URL.parse(url)?.origin ?? null;
 }
 
-/** The account's own model server, its key sealed; null when it has none. */
-export async function findModelServer(
-  executor: Executor,
-  accountId: number,
-): Promise<{ baseUrl: string; model: string; sealedKey: string | null } | null> {
-  const [row] = await sql<{ base_url: string; model: string; sealed_key: string | null }>(
+/** An account's own model server; its key is sealed. */
+export interface OwnModelServer {
+  baseUrl: string;
+  model: string;
+  sealedKey: string | null;
+  /** Null for none. */
+  embeddingModel: string | null;
+}
+
+/** The account's own model server; null when it has none. */
+export async function findModelServer(executor: Executor, accountId: number): Promise<OwnModelServer | null> {
+  const [row] = await sql<{
+    base_url: string;
+    model: string;
+    sealed_key: string | null;
+    embedding_model: string | null;
+  }>(
     executor,
-    `SELECT llm_base_url AS base_url, llm_model AS model, llm_api_key AS sealed_key FROM accounts
-     WHERE id = $1 AND llm_base_url IS NOT NULL`,
+    `SELECT llm_base_url AS base_url, llm_model AS model, llm_api_key AS sealed_key, llm_embedding_model AS embedding_model
+     FROM accounts WHERE id = $1 AND llm_base_url IS NOT NULL`,
     [accountId],
   );
-  return row ? { baseUrl: row.base_url, model: row.model, sealedKey: row.sealed_key } : null;
+  if (!row) return null;
+  const { base_url: baseUrl, model, sealed_key: sealedKey, embedding_model: embeddingModel } = row;
+  return { baseUrl, model, sealedKey, embeddingModel };
 }

@@ -30,6 +30,13 @@ async function checkInbox(tx: Transaction, id: number): Promise<void> {
   if (!(await tx.em.count(Inbox, { id, accountId: tx.account.id }))) throw notFound('Inbox');
 }
 
+const maxWebhooksAtUrl = 100;
+
+/** The oldest webhooks of all accounts with this URL, for the receiver of demonstrations, which belongs to no account. */
+export function findWebhooksAt(em: EntityManager, url: string): Promise<Webhook[]> {
+  return em.find(Webhook, { url }, { orderBy: { id: 'asc' }, limit: maxWebhooksAtUrl });
+}
+
 /** Creates a webhook. Errors: 404 for the inbox, 422 when the account has 100 webhooks already. */
 export async function createWebhook(tx: Transaction, input: NewWebhook): Promise<Webhook> {
   const accountId = tx.account.id;

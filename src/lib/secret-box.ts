@@ -4,9 +4,9 @@ import type { Random } from './ports.ts';
 /** Encrypts and decrypts secrets that are stored in the database. */
 export interface SecretBox {
   /** Encrypts a text to `v1.` + base64url of nonce, tag and ciphertext, with a new nonce each time. */
-  seal(text: string): string;
+  seal: (text: string) => string;
   /** Decrypts a sealed text. Throws SecretUnreadableError if the key differs or the sealed text was changed. */
-  open(sealed: string): string;
+  open: (sealed: string) => string;
 }
 
 /** Thrown for a stored secret that cannot be decrypted. The message contains neither the secret nor the sealed text. */

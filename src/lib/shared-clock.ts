@@ -3,41 +3,76 @@ import { systemClock, type Clock } from './ports.ts';
 const followMs = 60_000;
 // A slower round trip makes the measurement too inexact.
 const maxRoundTripMs = 1_000;
+/** The machine's clock and its steady one have parted by more than this: one of them jumped, or the machine slept. */
+const jumpMs = 1_000;
+const steadyMs = (): number => performance.now();
+
+/** What the other clock told, and what this machine's clocks said at that moment. */
+interface Measurement {
+  toldMs: number;
+  steadyMs: number;
+  ownMs: number;
+}
 
 /**
- * A clock that follows another one, which several processes share: the machine's clock plus the last measured
- * difference. Shows the machine's time until the first measurement.
+ * A clock that follows another one, which several processes share: its last measured time, and what has passed since on a
+ * clock that never jumps, since somebody may set the machine's. Shows the machine's time until the first measurement.
  */
 export class SharedClock implements Clock {
   readonly #own: Clock;
-  #aheadMs = 0;
+  readonly #steadyMs: () => number;
+  #last: Measurement | null = null;
   #following: NodeJS.Timeout | null = null;
+  #measureAgain: () => void = () => undefined;
 
-  constructor(own: Clock = systemClock) {
-    this.#own = own;
+  /** An own clock that is given counts as one that does not jump, unless a steady one is given too. */
+  constructor(own?: Clock, steady?: () => number) {
+    this.#own = own ?? systemClock;
+    this.#steadyMs = steady ?? (own ? () => own.now().getTime() : steadyMs);
   }
 
   now(): Date {
-    return new Date(this.#own.now().getTime() + this.#aheadMs);
+    const last = this.#last;
+    if (!last) return this.#own.now();
+    const passedMs = this.#steadyMs() - last.steadyMs;
+    // A sleeping machine's steady clock may stand still: the other clock knows.
+    if (Math.abs(this.#own.now().getTime() - last.ownMs - passedMs) > jumpMs) this.#measureAgain();
+    return new Date(last.toldMs + passedMs);
   }
 
   /** Measures the difference to the other clock. Assumes that it was read in the middle of the round trip. */
   async measure(ask: () => Promise<Date>): Promise<void> {
-    const askedAt = this.#own.now().getTime();
+    const askedAt = this.#steadyMs();
     const told = (await ask()).getTime();
-    const roundTripMs = this.#own.now().getTime() - askedAt;
-    if (roundTripMs < 0 || roundTripMs > maxRoundTripMs) return;
-    this.#aheadMs = told - (askedAt + roundTripMs / 2);
+    const answeredAt = this.#steadyMs();
+    if (answeredAt < askedAt || answeredAt - askedAt > maxRoundTripMs) return;
+    this.#last = { toldMs: told, steadyMs: (askedAt + answeredAt) / 2, ownMs: this.#own.now().getTime() };
   }
 
-  /** Measures now, and then regularly until stopped; errors of the later measurements go to `failed`. */
+  /**
+   * Measures now, and then regularly until stopped, and when this machine's clock has jumped; errors of the later
+   * measurements go to `failed`.
+   */
   async follow(ask: () => Promise<Date>, failed: (error: unknown) => void): Promise<void> {
     await this.measure(ask);
-    this.#following ??= setInterval(() => void this.measure(ask).catch(failed), followMs).unref();
+    const again = (): Promise<void> => this.measure(ask).catch(failed);
+    this.#following ??= setInterval(() => void again(), followMs).unref();
+    this.#measureAgain = this.#atMostOnceAt(again);
   }
 
   stop(): void {
     if (this.#following) clearInterval(this.#following);
     this.#following = null;
+    this.#measureAgain = () => undefined;
+  }
+
+  // While the other clock does not answer, everybody who asks for the time would ask it again.
+  #atMostOnceAt(work: () => Promise<void>): () => void {
+    let nextMs = 0;
+    return () => {
+      if (this.#steadyMs() < nextMs) return;
+      nextMs = this.#steadyMs() + maxRoundTripMs;
+      void work();
+    };
   }
 }

@@ -4,9 +4,9 @@ import type { Random } from './ports.ts';
 
 /**
  * The holder of a token: a person (`swu_`), a bot (`swb_`), a contact (`swc_`) or the invited person (`swi_`); a ticket
- * (`swt_`) lets its holder in once.
+ * (`swt_`) lets its holder in once; a sign-in (`sws_`) is what a browser has of a person, in its cookie.
  */
-export type TokenKind = 'user' | 'bot' | 'contact' | 'invitation' | 'ticket';
+export type TokenKind = 'user' | 'bot' | 'contact' | 'invitation' | 'ticket' | 'sign-in';
 
 const prefixOf: Record<TokenKind, string> = {
   user: 'swu_',
@@ -14,9 +14,10 @@ const prefixOf: Record<TokenKind, string> = {
   contact: 'swc_',
   invitation: 'swi_',
   ticket: 'swt_',
+  'sign-in': 'sws_',
 };
-const ourPrefix = /^sw[ubcit]_/;
-const tokenShape = /^sw[ubcit]_[0-9A-Za-z]{49}$/;
+const ourPrefix = /^sw[ubcits]_/;
+const tokenShape = /^sw[ubcits]_[0-9A-Za-z]{49}$/;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const entropyBytes = 32;
 /** 62^43 is just above 2^256. */
@@ -44,6 +45,11 @@ export function looksForged(token: string): boolean {
   if (!ourPrefix.test(token)) return false;
   if (!tokenShape.test(token)) return true;
   return checksum(token.slice(0, -checksumChars)) !== token.slice(-checksumChars);
+}
+
+/** Whether the token is a sign-in, by its prefix. */
+export function isSignIn(token: string): boolean {
+  return token.startsWith(prefixOf['sign-in']);
 }
 
 /** The last four characters, by which owners recognise a token in a list. */

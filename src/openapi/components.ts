@@ -1,3 +1,4 @@
+import { signInCookie } from '../http/route/browser.ts';
 import { refusals } from './errors.ts';
 import type { ComponentSchemas, Json } from './schemas.ts';
 
@@ -71,6 +72,12 @@ const securitySchemes: Json = {
     type: 'http',
     scheme: 'bearer',
     description: 'The same token, for clients and proxies that lose the header.',
+  },
+  sign_in: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: signInCookie,
+    description: 'What signing in set, for the pages of the service itself. No other page can use it.',
   },
 };
 

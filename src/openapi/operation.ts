@@ -16,13 +16,14 @@ export function describeOperation(
 ): { operation: Json; tag: string } {
   const { contract, path } = route;
   const traits = traitsOf(route, routes);
-  const { told, security } = factsOf(contract.role);
+  const { told, security, door } = factsOf(contract.role);
+  const takesTickets = contract.stream && door === 'account';
   const { operationId, tag } = nameOperation(route, routes);
   const parameters = [
     ...pathParameters(path, schemas),
     ...queryParameters(contract, schemas),
     ...headerParameters(traits),
-    ...(contract.stream ? [reference('parameters', 'LastEventId')] : []),
+    ...(takesTickets ? [reference('parameters', 'LastEventId')] : []),
   ];
   const description = [contract.description, told].filter((text) => text !== undefined);
   const operation = {
@@ -33,7 +34,7 @@ export function describeOperation(
     ...(parameters.length > 0 ? { parameters } : {}),
     ...requestBody(contract, schemas),
     responses: responses(contract, traits, schemas),
-    security: contract.stream ? [...security, { ticket: [] }] : security,
+    security: takesTickets ? [...security, { ticket: [] }] : security,
   };
   return { operation, tag };
 }

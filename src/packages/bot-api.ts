@@ -211,6 +211,11 @@ export interface Context<Config = JsonObject> {
    */
   settled(): Promise<CustomerWords[]>;
   /**
+   * How many public messages the bot has sent since the session began, in runs and through the API with its token; a line
+   * with which it handed the conversation over does not count. `if ((await ctx.replies()) >= 3) ctx.handoff('enough')`
+   */
+  replies(): Promise<number>;
+  /**
    * Sends the event to the server that the account has set for the bot (`outgoing_url`): signed, once the run's actions are
    * committed, and again on the schedule of bots until it arrives. Needs `permissions.forward`; rejects with the code
    * `unavailable` where there is no server. `await ctx.forward()`

@@ -1,3 +1,5 @@
+import { defaultLimits, type RunLimits } from '../sandbox/run.ts';
+
 /** The permissions of a manifest; what is absent is not granted. */
 export interface GrantedPermissions {
   readonly conversation?: readonly string[];
@@ -61,7 +63,7 @@ const switches = {
   llm: "Ask the account's language model",
   kb: "Search the account's knowledge base",
   schedule: 'Have itself called later',
-  forward: 'Forward its events to a server that the account sets',
+  forward: 'Forward its events whole, with everything about the customer, to a server that the account sets',
   handoff_cause: 'Say why it gives conversations to people, as their handoff_reason',
 } as const;
 
@@ -70,12 +72,34 @@ export function describePermissions(permissions: GrantedPermissions): string[] {
   return grantsOf(permissions).map(({ words }) => words);
 }
 
-/** What `next` permits beyond `present`, one sentence each; none if `next` widens nothing. */
-export function findWidening(present: GrantedPermissions, next: GrantedPermissions): string[] {
-  const granted = grantsOf(present);
-  return grantsOf(next)
-    .filter((grant) => !granted.some((held) => covers(held, grant)))
-    .map(({ words }) => words);
+/** What a version may do. */
+interface Bounds {
+  permissions: GrantedPermissions;
+  limits: RunLimits;
+}
+
+/** What runs while no version does. */
+const nothing: Bounds = { permissions: {}, limits: defaultLimits };
+
+/** What `next` may do and take beyond `present`, one sentence each; none if `next` widens nothing. */
+export function findWidening(present: Bounds | null, next: Bounds): string[] {
+  const { permissions, limits } = present ?? nothing;
+  const granted = grantsOf(permissions);
+  const wider = grantsOf(next.permissions).filter((grant) => !granted.some((held) => covers(held, grant)));
+  return [...wider.map(({ words }) => words), ...findRaised(limits, next.limits)];
+}
+
+const limitWords: Readonly<Record<keyof RunLimits, (limit: number) => string>> = {
+  sliceMs: (limit) => `Compute for up to ${limit} ms at a time`,
+  wallMs: (limit) => `Take up to ${limit} ms for a run`,
+  heapMb: (limit) => `Use up to ${limit} MiB of memory`,
+};
+
+function findRaised(present: RunLimits, next: RunLimits): string[] {
+  const names = Object.keys(limitWords) as (keyof RunLimits)[];
+  return names
+    .filter((name) => next[name] > present[name])
+    .map((name) => `${limitWords[name](next[name])} (limits.${name})`);
 }
 
 function covers(held: Grant, wanted: Grant): boolean {

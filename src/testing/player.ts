@@ -67,7 +67,7 @@ export class Player {
     const { account, id: conversationId } = stage.conversation;
     this.#runs += 1;
     const ports = {
-      plugins: { find: () => Promise.resolve(plugin()) },
+      plugins: { find: () => Promise.resolve(plugin()), refresh: () => Promise.resolve() },
       sandbox,
       clock: { now: () => stage.now },
       random: seeded(seed + this.#runs - 1),
@@ -75,7 +75,7 @@ export class Player {
         const readable = stage.messages.filter((message) => !publicOnly || !message.private);
         return Promise.resolve(readable.slice(-limit));
       },
-      doors: { ...script, storage: storageOf(stage) },
+      doors: { ...script, storage: storageOf(stage), replies: () => Promise.resolve(stage.replies) },
       openSecret: (secret: string) => secret,
     };
     const { id, name, depth, body } = event;

@@ -80,6 +80,7 @@ describe('the commands on deliveries', function () {
 
   it('trigger sends a sample to every active subscriber, or to one', async () => {
     receiver.received.length = 0;
+    await app.post('webhooks', { url: receiver.url, subscriptions: ['contact_created'], active: false });
     const all = await run(['trigger', 'contact_created']);
     expect(all.code, all.output + all.errors).to.equal(0);
     expect(all.output).to.match(/contact_created to webhook \d+ is delivery \d+, delivered: 200/);

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +12,52 @@ import { adminToken, TestApp } from '../support/app.ts';
 import { Receiver } from '../support/receiver.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
+
+const nameOf = (line: string): string => (JSON.parse(line) as { payload: { name: string } }).payload.name;
+
+/** A way to the service that can be cut. */
+class Gate {
+  readonly #to: URL;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #isOpen = true;
+
+  constructor(url: string) {
+    this.#to = new URL(url);
+    this.#server = createServer((socket) => {
+      if (!this.#isOpen) {
+        socket.destroy();
+        return;
+      }
+      const through = connect(Number(this.#to.port), this.#to.hostname);
+      for (const one of [socket, through]) {
+        this.#sockets.add(one);
+        one.on('error', () => undefined).on('close', () => this.#sockets.delete(one));
+      }
+      socket.pipe(through).pipe(socket);
+    });
+  }
+
+  async open(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Breaks what goes through, and lets nothing in. */
+  shut(): void {
+    this.#isOpen = false;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  reopen(): void {
+    this.#isOpen = true;
+  }
+
+  async close(): Promise<void> {
+    this.shut();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
 
 describe('switchboard listen', function () {
   this.timeout(120_000);
@@ -75,6 +122,21 @@ describe('switchboard listen', function () {
     const { told } = listen('--types', 'contact_created', '--forward', 'http://127.0.0.1:9/');
     await until(() => told.output.includes('\n'));
     expect(told.output.split('\n')[0]).to.match(/^\d\d:\d\d:\d\d {2}contact_created {2}#\d+ {2}→ \S.* in \d+ ms$/);
+  });
+
+  it('comes back after a break, and misses nothing of it', async () => {
+    const gate = new Gate(app.url);
+    const { told, process: child_ } = listen('--url', await gate.open(), '--token', adminToken, '--json');
+    const named = () => told.output.split('\n').flatMap((line) => (line === '' ? [] : [nameOf(line)]));
+    await until(() => named().includes('Customer'));
+    gate.shut();
+    for (const name of ['First', 'Second']) await app.post('contacts', { name });
+    await app.eventually(async () => told.errors.includes('coming back'), 30_000);
+    gate.reopen();
+    await app.eventually(async () => named().includes('Second'), 30_000);
+    child_.kill('SIGTERM');
+    expect(named().filter((name) => name !== 'Customer')).to.deep.equal(['First', 'Second']);
+    await gate.close();
   });
 
   it('ends with the sentence of the service when that refuses', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { pluginRootOf } from '../faults/plugins.ts';
@@ -9,6 +9,7 @@ import { TestApp } from '../support/app.ts';
 import { pluginArchive, upload } from '../support/archives.ts';
 import { writePackage } from '../support/packages.ts';
 import { addPerson } from '../support/people.ts';
+import { Receiver } from '../support/receiver.ts';
 import { PluginCommands } from '../support/plugin-commands.ts';
 
 describe('the commands that install plugins', function () {
@@ -46,6 +47,9 @@ describe('the commands that install plugins', function () {
     return path;
   }
 
+  const pendingOf = async (id: string): Promise<{ hash: string }> =>
+    (await app.get(`/platform/api/v1/plugins/${id}`)).body.pending;
+
   it('install a folder, list it, and uninstall it', async () => {
     expect(await told('install', write('first', { permissions: { conversation: ['reply'] } }))).to.equal(
       'first 1.0.0 is installed.\nIt may:\n  - Write to customers (conversation.reply)\n',
@@ -75,6 +79,22 @@ describe('the commands that install plugins', function () {
     expect(() => readFileSync(join(folder, 'script-was-run'))).to.throw('ENOENT');
   });
 
+  it('print what strangers wrote, and nothing that a terminal would execute', async () => {
+    const spoofs = write('spoofs', {}, { code: `throw new Error('\\u001b[2Jgone');` });
+    const { code, errors } = await commands.run('install', spoofs);
+    expect(code).to.equal(1);
+    expect(errors).to.contain('\\u{1b}[2Jgone').and.not.contain('\u001b');
+  });
+
+  it('take no settings from the folder of a plugin', async () => {
+    const files = ['.env', 'plugin.json'].map((name) => join(folder, name)) as [string, string];
+    writeFileSync(files[0], 'SWITCHBOARD_URL=http://127.0.0.1:1\n');
+    expect(await refused('list')).to.contain('give --token for http://127.0.0.1:1');
+    writeFileSync(files[1], '{}');
+    expect(await told('list')).to.contain('shelved');
+    for (const file of files) rmSync(file);
+  });
+
   it('say what waits for approval, and approve it', async () => {
     await told('install', write('grows', {}, { isPackage: false }));
     const wider = write('grows', { version: '2.0.0', permissions: { conversation: ['note'] } }, { isPackage: false });
@@ -83,13 +103,45 @@ describe('the commands that install plugins', function () {
         'grows 2.0.0 waits for approval; 1.0.0 runs until then.',
         'It would do more than the one that runs:',
         '  - Write private notes for agents (conversation.note)',
-        'Approve it with: npx switchboard plugin approve grows\n',
+        `Approve it with: npx switchboard plugin approve grows --hash ${(await pendingOf('grows')).hash}\n`,
       ].join('\n'),
     );
     expect(await told('list')).to.contain('enabled, 2.0.0 waits for approval');
     expect(await refused('approve', 'grows', '--hash', 'f'.repeat(64))).to.contain('409');
-    expect(await told('approve', 'grows')).to.contain('grows 2.0.0 is approved and runs.');
-    expect(await refused('approve', 'grows')).to.contain('No version of grows waits');
+    const { hash } = await pendingOf('grows');
+    const unasked = await refused('approve', 'grows');
+    for (const words of ['(conversation.note)', `--hash ${hash}`, 'Nobody can be asked here']) {
+      expect(unasked).to.contain(words);
+    }
+    expect((await pendingOf('grows')).hash).to.equal(hash);
+    expect(await told('approve', 'grows', '--hash', hash)).to.contain('grows 2.0.0 is approved and runs.');
+    expect(await refused('approve', 'grows', '--yes')).to.contain('No version of grows waits');
+  });
+
+  it('give the token that the last start left to the address of that start alone', async () => {
+    const stranger = await Receiver.start();
+    try {
+      const { url } = stranger;
+      expect(await refused('list', '--url', new URL(url).origin)).to.contain(`is for ${app.url} alone: give --token`);
+      expect(stranger.received).to.deep.equal([]);
+      expect(await told('list', '--url', `${app.url}/`)).to.contain('shelved');
+    } finally {
+      await stranger.close();
+    }
+  });
+
+  it('say of a version that was withdrawn, and is given again, that nothing is changed', async () => {
+    await told('install', write('twice'));
+    const wider = write('twice', { version: '2.0.0', permissions: { conversation: ['note'] } });
+    await told('install', wider);
+    await told('reject', 'twice');
+    expect(await told('install', wider)).to.equal(
+      [
+        'twice 2.0.0 was installed before, with the same content: nothing is changed. It is not in use; 1.0.0 runs.',
+        'Have it run with: npx switchboard plugin rollback twice 2.0.0\n',
+      ].join('\n'),
+    );
+    expect(await told('install', write('twice'))).to.match(/^twice 1\.0\.0 is installed\./);
   });
 
   it('withdraw what waits, and go back to the version before', async () => {
@@ -126,10 +178,10 @@ describe('the commands that install plugins', function () {
         'needy 2.0.0 waits for approval; 1.0.0 runs until then.',
         'It refuses the settings of bots, which would not answer any more:',
         `  - Needy bot (bot ${bot.body.id}, account 1): \`team\` is missing`,
-        'Approve it with: npx switchboard plugin approve needy\n',
+        `Approve it with: npx switchboard plugin approve needy --hash ${(await pendingOf('needy')).hash}\n`,
       ].join('\n'),
     );
-    expect(await told('approve', 'needy')).to.contain('get other settings:\n  - Needy bot');
+    expect(await told('approve', 'needy', '--yes')).to.contain('get other settings:\n  - Needy bot');
   });
 
   it('disable a plugin and enable it again', async () => {
@@ -142,7 +194,7 @@ describe('the commands that install plugins', function () {
   it('name the fix: no service, no such token, no rights, no plugin, nothing that a service takes', async () => {
     const good = write('good');
     const free = 'http://127.0.0.1:9';
-    expect(await refused('list', '--url', free)).to.contain(`No service answers at ${free}: start it`);
+    expect(await refused('list', '--url', free, '--token', 'x')).to.contain(`No service answers at ${free}: start it`);
     expect(await refused('list', '--token', 'unknown-token')).to.contain('does not know this token');
     const { headers } = await addPerson(app, { name: 'Mere agent', role: 'agent' });
     expect(await refused('list', '--token', headers['api_access_token'])).to.match(/403.*--token/);

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { alarmsOf } from '../../src/app/alarms.ts';
 import { deleteOldIdempotencyKeys } from '../../src/domain/upkeep/idempotency-keys.ts';
 import { deleteOldEvents, deleteOldRuns } from '../../src/domain/upkeep/retention.ts';
 import { checkSla } from '../../src/domain/conversations/breaches.ts';
 import { wakeDueSnoozes } from '../../src/domain/conversations/snoozes.ts';
 import { sweep } from '../../src/domain/upkeep/sweep.ts';
 import { TestApp } from '../support/app.ts';
+import { StatementLog } from '../support/statement-log.ts';
 
 const start = Date.parse('2030-01-07T12:00:00Z');
 const minute = 60_000;
@@ -15,17 +17,22 @@ describe('a sweep', () => {
   let app: TestApp;
   let now = start;
   let inboxId: number;
+  let statements: StatementLog;
   const lines: { err?: { message: string }; msg: string }[] = [];
 
   before(async () => {
     const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    statements = new StatementLog();
     app = await TestApp.start({ engine: false, log, clock: { now: () => new Date(now) } });
     inboxId = (await app.post('inboxes', { name: 'Swept' })).body.id;
   });
 
   beforeEach(() => (lines.length = 0));
 
-  after(() => app.stop());
+  after(async () => {
+    await app.stop();
+    statements.close();
+  });
 
   const told = () => lines.map(({ err }) => err?.message);
 
@@ -83,6 +90,18 @@ describe('a sweep', () => {
     expect(await wakeDueSnoozes(app.app.database)).to.equal(1);
     expect(await statusOf(poison)).to.equal('open');
     expect(told()).to.have.lengthOf(2);
+  });
+
+  it('wakes once at a time, whichever alarms ring for it, and once more for those that rang meanwhile', async () => {
+    const id = await snooze(1);
+    now += 2 * minute;
+    const days = { retentionDays: 30, runRetentionDays: 30 };
+    const alarms = alarmsOf(app.app.database, { ...days, retry: () => undefined, embed: () => undefined });
+    const names = ['wake-snoozed', 'do-what-is-due', 'wake-snoozed', 'do-what-is-due'];
+    const ring = () => Promise.all(names.map(async (name) => alarms.find((alarm) => alarm.name === name)?.ring()));
+    const looks = (await statements.during(ring)).filter((text) => /c\.status = 'snoozed' AND/.test(text));
+    expect(looks).to.have.lengthOf(2);
+    expect(await statusOf(id)).to.equal('open');
   });
 
   it('tells of every other promise when one conversation cannot be told of', async () => {

@@ -41,4 +41,56 @@ describe('the shared clock', () => {
     expect(failure).to.be.instanceOf(Error);
     expect(ahead(clock)).to.equal(1_000);
   });
+
+  describe('on a machine whose clock jumps', () => {
+    let steady: number;
+    let asked: number;
+    let clock: SharedClock;
+
+    beforeEach(async () => {
+      steady = 1_000;
+      asked = 0;
+      clock = new SharedClock(own, () => steady);
+      const ask = async () => {
+        asked += 1;
+        return new Date(start + steady);
+      };
+      await clock.follow(ask, () => undefined);
+    });
+
+    afterEach(() => clock.stop());
+
+    const elapsed = () => clock.now().getTime() - start;
+
+    for (const jump of [600_000, -600_000]) {
+      it(`by ${jump / 1000} s, does not`, () => {
+        steady += 10;
+        present += 10 + jump;
+        expect(elapsed()).to.equal(1_010);
+        steady += 20;
+        present += 20;
+        expect(elapsed()).to.equal(1_030);
+      });
+    }
+
+    it('asks the other clock at once, and not again while it does not answer', async () => {
+      present += 3_600_000;
+      for (let reads = 0; reads < 5; reads += 1) clock.now();
+      expect(asked).to.equal(2);
+      await Promise.resolve();
+      steady += 5_000;
+      present += 5_000;
+      clock.now();
+      expect(asked, 'the jump is known').to.equal(2);
+    });
+
+    it('and which has slept, tells the time that has passed as soon as the other clock was asked', async () => {
+      const slept = 3_600_000;
+      const awake = async () => new Date(start + steady + slept);
+      present += slept;
+      clock.now();
+      await clock.measure(awake);
+      expect(elapsed()).to.equal(1_000 + slept);
+    });
+  });
 });

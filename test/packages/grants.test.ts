@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { findWidening, type GrantedPermissions } from '../../src/packages/grants.ts';
+import { defaultLimits, type RunLimits } from '../../src/sandbox/run.ts';
 
 const storage = (scopes: string[], maxBytes: number): GrantedPermissions => ({ storage: { scopes, maxBytes } });
 const network = (hosts: string[], methods: string[]): GrantedPermissions => ({ network: { hosts, methods } });
@@ -68,13 +69,34 @@ const rows: [string, GrantedPermissions, GrantedPermissions, string[]][] = [
   ['a secret less', secret('KEY', ['a.example', 'b.example']), secret('KEY', ['a.example']), []],
 ];
 
+const asking = (permissions: GrantedPermissions, limits: Partial<RunLimits> = {}) => ({
+  permissions,
+  limits: { ...defaultLimits, ...limits },
+});
+
 describe('packages: what a version widens', () => {
   for (const [title, present, next, words] of rows) {
     it(title, () => {
-      const told = findWidening(present, next);
+      const told = findWidening(asking(present), asking(next));
       expect(told).to.have.lengthOf(words.length);
       for (const word of words) expect(told.join('\n')).to.contain(word);
-      expect(findWidening(next, next), 'by itself').to.deep.equal([]);
+      expect(findWidening(asking(next), asking(next)), 'by itself').to.deep.equal([]);
     });
   }
+
+  it('limits that are raised, not those that are lowered', () => {
+    const present = asking({}, { sliceMs: 300, wallMs: 20_000, heapMb: 32 });
+    expect(findWidening(present, asking({}, { sliceMs: 400, wallMs: 30_000, heapMb: 64 }))).to.deep.equal([
+      'Compute for up to 400 ms at a time (limits.sliceMs)',
+      'Take up to 30000 ms for a run (limits.wallMs)',
+      'Use up to 64 MiB of memory (limits.heapMb)',
+    ]);
+    expect(findWidening(present, asking({}, { sliceMs: 200, wallMs: 20_000, heapMb: 16 }))).to.deep.equal([]);
+    expect(findWidening(present, asking({}, { sliceMs: 300, heapMb: 33 })), 'one of them').to.have.lengthOf(1);
+  });
+
+  it('everything where nothing ran before, but no usual limits', () => {
+    expect(findWidening(null, asking({ conversation: ['reply'] }))).to.have.lengthOf(1);
+    expect(findWidening(null, asking({}, { heapMb: 64 }))).to.have.lengthOf(1);
+  });
 });

@@ -27,7 +27,8 @@ const events = [
   'webwidget_triggered',
 ];
 
-describe('sandbox: what a bot sees of the contact', () => {
+describe('sandbox: what a bot sees of the contact', function () {
+  this.timeout(60_000);
   let app: TestApp;
   const bodies = new Map<string, unknown>();
 
@@ -51,6 +52,19 @@ describe('sandbox: what a bot sees of the contact', () => {
     for (const { name, bot_payload: body } of await app.events()) if (body) bodies.set(name, body);
   });
   after(() => app.stop());
+
+  it('is told of no agent either: addresses of agents are granted by nothing', async () => {
+    const { body: conversation } = await app.get('conversations');
+    await app.post(`conversations/${conversation.data.payload[0].id}/messages`, {
+      content: 'From an agent',
+      message_type: 'outgoing',
+    });
+    const [said] = (await app.events()).filter(({ name }) => name === 'message_created');
+    const { sender } = said!.bot_payload as { sender: { email: string; name: string } };
+    expect(sender.email).to.contain('@');
+    const view = viewEvent(said!.bot_payload, { ...allPermissions, receive_own: true }) as { sender: object };
+    expect(view.sender).to.deep.equal({ ...sender, email: null });
+  });
 
   it('is tried on every event there is for bots', () => {
     expect([...bodies.keys()].sort()).to.deep.equal([...events].sort());

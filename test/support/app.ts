@@ -1,11 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { pino, type Logger } from 'pino';
 import { App } from '../../src/app/app.ts';
+import type { Furnishing } from '../../src/app/seed.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import type { Clock } from '../../src/lib/ports.ts';
 import { sql } from '../../src/postgres/sql.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { readRegistry, type Registry } from '../../src/packages/registry.ts';
+import { oneBot } from './furnishing.ts';
 import { createDatabase, dropDatabase } from './postgres.ts';
 
 /** The administrator's token of account 1 in every test service. */
@@ -41,6 +43,8 @@ export interface TestAppOptions {
   machineClock?: Clock;
   /** False disables engine and alarms: events and deliveries stay as they were written. */
   engine?: boolean;
+  /** What the first account has; by default an inbox with a bot. Null leaves it to DEMO. */
+  furnishing?: Furnishing | null;
   /** Folder with plugins/ and bots/; by default this repository. */
   pluginRoot?: string;
   /** Whether plugins in folders are installed again when a file changes. */
@@ -85,19 +89,22 @@ export class TestApp {
       DATABASE_URL: databaseUrl,
       SECRET_KEY: 'a key that only the tests use, long enough',
       PORT: '0',
-      DEMO: 'true',
+      DEMO: 'false',
       BOOTSTRAP_ADMIN_TOKEN: adminToken,
       OUTBOUND_ALLOW_CIDRS: '127.0.0.1/32',
       RATE_LIMIT_PER_MINUTE: '0',
+      SIGN_INS_PER_MINUTE: '0',
       LOG_LEVEL: 'fatal',
       ROLE: options.engine === false ? 'web' : 'all',
     });
     const config = { ...defaults, ...options.config };
+    const { furnishing = oneBot } = options;
     const app = await App.create({
       config,
       databaseUrl,
       log: options.log ?? pino({ level: config.logLevel }),
       checkReplies: true,
+      furnishing,
       ...(options.watchFolders ? { watchFolders: true, pluginRoot: options.pluginRoot ?? '' } : {}),
       ...(options.clock ? { clock: options.clock } : {}),
       ...(options.machineClock ? { machineClock: options.machineClock } : {}),

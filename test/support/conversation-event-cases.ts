@@ -86,6 +86,13 @@ export const conversationEvents: Record<string, EventCase[]> = {
     },
     { when: 'snoozed to open', request: from('snoozed', { status: 'open' }), says: [changed], again: 'nothing' },
     {
+      when: 'pending to open by the bot',
+      request: from('pending', { status: 'open' }),
+      as: 'bot',
+      says: [changed, 'message_created > webhook'],
+      again: 'refused',
+    },
+    {
       when: 'snoozed to resolved',
       request: from('snoozed', { status: 'resolved' }),
       says: [changed, 'conversation_resolved > bot'],

@@ -15,7 +15,8 @@ const ofTable = (name: string) =>
 
 async function makeStatement(app: TestApp): Promise<string> {
   const tables = await app.query<{ name: string }>(
-    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename`,
+    // The alarm clock's own rows change when an alarm rings, which may be of an earlier request.
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'agenda_jobs' ORDER BY tablename`,
   );
   const hashes = tables.map(({ name }) => ofTable(name)).join(' UNION ALL ');
   return `SELECT json_object_agg(name, hash) AS digest FROM (${hashes}) hashes`;

@@ -19,7 +19,7 @@ const floors: readonly (readonly string[])[] = [
   ['domain/platform'],
   ['runs', 'live'],
   ['deliveries', 'http', 'testing'],
-  ['openapi'],
+  ['openapi', 'site'],
   ['api'],
   ['demo'],
   ['app'],

@@ -8,6 +8,8 @@ const sessions = 'POST /public/api/v1/inboxes/:identifier/sessions';
 /** The events of operations outside of accounts. */
 export const outerEvents: Record<string, EventCase[]> = {
   'POST /api/v1/profile/reset_access_token': [{ says: [], as: 'member', again: 'nothing' }],
+  'POST /sign_in': always,
+  'DELETE /sign_in': always,
   'POST /invitations/:token': once,
 
   [sessions]: [

@@ -51,12 +51,17 @@ const onShipped =
 export const outerOperations: Record<string, Prepare> = {
   'GET /api/v1/profile': nothing,
   'POST /api/v1/profile/reset_access_token': nothing,
+  'GET /sign_in': nothing,
+  // With the administrator's present token: its reset is one of these requests.
+  'POST /sign_in': (_, world) => ({ body: { access_token: world.headersOf('administrator')['api_access_token'] } }),
+  'DELETE /sign_in': nothing,
   'GET /invitations/:token': async ({ maker }) => ({ at: { token: (await maker.invitee()).token } }),
   'POST /invitations/:token': async ({ maker }) => ({ at: { token: (await maker.invitee()).token } }),
   'GET /healthz': nothing,
   'GET /readyz': nothing,
   'GET /openapi.json': nothing,
 
+  'GET /public/api/v1/inboxes/:identifier': atWidget,
   'POST /public/api/v1/inboxes/:identifier/sessions': (home) => ({
     ...atWidget(home),
     body: { name: home.maker.text('visitor') },
@@ -68,6 +73,7 @@ export const outerOperations: Record<string, Prepare> = {
     body: { content: home.maker.text('message') },
   }),
   'POST /public/api/v1/inboxes/:identifier/update_last_seen': atWidget,
+  'GET /public/api/v1/inboxes/:identifier/events': atWidget,
 
   'GET /platform/api/v1/accounts': nothing,
   'GET /platform/api/v1/accounts/:id': onAccount(),

@@ -82,6 +82,7 @@ export async function genericPlansOf(em: EntityManager, work: () => Promise<unkn
 }
 
 function literal(value: unknown): string {
+  if (value instanceof Date) return `'${value.toISOString()}'`;
   return Array.isArray(value) ? `'{${value.join(',')}}'` : `'${String(value)}'`;
 }
 

@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import type { Certificate } from '../outbound/certificate.ts';
@@ -77,13 +78,19 @@ export class Receiver {
   }
 }
 
+const libraries = [Webhook, SvixWebhook] as const;
+
 /** Throws unless the post has a valid Standard Webhooks signature by the secret, in the eyes of two libraries. */
-export function verify(secret: string, { headers, text }: Received): void {
-  const signed = {
-    'webhook-id': String(headers['webhook-id']),
-    'webhook-timestamp': String(headers['webhook-timestamp']),
-    'webhook-signature': String(headers['webhook-signature']),
-  };
-  new Webhook(secret).verify(text, signed);
-  new SvixWebhook(secret).verify(text, signed);
+export function verify(secret: string, post: Received): void {
+  for (const Library of libraries) new Library(secret).verify(post.text, signatureOf(post));
+}
+
+/** Throws unless both libraries refuse the post. */
+export function expectRefused(secret: string, post: Received): void {
+  for (const Library of libraries) expect(() => new Library(secret).verify(post.text, signatureOf(post))).to.throw();
+}
+
+function signatureOf({ headers }: Received): Record<string, string> {
+  const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+  return Object.fromEntries(names.map((name) => [name, String(headers[name])]));
 }

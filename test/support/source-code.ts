@@ -17,7 +17,7 @@ export function readSources(root: string, folders: readonly string[]): Sources {
   const sources = new Map<string, string>();
   for (const folder of folders) {
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || !/\.[jt]s$/.test(entry.name)) continue;
+      if (!entry.isFile() || !/\.[jt]sx?$/.test(entry.name)) continue;
       const path = join(entry.parentPath, entry.name);
       sources.set(path.slice(root.length).replace(/^\//, ''), readFileSync(path, 'utf8'));
     }

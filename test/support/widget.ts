@@ -4,11 +4,13 @@ import type { Answer, TestApp } from './app.ts';
 /** A public inbox, called as by a web page: without an access token. */
 export class Widget {
   readonly id: number;
+  readonly identifier: string;
   readonly #app: TestApp;
   readonly #base: string;
 
   private constructor(app: TestApp, id: number, identifier: string) {
     this.id = id;
+    this.identifier = identifier;
     this.#app = app;
     this.#base = `/public/api/v1/inboxes/${identifier}`;
   }

@@ -4,16 +4,36 @@ import type { Account } from '../../records/account.ts';
 import { invalid } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
 import type { OutsideServices, Services } from '../../http/route/call.ts';
-import { unixSeconds } from '../../lib/unix-time.ts';
+import { unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 
 const path = '/api/v1/accounts/:account_id';
 
 /** An account in REST answers. */
 export function presentAccount(account: Account): Shape<'resources/account'> {
-  const { id, name, llmBaseUrl: baseUrl, llmModel: model, llmApiKey: key, createdAt, updatedAt } = account;
-  const llm = baseUrl && model ? { base_url: baseUrl, model, has_api_key: (key ?? null) !== null } : null;
-  return { id, name, llm, created_at: unixSeconds(createdAt), updated_at: unixSeconds(updatedAt) };
+  const { id, name, createdAt, updatedAt } = account;
+  return {
+    id,
+    name,
+    llm: presentModelServer(account),
+    embeddings: presentEmbeddings(account),
+    created_at: unixSeconds(createdAt),
+    updated_at: unixSeconds(updatedAt),
+  };
+}
+
+function presentModelServer(account: Account): Shape<'resources/account'>['llm'] {
+  const { llmBaseUrl: baseUrl, llmModel: model, llmApiKey: key, llmEmbeddingModel: embeddingModel } = account;
+  if (!baseUrl || !model) return null;
+  const embedding = embeddingModel ? { embedding_model: embeddingModel } : {};
+  return { base_url: baseUrl, model, ...embedding, has_api_key: (key ?? null) !== null };
+}
+
+function presentEmbeddings({ passagesError, passagesErrorSince, questionsError, questionsErrorSince }: Account) {
+  const error = passagesError ?? questionsError ?? null;
+  const since = (passagesError ? passagesErrorSince : questionsErrorSince) ?? null;
+  if (error === null) return { state: 'ok' as const, last_error: null, since: null };
+  return { state: 'failing' as const, last_error: error, since: unixSecondsOrNull(since) };
 }
 
 type Body = Shape<'requests/account.update'>;
@@ -28,8 +48,8 @@ export async function checkModelServer({ outbound }: OutsideServices, { llm }: B
 /** The changes in the body, the key sealed. */
 export function readAccountChanges({ secretBox }: Services, { name, llm }: Body): AccountChanges {
   if (!llm) return { name, llm };
-  const { base_url: baseUrl, model, api_key: key } = llm;
-  return { name, llm: { baseUrl, model, apiKey: key && secretBox.seal(key) } };
+  const { base_url: baseUrl, model, api_key: key, embedding_model: embeddingModel } = llm;
+  return { name, llm: { baseUrl, model, apiKey: key && secretBox.seal(key), embeddingModel } };
 }
 
 export const accountRoutes = [

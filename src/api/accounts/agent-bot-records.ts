@@ -1,6 +1,12 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
-import { createPluginBot, createWebhookBot, withSecrets, type AgentBotChanges } from '../../domain/bots/bots.ts';
-import { findPlugin, holdPlugin } from '../../domain/plugins/rows.ts';
+import {
+  createPluginBot,
+  createWebhookBot,
+  lockOwnBot,
+  updateAgentBot,
+  withSecrets,
+  type AgentBotChanges,
+} from '../../domain/bots/bots.ts';
+import { holdPlugin } from '../../domain/plugins/rows.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
 import type { AgentBot } from '../../records/agent-bot.ts';
 import type { ApiError } from '../../errors.ts';
@@ -54,9 +60,12 @@ function presentServer(bot: AgentBot) {
   return { outgoing_url: outgoingUrl, circuit: outgoingUrl === null ? null : presentCircuit(bot) };
 }
 
-/** A bot in REST answers to an account, which does not see the URL and the config of system bots. */
-export function presentAgentBot(bot: AgentBot): Shape<'resources/agent-bot'> {
-  const record = presentOwnBot(bot);
+/**
+ * A bot in REST answers to an account, which does not see the URL and the config of system bots. `healthError`: why it cannot
+ * answer as it is meant to, if that is not what its row says.
+ */
+export function presentAgentBot(bot: AgentBot, healthError = bot.healthError ?? null): Shape<'resources/agent-bot'> {
+  const record = { ...presentOwnBot(bot), health: presentHealth(bot, healthError) };
   if (!record.system) return record;
   const hidden = { outgoing_url: null, config: {}, secret_names: [], token_last_used_at: null, tokens_per_day: null };
   return { ...record, ...hidden, ...presentAiFields(null), health: { ...record.health, last_error: null } };
@@ -69,70 +78,78 @@ export async function checkOutgoingUrl({ outbound }: OutsideServices, url: strin
   if (problem) throw invalid('/outgoing_url', problem.rule, problem.message);
 }
 
-type Draft = (tx: OuterTransaction) => Promise<AgentBot>;
-
-/**
- * Reads a new bot from the body: a function that creates it, in an account or as system bot, and the signing secret of a
- * bot with a server. The URL has been checked. Errors: 422 for an unknown plugin, for a config that it refuses, and for
- * fields that bots of the kind do not have.
- */
-export async function draftBot(
-  { services, em }: { services: Services; em: EntityManager },
-  body: Shape<'requests/agent-bot.create'>,
-): Promise<{ create: Draft; secret?: string }> {
-  const { kind = 'webhook' } = body;
-  return kind === 'webhook' ? draftWebhookBot(services, body) : draftPluginBot(services, em, body);
+/** A new bot, and its signing secret if it has a server. */
+interface Made {
+  bot: AgentBot;
+  secret?: string;
 }
 
-async function draftPluginBot(services: Services, em: EntityManager, body: Shape<'requests/agent-bot.create'>) {
+interface Changing {
+  /** What makes secrets and seals them. */
+  services: Pick<Services, 'secretBox' | 'random'>;
+  tx: OuterTransaction;
+}
+
+/**
+ * Creates a bot from the body, in the account of the transaction or as system bot. The URL has been checked. Errors: 422 for
+ * an unknown plugin, for a config that it refuses, and for fields that bots of the kind do not have.
+ */
+export async function createBot(changing: Changing, body: Shape<'requests/agent-bot.create'>): Promise<Made> {
+  const { kind = 'webhook' } = body;
+  return kind === 'webhook' ? makeWebhookBot(changing, body) : makePluginBot(changing, body);
+}
+
+async function makePluginBot({ services, tx }: Changing, body: Shape<'requests/agent-bot.create'>): Promise<Made> {
   refuseHearing(body);
   const { outgoing_url: outgoingUrl } = body;
   const isAi = body.kind === 'ai';
-  const manifest = await findManifest(em, isAi ? aiPluginId : (body.plugin_id ?? ''), isAi ? '/kind' : '/plugin_id');
+  const manifest = await holdManifest(tx, isAi ? aiPluginId : (body.plugin_id ?? ''), isAi ? '/kind' : '/plugin_id');
   const aiSettings = aiSettingsOf(body, manifest.id === aiPluginId);
   if (outgoingUrl !== undefined) checkForwards(manifest);
   const { secretBox } = services;
   const settings = { config: { ...body.config, ...aiSettings }, secrets: body.secrets, stored: {} };
   const { config = {}, secrets } = readSettings({ secretBox, manifest, ...settings });
+  const secret = outgoingUrl === undefined ? undefined : newWebhookSecret(services.random);
   const plugin = {
     pluginId: manifest.id,
     config,
     secrets: withSecrets({}, secrets),
     hearing: hearingOf(manifest),
     tokensPerDay: body.tokens_per_day ?? null,
+    ...(outgoingUrl === undefined || secret === undefined
+      ? {}
+      : { server: { outgoingUrl, sealedSecret: secretBox.seal(secret) } }),
   };
-  const secret = newWebhookSecret(services.random);
-  const server = outgoingUrl === undefined ? {} : { server: { outgoingUrl, sealedSecret: secretBox.seal(secret) } };
-  return {
-    create: async (tx: OuterTransaction) => {
-      if (!(await holdPlugin(tx.em, manifest.id))) throw notInstalled('/plugin_id', manifest.id);
-      return createPluginBot(tx.em, { ...commonOf(body), accountId: tx.accountId, ...plugin, ...server }, tx.now);
-    },
-    ...(outgoingUrl === undefined ? {} : { secret }),
-  };
+  const bot = await createPluginBot(tx.em, { ...commonOf(body), accountId: tx.accountId, ...plugin }, tx.now);
+  return { bot, ...given({ secret }) };
 }
 
-function draftWebhookBot(services: Services, body: Shape<'requests/agent-bot.create'>) {
+async function makeWebhookBot({ services, tx }: Changing, body: Shape<'requests/agent-bot.create'>): Promise<Made> {
   if (body.secrets) throw noSecrets();
   if (body.tokens_per_day !== undefined) throw noTokens();
   aiSettingsOf(body, false);
   const { outgoing_url: outgoingUrl = '', events, hear_own: hearsOwn } = body;
   const secret = newWebhookSecret(services.random);
   const server = { outgoingUrl, sealedSecret: services.secretBox.seal(secret), ...given({ events, hearsOwn }) };
-  return {
-    create: (tx: OuterTransaction) =>
-      createWebhookBot(tx.em, { ...commonOf(body), accountId: tx.accountId, ...server }, tx.now),
-    secret,
-  };
+  const bot = await createWebhookBot(tx.em, { ...commonOf(body), accountId: tx.accountId, ...server }, tx.now);
+  return { bot, secret };
 }
 
 function commonOf({ name, description = null, avatar_url: avatarUrl = null }: Shape<'requests/agent-bot.create'>) {
   return { name, description, avatarUrl };
 }
 
-/** Reads the changes of a bot from the body. Errors: 422 as for draftBot. */
-export async function readChanges(
-  { services, em }: { services: Services; em: EntityManager },
+/** Changes a bot of the account as the body says. Errors: 422 as for createBot; 404, 403 for a system bot. */
+export async function changeBot(
+  changing: Changing,
+  bot: AgentBot,
+  body: Shape<'requests/agent-bot.update'>,
+): Promise<AgentBot> {
+  return updateAgentBot(changing.tx, bot.id, await readChanges(changing, bot, body));
+}
+
+async function readChanges(
+  { services, tx }: Changing,
   bot: AgentBot,
   body: Shape<'requests/agent-bot.update'>,
 ): Promise<AgentBotChanges> {
@@ -148,24 +165,28 @@ export async function readChanges(
   refuseHearing(body);
   const path = ['config', 'secrets', 'outgoing_url'].find((field) => Object.hasOwn(body, field));
   if (path === undefined && !aiSettings) return given(common);
-  const manifest = await findManifest(em, bot.pluginId ?? '', `/${path ?? ''}`);
-  if (outgoingUrl !== undefined) checkForwards(manifest);
-  const { secretBox, random } = services;
-  const firstSecret = outgoingUrl === undefined ? undefined : secretBox.seal(newWebhookSecret(random));
-  return given({ ...common, ...readSettingsOf(bot, body, { secretBox, manifest, aiSettings }), firstSecret });
+  return given({ ...common, ...(await readJudged({ services, tx }, bot, { body, path, aiSettings })) });
 }
 
-function readSettingsOf(
+/** What the plugin's version judges. */
+async function readJudged(
+  { services: { secretBox, random }, tx }: Changing,
   bot: AgentBot,
-  { config, secrets }: Shape<'requests/agent-bot.update'>,
-  { aiSettings, ...port }: Pick<Services, 'secretBox'> & { manifest: Manifest; aiSettings: object | undefined },
-): Pick<AgentBotChanges, 'config' | 'settings' | 'secrets'> {
-  const whole = config || aiSettings ? { ...(config ?? bot.config), ...aiSettings } : undefined;
-  if (!whole && !secrets) return {};
-  const read = readSettings({ ...port, config: whole, secrets, stored: bot.secrets });
-  if (config || !aiSettings) return read;
-  // Merged under the lock of the row: another change may be under way.
-  return { secrets: read.secrets, settings: { ...aiSettings } };
+  {
+    body,
+    path = '',
+    aiSettings,
+  }: { body: Shape<'requests/agent-bot.update'>; path?: string | undefined; aiSettings: object | undefined },
+): Promise<AgentBotChanges> {
+  const { config, secrets, outgoing_url: outgoingUrl } = body;
+  const manifest = await holdManifest(tx, bot.pluginId ?? '', `/${path}`);
+  if (outgoingUrl !== undefined) checkForwards(manifest);
+  // Behind the plugin, as its versions change bots: what is merged and judged is what the change replaces.
+  const present = await lockOwnBot(tx.em, tx.accountId, bot.id);
+  const whole = config || aiSettings ? { ...(config ?? present.config), ...aiSettings } : undefined;
+  const settings = readSettings({ secretBox, manifest, config: whole, secrets, stored: present.secrets });
+  const firstSecret = outgoingUrl === undefined ? undefined : secretBox.seal(newWebhookSecret(random));
+  return given({ ...(whole || secrets ? settings : {}), firstSecret });
 }
 
 function refuseHearing(body: object): void {
@@ -197,8 +218,9 @@ function presentQuarantine({ quarantinedAt, quarantinedUntil, quarantineReason }
   return { reason: quarantineReason ?? '', since: unixSeconds(quarantinedAt), until };
 }
 
-async function findManifest(em: EntityManager, pluginId: string, path: string): Promise<Manifest> {
-  const plugin = await findPlugin(em, pluginId);
+// Settings are judged by the version that runs when they are stored: until then it stays.
+async function holdManifest({ em }: OuterTransaction, pluginId: string, path: string): Promise<Manifest> {
+  const plugin = await holdPlugin(em, pluginId);
   if (!plugin?.active || !plugin.isPresent) throw notInstalled(path, pluginId);
   if (!plugin.enabled) throw invalid(path, 'enabled', `The plugin \`${pluginId}\` is disabled`);
   return plugin.active.manifest;

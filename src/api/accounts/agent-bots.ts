@@ -5,17 +5,19 @@ import {
   readOwnAgentBot,
   resetBotSecret,
   resetBotToken,
-  updateAgentBot,
 } from '../../domain/bots/bots.ts';
 import { releaseBot } from '../../domain/bots/quarantine.ts';
 import { deleteAgentBot } from '../../domain/bots/removal.ts';
 import { pause, resume } from '../../domain/endpoints/asked.ts';
 import { doors } from '../../http/route/doors.ts';
+import type { AgentBot } from '../../records/agent-bot.ts';
+import type { Shape } from '../../schemas.ts';
 import { presentPage } from '../page.ts';
+import { presentWithHealth } from './ai-bot-health.ts';
 import { newWebhookSecret } from '../../lib/secret-box.ts';
 import { newToken } from '../../lib/tokens.ts';
 import { pauseDescription, resumeDescription } from './endpoint-verbs.ts';
-import { checkOutgoingUrl, draftBot, presentAgentBot, readChanges, releaseDescription } from './agent-bot-records.ts';
+import { changeBot, checkOutgoingUrl, createBot, presentAgentBot, releaseDescription } from './agent-bot-records.ts';
 
 const base = '/api/v1/accounts/:account_id/agent_bots';
 
@@ -23,13 +25,18 @@ export const agentBotRoutes = [
   doors.account(
     ['GET', base, 'List agent bots'],
     { query: 'requests/page.query', reply: 'resources/agent-bot-list', paged: true, role: 'agent' },
-    async ({ em, account, query: { page = 1 } }) =>
-      presentPage(await listAgentBots(em, account.id, page), presentAgentBot),
+    async ({ em, services, account, query: { page = 1 } }) => {
+      const listed = await listAgentBots(em, account.id, page);
+      const records = new Map<AgentBot, Shape<'resources/agent-bot'>>();
+      for (const bot of listed.rows) records.set(bot, await presentWithHealth({ em, services }, bot));
+      return presentPage(listed, (bot) => records.get(bot) ?? presentAgentBot(bot));
+    },
   ),
   doors.account(
     ['GET', `${base}/:id`, 'Get an agent bot'],
     { reply: 'resources/agent-bot', record: true, role: 'agent' },
-    async ({ em, account, params }) => presentAgentBot(await readAgentBot(em, account.id, params.id)),
+    async ({ em, services, account, params }) =>
+      presentWithHealth({ em, services }, await readAgentBot(em, account.id, params.id)),
   ),
   doors.account(
     ['POST', base, 'Create an agent bot'],
@@ -43,14 +50,14 @@ export const agentBotRoutes = [
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
       handle: async ({ services, em, body, transact }) => {
-        const { create, secret } = await draftBot({ services, em }, body);
         const token = newToken('bot', services.random);
-        const bot = await transact(async (tx) => {
-          const created = await create(tx);
-          await grantBotToken(tx.em, created.id, token, tx.now);
-          return created;
+        const { bot, secret } = await transact(async (tx) => {
+          const made = await createBot({ services, tx }, body);
+          await grantBotToken(tx.em, made.bot.id, token, tx.now);
+          return made;
         });
-        return { ...presentAgentBot(bot), access_token: token, ...(secret === undefined ? {} : { secret }) };
+        const record = await presentWithHealth({ em, services }, bot);
+        return { ...record, access_token: token, ...(secret === undefined ? {} : { secret }) };
       },
     },
   ),
@@ -60,9 +67,10 @@ export const agentBotRoutes = [
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
       handle: async ({ services, em, account, params, body, transact }) => {
-        const bot = await readOwnAgentBot(em, account.id, params.id);
-        const changes = await readChanges({ services, em }, bot, body);
-        return presentAgentBot(await transact((tx) => updateAgentBot(tx, bot.id, changes)));
+        const bot = await transact(async (tx) =>
+          changeBot({ services, tx }, await readOwnAgentBot(tx.em, account.id, params.id), body),
+        );
+        return presentWithHealth({ em, services }, bot);
       },
     },
   ),

@@ -18,23 +18,22 @@ interface GivenSettings {
 
 /**
  * Divides settings into those that bots may see and secrets, which are sealed; null removes a secret, and one that is not
- * named stays. Errors: 422 with every problem, for settings that the manifest refuses and secrets that it does not name.
+ * named stays, unless it is given now as a setting that is no secret any more. Errors: 422 with every problem, for settings that the manifest refuses and secrets that it does not name.
  */
 export function readSettings({ secretBox, manifest, config, secrets = {}, stored }: GivenSettings): {
   config?: Config;
   secrets: Record<string, string | null>;
 } {
-  const problems = Object.keys(secrets)
-    .filter((name) => !isNamed(manifest, name))
-    .map((name) => unknownSecret(manifest, name));
+  const problems = Object.entries(secrets)
+    .filter(([name, value]) => !isNamed(manifest, name) && !(value === null && Object.hasOwn(stored, name)))
+    .map(([name]) => unknownSecret(manifest, name));
   const hidden = config ? secretsIn(manifest, config) : {};
   if (config) problems.push(...findProblems(manifest, config, (name) => openStored({ secretBox, stored }, name)));
   const [first] = problems;
   if (first) throw new ApiError(422, 'validation_failed', first.message, { details: problems });
-  const sealed = Object.entries({ ...hidden, ...secrets }).map(([name, value]) => [
-    name,
-    value === null ? null : secretBox.seal(value),
-  ]);
+  const sealed = Object.entries({ ...outdated(manifest, config, stored), ...hidden, ...secrets }).map(
+    ([name, value]) => [name, value === null ? null : secretBox.seal(value)],
+  );
   return {
     ...(config ? { config: openConfig(manifest, config).config } : {}),
     secrets: Object.fromEntries(sealed) as Record<string, string | null>,
@@ -60,6 +59,12 @@ function openStored({ secretBox, stored }: Pick<GivenSettings, 'secretBox' | 'st
 function secretsIn(manifest: Manifest, config: Config): Record<string, string | null> {
   const given = secretSettings(manifest.config).filter((name) => Object.hasOwn(config, name));
   return Object.fromEntries(given.map((name) => [name, config[name] as string | null]));
+}
+
+// Of a version that marked the setting as secret.
+function outdated(manifest: Manifest, config: Config = {}, stored: GivenSettings['stored']): Record<string, null> {
+  const names = Object.keys(config).filter((name) => Object.hasOwn(stored, name) && !isNamed(manifest, name));
+  return Object.fromEntries(names.map((name) => [name, null]));
 }
 
 function isNamed({ permissions, config }: Manifest, name: string): boolean {

@@ -58,7 +58,7 @@ export const deliveryRoutes = [
       status: 202,
       errors: [409],
       description:
-        'Makes a new delivery of the same event with the same `webhook-id`, at once and out of order; it holds no other back. When it arrives, a pending original ends as delivered. Refused (409) while an attempt is running, and to an endpoint that is switched off or deleted.',
+        "Makes a new delivery of the same event with the same `webhook-id`, at once and out of order; it holds no other back. When it arrives, a pending original ends as delivered. Refused (409) while an attempt is running, to an endpoint that is switched off or deleted, and for what a bot's plugin handles in a run, which can be replayed instead.",
     },
     ({ account, params, transact }) =>
       transact(async (tx) => presentLogged(tx.em, account.id, await resend(tx, params.id))),

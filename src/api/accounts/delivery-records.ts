@@ -25,6 +25,7 @@ function present({ endpoint, event, ...delivery }: LoggedDelivery): Shape<'shape
     webhook_id: isWebhook ? endpoint.id : null,
     agent_bot_id: isWebhook ? null : endpoint.id,
     endpoint_kind: isWebhook ? 'webhook' : 'agent_bot',
+    event_id: event.id,
     event: event.name,
     conversation_id: event.conversationId,
     webhook_message_id: messageIdOf(event.id, endpoint),

@@ -4,14 +4,17 @@ import type { Shape } from '../../schemas.ts';
 
 type Health = Shape<'resources/agent-bot'>['health'];
 
-/** Why a bot cannot answer as it is meant to, and since when; the gravest reason first. */
-export function presentHealth(bot: AgentBot): Health {
-  const { healthSince, healthError, quarantinedAt, quarantineReason, failingSince } = bot;
+/**
+ * Why a bot cannot answer as it is meant to, and since when; the gravest reason first. `healthError` is what its runs show, or
+ * its record.
+ */
+export function presentHealth(bot: AgentBot, healthError = bot.healthError ?? null): Health {
+  const { healthSince, quarantinedAt, quarantineReason, failingSince } = bot;
   if (bot.disabledReason) return failing(`The service stopped calling its server: ${bot.disabledReason}`, failingSince);
   if (bot.pluginObstacle) return failing(obstacles[bot.pluginObstacle], null);
   if (!bot.configFits) return failing('The version of its plugin that runs refuses its settings', null);
   if (quarantinedAt) return failing(`It failed several times running: ${quarantineReason ?? ''}`, quarantinedAt);
-  if (healthError) return failing(healthError, healthSince);
+  if (healthError) return failing(healthError, bot.healthError ? healthSince : null);
   if (failingSince) return failing('Its server does not accept its events', failingSince);
   return { state: 'ok', last_error: null, since: unixSecondsOrNull(healthSince ?? null) };
 }

@@ -7,7 +7,8 @@ import type { Shape } from '../../schemas.ts';
 
 const path = '/api/v1/profile';
 
-async function presentProfile(em: EntityManager, principal: Principal): Promise<Shape<'resources/profile'>> {
+/** The profile of a person. */
+export async function presentProfile(em: EntityManager, principal: Principal): Promise<Shape<'resources/profile'>> {
   const memberships = await findMemberships(em, principal.id);
   const [first] = memberships;
   return {

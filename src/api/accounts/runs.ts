@@ -78,8 +78,20 @@ function presentUsage({
   return usage && { ...usage, prompt_tokens: promptTokens, completion_tokens: completionTokens };
 }
 
+// A version that came later may have made a setting secret.
+function presentConfig({ config, secretNames }: RecordedRun): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(config).filter(([name]) => !secretNames.includes(name)));
+}
+
+// A question to a model, for example, holds the settings.
+function withoutInputs(calls: Shape<'resources/run'>['calls']): Shape<'resources/run'>['calls'] {
+  return calls.map((call) => ({ ...call, input: null }));
+}
+
 // The settings of a system bot are the platform's own.
 function presentRun(run: RecordedRun, { platformAdmin }: { platformAdmin: boolean }): Shape<'resources/run'> {
+  const isHidden = run.isSystem && !platformAdmin;
+  const calls = run.calls as Shape<'resources/run'>['calls'];
   return {
     id: run.id,
     agent_bot_id: run.botId,
@@ -87,10 +99,10 @@ function presentRun(run: RecordedRun, { platformAdmin }: { platformAdmin: boolea
     conversation_id: run.conversationId,
     event: run.event,
     attempt: run.attempt,
-    config: run.isSystem && !platformAdmin ? {} : run.config,
+    config: isHidden ? {} : presentConfig(run),
     seed: run.seed,
     now: run.clock.getTime(),
-    calls: run.calls as Shape<'resources/run'>['calls'],
+    calls: isHidden ? withoutInputs(calls) : calls,
     actions: run.actions as Shape<'resources/run'>['actions'],
     logs: run.logs as Shape<'resources/run'>['logs'],
     outcome: run.outcome,

@@ -1,11 +1,4 @@
-import {
-  grantBotToken,
-  listAgentBots,
-  readAgentBot,
-  resetBotSecret,
-  resetBotToken,
-  updateAgentBot,
-} from '../../domain/bots/bots.ts';
+import { grantBotToken, listAgentBots, readAgentBot, resetBotSecret, resetBotToken } from '../../domain/bots/bots.ts';
 import { releaseBot } from '../../domain/bots/quarantine.ts';
 import { removeSystemBot } from '../../domain/platform/accounts.ts';
 import { doors } from '../../http/route/doors.ts';
@@ -13,10 +6,10 @@ import { presentPage } from '../page.ts';
 import { newWebhookSecret } from '../../lib/secret-box.ts';
 import { newToken } from '../../lib/tokens.ts';
 import {
+  changeBot,
   checkOutgoingUrl,
-  draftBot,
+  createBot,
   presentOwnBot,
-  readChanges,
   releaseDescription,
 } from '../accounts/agent-bot-records.ts';
 
@@ -45,13 +38,12 @@ export const platformBotRoutes = [
     },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
-      handle: async ({ services, em, body, transact }) => {
-        const { create, secret } = await draftBot({ services, em }, body);
+      handle: async ({ services, body, transact }) => {
         const token = newToken('bot', services.random);
-        const bot = await transact(async (tx) => {
-          const created = await create(tx);
-          await grantBotToken(tx.em, created.id, token, tx.now);
-          return created;
+        const { bot, secret } = await transact(async (tx) => {
+          const made = await createBot({ services, tx }, body);
+          await grantBotToken(tx.em, made.bot.id, token, tx.now);
+          return made;
         });
         return { ...presentOwnBot(bot), access_token: token, ...(secret === undefined ? {} : { secret }) };
       },
@@ -62,11 +54,11 @@ export const platformBotRoutes = [
     { body: 'requests/agent-bot.update', largeBody: true, reply: 'resources/agent-bot', role: 'platform' },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
-      handle: async ({ services, em, params, body, transact }) => {
-        const bot = await readAgentBot(em, null, params.id);
-        const changes = await readChanges({ services, em }, bot, body);
-        return presentOwnBot(await transact((tx) => updateAgentBot(tx, bot.id, changes)));
-      },
+      handle: async ({ services, params, body, transact }) =>
+        transact(async (tx) => {
+          const bot = await readAgentBot(tx.em, null, params.id);
+          return presentOwnBot(await changeBot({ services, tx }, bot, body));
+        }),
     },
   ),
   doors.platform(

@@ -45,13 +45,13 @@ export const platformPluginRoutes = [
       unchanged: true,
       errors: [409],
       description:
-        'The plugin, or its new version, is used by every process within a second. A version that may do more than the one that runs, or refuses the settings of a bot, waits for approval. The same version again with the same content does nothing and answers 200, with other content 409. No script of the package is run.',
+        'The plugin, or its new version, is used by every process within a second. A version that may do more than the one that runs, has larger limits, or refuses the settings of a bot, waits for approval. Settings that it marks as secret are sealed when it begins to run. The same version again with the same content does nothing and answers 200, with other content 409. No script of the package is run.',
     },
     {
       prepare: ({ services, body }) => readUpload(services.readArchive, body.file),
-      handle: ({ transact }, pack) =>
+      handle: ({ services, transact }, pack) =>
         transact(async (tx) => {
-          const { plugin, isNew } = await installArchive(tx, pack);
+          const { plugin, isNew } = await installArchive(tx, pack, services.secretBox.seal);
           const record = await presentPlugin(tx.em, plugin);
           return isNew ? record : new Unchanged(record);
         }),
@@ -60,10 +60,10 @@ export const platformPluginRoutes = [
   doors.platform(
     ['PATCH', one, 'Update a plugin'],
     { body: 'requests/plugin.update', reply: 'resources/plugin', role: 'platform', errors: [409] },
-    async ({ em, params: { plugin: id }, body: { enabled, version }, transact }) => {
+    async ({ services, em, params: { plugin: id }, body: { enabled, version }, transact }) => {
       if (enabled === undefined && version === undefined) return presentPlugin(em, await readPlugin(em, id));
       return transact(async (tx) => {
-        if (version !== undefined) await chooseVersion(tx, id, version);
+        if (version !== undefined) await chooseVersion(tx, id, version, services.secretBox.seal);
         if (enabled !== undefined) await setEnabled(tx, id, enabled);
         return presentPlugin(tx.em, await readPlugin(tx.em, id));
       });
@@ -99,8 +99,10 @@ export const platformPluginRoutes = [
       description:
         'Refused (409) unless exactly this version with this hash is waiting. Bots whose settings it refuses do not answer until they get others; people get their conversations.',
     },
-    ({ params, body, transact }) =>
-      transact(async (tx) => presentPlugin(tx.em, await approveVersion(tx, params.plugin, body))),
+    ({ services, params, body, transact }) =>
+      transact(async (tx) =>
+        presentPlugin(tx.em, await approveVersion(tx, params.plugin, body, services.secretBox.seal)),
+      ),
   ),
   doors.platform(
     ['POST', `${one}/reject`, 'Withdraw the waiting version of a plugin'],
@@ -155,7 +157,7 @@ async function presentPlugin(executor: Executor, plugin: Plugin): Promise<Shape<
     pending: pending && {
       version: pending.version,
       hash: pending.hash,
-      widens: findWidening(active?.manifest.permissions ?? {}, pending.manifest.permissions),
+      widens: findWidening(active?.manifest ?? null, pending.manifest),
       refuses: presentMisfits(await findMisfits(executor, pending.manifest)),
     },
     hash: shown.hash,

@@ -1,18 +1,28 @@
 import { OperatorError } from '../../lib/operator-error.ts';
+import { printable } from '../../lib/printable.ts';
 import type { CallService } from '../../lib/service-client.ts';
 import type { Shape } from '../../schemas.ts';
+import { isSure } from '../is-sure.ts';
 import { listOf, printAnswer } from '../print.ts';
 import { serviceOf, type ServiceOptions } from '../service.ts';
 import { pluginPath } from './plugin-path.ts';
 import { refusedBots } from './refused-bots.ts';
+import { tellWaiting } from './waiting.ts';
 
 type Plugin = Shape<'resources/plugin'>;
-type Pending = NonNullable<Plugin['pending']>;
+type Waiting = Plugin & { pending: NonNullable<Plugin['pending']> };
 type Options = ServiceOptions & { hash?: string };
 
-/** The command `plugin approve`: approves the version that waits, with `hash` only if that is its hash. */
-export async function approvePlugin(id: string, options: Options): Promise<void> {
-  const { pending, answer } = await decide(id, options, 'approve');
+/**
+ * The command `plugin approve`: shows what the version that waits may do more, and approves it when the terminal says yes.
+ * With `hash` it asks nothing, and approves only the version with that hash; with `yes` it approves what waits.
+ */
+export async function approvePlugin(id: string, options: Options & { yes?: boolean }): Promise<void> {
+  const call = serviceOf(options);
+  const plugin = await readWaiting(call, id);
+  const { pending } = plugin;
+  if (options.hash === undefined && !options.yes) await ask(plugin);
+  const answer = await decide(call, plugin, { decision: 'approve', hash: options.hash });
   printAnswer(answer, options, () => [
     `${id} ${pending.version} is approved and runs.`,
     ...listOf('From now on it may too:', pending.widens),
@@ -20,28 +30,39 @@ export async function approvePlugin(id: string, options: Options): Promise<void>
   ]);
 }
 
+// What is approved is what was shown: the service refuses another version that came meanwhile.
+async function ask(plugin: Waiting): Promise<void> {
+  const { id, pending } = plugin;
+  const told = tellWaiting(plugin).map(printable).join('\n');
+  if (process.stdin.isTTY) console.error(told);
+  const answer = await isSure(`Approve ${id} ${pending.version}?`);
+  if (answer) return;
+  if (answer === null) throw new OperatorError(`${told}\nNobody can be asked here.`);
+  throw new OperatorError(`${id} ${pending.version} still waits.`);
+}
+
 /** The command `plugin reject`: withdraws the version that waits, with `hash` only if that is its hash. */
 export async function rejectPlugin(id: string, options: Options): Promise<void> {
-  const { pending, answer } = await decide(id, options, 'reject');
+  const call = serviceOf(options);
+  const plugin = await readWaiting(call, id);
+  const { pending } = plugin;
+  const answer = await decide(call, plugin, { decision: 'reject', hash: options.hash });
   printAnswer(answer, options, ({ version }) => [
     `${id} ${pending.version} is withdrawn; ${version} goes on. It stays installed: npx switchboard plugin rollback ${id} ${pending.version} asks for it again.`,
   ]);
 }
 
-async function decide(
-  id: string,
-  options: Options,
-  decision: 'approve' | 'reject',
-): Promise<{ pending: Pending; answer: Plugin }> {
-  const call = serviceOf(options);
-  const pending = await readPending(call, id);
-  const { version, hash } = pending;
-  const answer = await call<Plugin>('POST', `${pluginPath(id)}/${decision}`, { version, hash: options.hash ?? hash });
-  return { pending, answer };
+function decide(
+  call: CallService,
+  { id, pending: { version, hash } }: Waiting,
+  { decision, hash: named = hash }: { decision: 'approve' | 'reject'; hash: string | undefined },
+): Promise<Plugin> {
+  return call<Plugin>('POST', `${pluginPath(id)}/${decision}`, { version, hash: named });
 }
 
-async function readPending(call: CallService, id: string): Promise<Pending> {
-  const { pending } = await call<Plugin>('GET', pluginPath(id));
-  if (pending) return pending;
+async function readWaiting(call: CallService, id: string): Promise<Waiting> {
+  const plugin = await call<Plugin>('GET', pluginPath(id));
+  const { pending } = plugin;
+  if (pending) return { ...plugin, pending };
   throw new OperatorError(`No version of ${id} waits for approval: npx switchboard plugin list shows what does.`);
 }

@@ -52,9 +52,14 @@ function projectFor(path: string, main: string): object {
   };
 }
 
-/** The program of the TypeScript that the author has installed, else of ours; null for none. */
+/**
+ * The program of the TypeScript that is installed where the command is called, else of ours; null for none. What lies in the
+ * package may be a stranger's, and must not run.
+ */
 function findCompiler(path: string): string | null {
-  for (const from of [join(path, 'plugin.json'), join(process.cwd(), 'package.json'), import.meta.filename]) {
+  const here = process.cwd();
+  const trusted = here === path || here.startsWith(`${path}/`) ? [] : [join(here, 'package.json')];
+  for (const from of [...trusted, import.meta.filename]) {
     try {
       return join(dirname(createRequire(from).resolve('typescript/package.json')), 'bin/tsc');
     } catch {

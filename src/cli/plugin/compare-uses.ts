@@ -29,6 +29,7 @@ const paths: Readonly<Record<Use['permission'], string>> = {
   kb: 'permissions.kb',
   schedule: 'permissions.schedule',
   forward: 'permissions.forward',
+  handoff_cause: 'permissions.handoff_cause',
 };
 /** How plugin.json asks for what is no member of a list. */
 const additions: Partial<Record<Use['permission'], string>> = {
@@ -38,6 +39,7 @@ const additions: Partial<Record<Use['permission'], string>> = {
   kb: '"kb": true',
   schedule: '"schedule": true',
   forward: '"forward": true',
+  handoff_cause: '"handoff_cause": true',
 };
 
 /** Compares what the code uses with what plugin.json asks for; `manifestText` is the text of that file. */
@@ -71,6 +73,8 @@ function isImplied({ permission }: Use, missing: readonly Use[]): boolean {
 // An address that is computed may be any of the hosts, and GET is granted without being asked for.
 function isTelling({ permission, value }: Granted, uses: readonly Use[]): boolean {
   if (permission === 'methods') return value !== 'GET';
+  // What is handed off may be put together elsewhere.
+  if (permission === 'handoff_cause') return false;
   const count = (wanted: Use['permission']) => uses.filter((use) => use.permission === wanted).length;
   return permission !== 'hosts' || count('hosts') >= count('network');
 }
@@ -79,7 +83,7 @@ function grantsOf(permissions: Permissions): Granted[] {
   const { conversation, contact, history, storage, network, secrets } = permissions;
   const list = (permission: Use['permission'], values: readonly string[]) =>
     values.map((value) => ({ permission, value, path: paths[permission] }));
-  const switched = (['llm', 'kb', 'schedule', 'forward'] as const).filter((name) => permissions[name]);
+  const switched = (['llm', 'kb', 'schedule', 'forward', 'handoff_cause'] as const).filter((name) => permissions[name]);
   return [
     ...list('conversation', conversation),
     ...list('contact', contact),

@@ -3,7 +3,16 @@ import { blankOut, endOfBrackets, lineAt, type BlankedSource } from './source-te
 /** Something that a bot's code does and that needs a permission, such as `contact` `email`. */
 export interface Use {
   /** The property of `permissions` in plugin.json. */
-  permission: 'conversation' | 'contact' | 'history' | 'storage' | 'hosts' | 'methods' | 'secrets' | Switch;
+  permission:
+    | 'conversation'
+    | 'contact'
+    | 'history'
+    | 'storage'
+    | 'hosts'
+    | 'methods'
+    | 'secrets'
+    | 'handoff_cause'
+    | Switch;
   /** What it must name there; empty where it is granted or not. */
   value: string;
   /** As the author wrote it, such as `ctx.contact.email`. */
@@ -74,6 +83,12 @@ function addMembers({ code, literals }: BlankedSource, name: string, add: Add): 
   for (const match of code.matchAll(chain)) {
     const [, member = '', inner = ''] = match;
     addMember({ member, inner }, name, (permission, value, what) => add(permission, value, what, match.index));
+  }
+  const handoff = new RegExp(`(?<![.\\w])${name}\\s*\\??\\.\\s*handoff\\s*\\(`, 'g');
+  for (const { index, 0: begin } of code.matchAll(handoff)) {
+    const start = index + begin.length;
+    if (/\bcause\b/.test(code.slice(start, endOfBrackets(code, start))))
+      add('handoff_cause', '', `${name}.handoff({ cause })`, index);
   }
   const named = new RegExp(`(?<![.\\w])${name}\\s*(?:(?:\\?\\.)?\\s*\\[\\s*|\\??\\.\\s*call\\s*\\(\\s*)`, 'g');
   for (const match of code.matchAll(named)) {

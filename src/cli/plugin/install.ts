@@ -1,6 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { defaultArchiveBounds } from '../../config.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
+import { unpack } from '../../packages/unpack.ts';
 import type { Shape } from '../../schemas.ts';
 import { listOf, printAnswer } from '../print.ts';
 import { serviceOf, type ServiceOptions } from '../service.ts';
@@ -16,7 +18,8 @@ export async function installPlugin(source: string, options: ServiceOptions): Pr
   const call = serviceOf(options);
   const form = new FormData();
   form.set('file', new Blob([new Uint8Array(archive)], { type: 'application/gzip' }), name);
-  printAnswer(await call<Plugin>('POST', pluginPath(), form), options, tell);
+  const plugin = await call<Plugin>('POST', pluginPath(), form);
+  printAnswer(plugin, options, () => tell(plugin, versionIn(archive)));
 }
 
 async function readSource(source: string): Promise<{ name: string; archive: Buffer }> {
@@ -26,9 +29,23 @@ async function readSource(source: string): Promise<{ name: string; archive: Buff
   return { name: basename(source), archive: await readFile(source) };
 }
 
-function tell(plugin: Plugin): string[] {
-  const { id, version, enabled, permissions } = plugin;
-  if (plugin.pending) return tellWaiting(plugin);
+/** The version of the package in an archive that a service has taken. */
+function versionIn(archive: Buffer): string | null {
+  const unpacked = unpack(archive, defaultArchiveBounds);
+  const manifest = 'files' in unpacked ? unpacked.files.get('plugin.json') : undefined;
+  return manifest ? (JSON.parse(new TextDecoder().decode(manifest)) as { version: string }).version : null;
+}
+
+function tell(plugin: Plugin, given: string | null): string[] {
+  const { id, version, enabled, permissions, pending } = plugin;
+  if (given !== null && given !== version && given !== pending?.version) {
+    return [
+      `${id} ${given} was installed before, with the same content: nothing is changed. It is not in use; ${version} runs.`,
+      `Have it run with: npx switchboard plugin rollback ${id} ${given}`,
+      ...tellWaiting(plugin),
+    ];
+  }
+  if (pending) return tellWaiting(plugin);
   const state = enabled ? 'is installed' : `is installed, but disabled (npx switchboard plugin enable ${id})`;
   return [`${id} ${version} ${state}.`, ...listOf('It may:', permissions)];
 }

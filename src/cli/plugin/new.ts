@@ -20,7 +20,8 @@ const projectFiles: Readonly<Record<string, (id: string) => object>> = {
     version: '0.1.0',
     private: true,
     type: 'module',
-    files: ['plugin.json', '*.ts', 'README.md'],
+    // Whatever the bot may import, below its folder too.
+    files: ['**/*.ts', '**/*.js', '**/*.json', 'README.md', '!test', '!tsconfig.json', '!package-lock.json'],
     scripts: {
       check: 'switchboard plugin check .',
       test: 'switchboard plugin test .',
@@ -87,9 +88,9 @@ function writeManifest(
 ) {
   const file = join(path, manifestName);
   const name = id.replaceAll('-', ' ').replace(/^./, (letter) => letter.toUpperCase());
-  const schema = join(isOutside ? 'node_modules/switchboard' : relative(path, root), 'schemas/runtime/plugin.json');
+  const schema = join(relative(path, isOutside ? installedAbove(path) : root), 'schemas/runtime/plugin.json');
   const text = readFileSync(file, 'utf8')
-    .replace(/"\$schema": "[^"]*"/, `"$schema": "${isOutside ? `./${schema}` : schema}"`)
+    .replace(/"\$schema": "[^"]*"/, `"$schema": "${schema.startsWith('.') ? schema : `./${schema}`}"`)
     .replace(`"id": "${template}"`, `"id": "${id}"`)
     .replace(/"name": "[^"]*"/, `"name": "${name}"`);
   writeFileSync(file, text);
@@ -102,6 +103,15 @@ function isInOurRepository(path: string): boolean {
     if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { name?: string }).name === 'switchboard';
   }
   return false;
+}
+
+/** Where this package is installed for a folder, or will be when it is installed in the folder itself. */
+function installedAbove(path: string): string {
+  for (let at = path; at !== dirname(at); at = dirname(at)) {
+    const installed = join(at, 'node_modules/switchboard');
+    if (existsSync(installed)) return installed;
+  }
+  return join(path, 'node_modules/switchboard');
 }
 
 function words(directory: string, files: readonly string[]): string {

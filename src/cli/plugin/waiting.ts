@@ -9,6 +9,6 @@ export function tellWaiting({ id, version, pending }: Shape<'resources/plugin'>)
     `${id} ${pending.version} waits for approval; ${version} runs until then.`,
     ...listOf('It would do more than the one that runs:', pending.widens),
     ...listOf('It refuses the settings of bots, which would not answer any more:', refusedBots(pending)),
-    `Approve it with: npx switchboard plugin approve ${id}`,
+    `Approve it with: npx switchboard plugin approve ${id} --hash ${pending.hash}`,
   ];
 }

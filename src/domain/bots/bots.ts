@@ -124,8 +124,6 @@ export interface AgentBotChanges {
   events?: readonly string[];
   hearsOwn?: boolean;
   config?: Record<string, unknown>;
-  /** Settings to be merged into the config. */
-  settings?: Record<string, unknown>;
   /** Sealed, by name; null removes one, and those that are not named stay. */
   secrets?: Record<string, string | null>;
   tokensPerDay?: number | null;
@@ -150,11 +148,7 @@ function checkKind(bot: AgentBot, changes: AgentBotChanges): void {
  * Changes a bot of the account. An `outgoingUrl`, even an unchanged one, clears the reason for which the service stopped
  * calling the server. Errors: 404, 403 for a system bot, 422 for a field that bots of its kind do not have.
  */
-export async function updateAgentBot(
-  tx: OuterTransaction,
-  id: number,
-  { settings, ...changes }: AgentBotChanges,
-): Promise<AgentBot> {
+export async function updateAgentBot(tx: OuterTransaction, id: number, changes: AgentBotChanges): Promise<AgentBot> {
   const bot = await lockOwnBot(tx.em, tx.accountId, id);
   checkKind(bot, changes);
   const { firstSecret, events, ...rest } = changes;
@@ -164,11 +158,10 @@ export async function updateAgentBot(
       ...rest,
       events: events && [...events],
       secret: bot.secret ? undefined : firstSecret,
-      config: settings ? { ...bot.config, ...settings } : changes.config,
       secrets: changes.secrets && withSecrets(bot.secrets, changes.secrets),
       disabledReason: changes.outgoingUrl === undefined ? undefined : null,
       // They were judged by the version that runs.
-      configFits: (changes.config ?? settings) && true,
+      configFits: changes.config && true,
     },
     tx.now,
   );

@@ -9,6 +9,8 @@ export interface RecordedRun extends Omit<BotRun, 'messageIds'> {
   id: number;
   /** Whether the bot is the platform's. */
   isSystem: boolean;
+  /** The secrets of the bot now. */
+  secretNames: readonly string[];
   event: { id: number; name: string; body: Record<string, unknown> };
   /** The JSON of `actions`, as it was stored. */
   actionsText: string;
@@ -35,6 +37,7 @@ interface Row {
   id: number;
   agent_bot_id: number;
   is_system: boolean;
+  secret_names: string[];
   conversation_id: number;
   event_id: number;
   event_name: string;
@@ -69,7 +72,8 @@ const pageSize = 25;
 const maxChars = 4 * 1024 * 1024;
 
 const columns = `
-  r.id, r.agent_bot_id, b.account_id IS NULL AS is_system, r.conversation_id, r.event_id, e.name AS event_name,
+  r.id, r.agent_bot_id, b.account_id IS NULL AS is_system,
+  ARRAY(SELECT jsonb_object_keys(b.secrets)) AS secret_names, r.conversation_id, r.event_id, e.name AS event_name,
   coalesce(e.bot_payload, '{}'::json) AS event_body, r.attempt, r.plugin_id, r.plugin_version, r.bundle_hash, r.config,
   r.permissions, r.limits, r.seed, r.clock, r.calls, r.outcome, r.actions, r.actions::text AS actions_text, r.logs, r.error,
   r.error_stack, r.cpu_ms, r.prompt_tokens, r.completion_tokens, r.handed_off, r.wall_ms, r.created_at, r.erased_at`;
@@ -144,6 +148,7 @@ function toRun(row: Row): RecordedRun {
     id: row.id,
     botId: row.agent_bot_id,
     isSystem: row.is_system,
+    secretNames: row.secret_names,
     conversationId: row.conversation_id,
     eventId: row.event_id,
     event: { id: row.event_id, name: row.event_name, body: row.event_body },

@@ -2,6 +2,7 @@ import type { Conversation } from '../../records/conversation.ts';
 import { countBotMessagesSince, type Message } from '../../records/message.ts';
 import { forbidden } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
+import { verifying, type Presumed } from '../../records/presumed-conversation.ts';
 
 const maxBotMessagesPerMinute = 10;
 const maxBotStreak = 20;
@@ -13,6 +14,14 @@ const maxBotStreak = 20;
 export async function holdForBot(tx: Transaction, id: number): Promise<Conversation | null> {
   const [conversation, count] = await Promise.all([tx.conversation(id), countLastMinute(tx, id)]);
   if (conversation) tx.botMessages.set(id, count);
+  return conversation;
+}
+
+/** Like holdForBot, of a conversation that was read before; `speaking` is how often the bot is going to speak. */
+export function presumeForBot(tx: Transaction, presumed: Presumed, speaking: number): Conversation {
+  const bound = { toCome: speaking, since: minuteBefore(tx.now), most: maxBotMessagesPerMinute };
+  const conversation = tx.presumeConversation(presumed, verifying(tx.account.id, presumed, bound));
+  tx.botMessages.set(conversation.id, 0);
   return conversation;
 }
 
@@ -31,8 +40,11 @@ export async function refuseLoop(tx: Transaction, conversation: Conversation): P
 }
 
 function countLastMinute(tx: Transaction, id: number): Promise<number> {
-  const minuteAgo = new Date(tx.now.getTime() - 60_000);
-  return countBotMessagesSince(tx.connection, tx.account.id, id, minuteAgo);
+  return countBotMessagesSince(tx.connection, tx.account.id, id, minuteBefore(tx.now));
+}
+
+function minuteBefore(moment: Date): Date {
+  return new Date(moment.getTime() - 60_000);
 }
 
 function isOfBot(message: Message): boolean {

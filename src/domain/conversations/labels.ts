@@ -21,7 +21,10 @@ export async function changeLabels(
   const previous = conversation.labels;
   const current = [...new Set([...previous, ...add])].filter((title) => !remove.includes(title)).sort();
   if (sameSet(current, previous)) return conversation;
-  return relabel(tx, conversation, { current, made: add });
+  if (!tx.mayPresume) return relabel(tx, conversation, { current, made: add });
+  await removeLabels(tx, conversation, without(previous, current));
+  presumeLabels(tx, conversation, { titles: without(current, previous), made: add });
+  return sayLabels(tx, conversation, current);
 }
 
 /** Sets the titles `current`; those in `made` become labels of the account where they are none yet. */
@@ -56,7 +59,7 @@ async function removeLabels(tx: Transaction, conversation: Conversation, titles:
 }
 
 // Labels that exist are locked in the order of their ids: a label must not be renamed or deleted before the commit.
-const addStatement = prepared(`
+const adding = `
   WITH made AS (
     INSERT INTO labels (account_id, title, created_at, updated_at)
     SELECT $1, title, $5, $5 FROM unnest($4::text[]) AS title
@@ -70,8 +73,21 @@ const addStatement = prepared(`
     INSERT INTO conversation_labels (account_id, conversation_id, label_id)
     SELECT $1, conversation_id, id FROM known, unnest($2::bigint[]) AS conversation_id WHERE title = ANY ($3)
     ON CONFLICT DO NOTHING
-  )
-  SELECT title FROM known`);
+  )`;
+const addStatement = prepared(`${adding} SELECT title FROM known`);
+const presumeStatement = prepared(`${adding}
+  SELECT CASE WHEN (SELECT count(DISTINCT title) FROM known WHERE title = ANY ($3)) = cardinality($3::text[]) THEN true
+    ELSE refuse_presumption() END`);
+
+// Adds labels without waiting to hear that the account has them or had room for them.
+function presumeLabels(
+  tx: Transaction,
+  { id }: Conversation,
+  { titles, made }: { titles: readonly string[]; made: readonly string[] },
+): void {
+  if (titles.length === 0 && made.length === 0) return;
+  tx.presume({ text: presumeStatement, parameters: [tx.account.id, [id], titles, made, tx.now] });
+}
 
 /** Adds labels to conversations, and makes those in `made`; returns the first title that is no label of the account. */
 async function addLabels(

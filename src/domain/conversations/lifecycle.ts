@@ -9,6 +9,7 @@ import { give, readAssignment } from './assignments.ts';
 import { autoAssign } from './auto-assignment.ts';
 import { noteOf, type NoteSummary } from './handoff-note.ts';
 import { sendInto } from './send.ts';
+import { stateOf } from './silence.ts';
 import { begin, checkSnooze, undergo } from './status.ts';
 
 export interface NewConversation {
@@ -74,8 +75,8 @@ async function checkSurroundings(tx: Transaction, input: NewConversation): Promi
 }
 
 /**
- * Sets a conversation's status. `pending` from a person, even if unchanged, gives the conversation to its bot. Says
- * conversation_status_changed. Errors: 404, 403 (`bot_suppressed` for a silent bot), 422 for a snooze without an end or with
+ * Sets a conversation's status. `pending` from a person, even if unchanged, gives the conversation to its bot. `open` from its
+ * bot gives it to people, with a note that sums it up. Says conversation_status_changed, and message_created for the note. Errors: 404, 403 (`bot_suppressed` for a silent bot), 422 for a snooze without an end or with
  * one that is not in the future.
  */
 export async function toggleStatus(
@@ -86,10 +87,22 @@ export async function toggleStatus(
   checkSnooze(tx, status, snoozedUntil);
   const conversation = await lockConversation(tx, id);
   refuseSilentBot(tx.actor, conversation);
-  const before = conversation.status;
+  const { status: before, byBot } = stateOf(conversation);
   undergo(tx, conversation, { kind: 'status', to: status }, snoozedUntil);
+  if (byBot === null && stateOf(conversation).byBot === 'handed_off') await explainHandoff(tx, conversation);
   if (before !== 'open') await autoAssign(tx, conversation);
   return conversation;
+}
+
+// A bot that opens a conversation gives it to people. One that has just written a note has told them why itself.
+async function explainHandoff(tx: Transaction, conversation: Conversation): Promise<void> {
+  conversation.waitingSince ??= tx.now;
+  const isTold = tx.unwritten.some(({ conversationId, private: isNote, sender }) => {
+    return conversationId === conversation.id && isNote && sender.kind === 'agent_bot';
+  });
+  if (isTold) return;
+  const draft = { words: `Handed off by ${tx.actor.name}`, summary: { passages: [] } };
+  await sendInto(tx, conversation, await noteOf(tx, conversation, draft));
 }
 
 /** How a bot's part in a conversation ends. */

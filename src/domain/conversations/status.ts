@@ -53,6 +53,7 @@ function move(tx: Transaction, conversation: Conversation, to: Move): void {
   if (status === 'resolved') endWaiting(tx, conversation);
   tx.record('conversation_status_changed', { conversation, changed });
   if (status === 'resolved') sayToBot(tx, conversation, 'conversation_resolved');
+  if (previous === 'resolved') conversation.sessionBeganAt = tx.now;
   if (previous === 'resolved') sayToBot(tx, conversation, 'conversation_opened');
 }
 

@@ -1,11 +1,14 @@
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import type { Endpoint, EndpointKind } from '../../deliveries/core/endpoint.ts';
-import { cancelBacklog, countPending } from '../../deliveries/queue/backlogs.ts';
+import { cancelBacklog } from '../../deliveries/queue/backlogs.ts';
 import { copyDelivery, findOriginal, insertTest } from '../../deliveries/queue/copies.ts';
-import { giveBackProbes } from '../../deliveries/queue/probes.ts';
+import { lookAtWaiting } from '../../deliveries/queue/health.ts';
+import { giveBackProbes, hurryProbe } from '../../deliveries/queue/probes.ts';
 import { eventsFor, sampleBody } from '../../events/sample-body.ts';
 import type { EventName } from '../../events/catalog.ts';
 import type { Transaction } from '../../events/transaction.ts';
+import { prepared } from '../../postgres/prepared.ts';
+import { sql } from '../../postgres/sql.ts';
 import type { AgentBot } from '../../records/agent-bot.ts';
 import { Webhook } from '../../records/webhook.ts';
 import { lockOwnBot } from '../bots/bots.ts';
@@ -38,6 +41,9 @@ export function checkOn(server: Server | null): void {
   throw refused('endpoint_off', `The ${what} is switched off: switch it on first`);
 }
 
+const handledByRun =
+  'The plugin of this bot handles the event in a run, and nothing of it was sent to the server: a run is not made twice. Replay it instead (POST …/runs/:id/replay), which repeats it and changes nothing';
+
 function refused(code: string, message: string): ApiError {
   return new ApiError(409, code, message);
 }
@@ -45,11 +51,13 @@ function refused(code: string, message: string): ApiError {
 /**
  * Makes a delivery again, whatever became of it: at once, out of order, and by the whole schedule. When it arrives, the
  * deliveries of the same event to the same endpoint that are still pending end as delivered. Returns the new one's id.
- * Errors: 404; 409 while an attempt of it is running, and for an endpoint that is off.
+ * Errors: 404; 409 while an attempt of it is running, for an endpoint that is off, and for an event that the bot's plugin
+ * handled itself.
  */
 export async function resend(tx: Transaction, id: number): Promise<number> {
   const found = await findOriginal(tx.em, tx.account.id, id);
   if (!found) throw notFound('Delivery');
+  if (found.isRun) throw refused('handled_by_run', handledByRun);
   const { endpoint } = found;
   const isWebhook = endpoint.kind === 'webhook';
   const server = isWebhook
@@ -81,21 +89,21 @@ export async function sendTest(tx: Transaction, endpoint: Endpoint, wanted: stri
   return id;
 }
 
-// Behind an open circuit the next probe is due at once: somebody wants to know.
+// Behind an open circuit the next probe is due soon: somebody wants to know. Many requests make no more than one.
 async function sendSoon(tx: Transaction, endpoint: Endpoint): Promise<void> {
-  await giveBackProbes(tx.em, endpoint.kind, [endpoint.id]);
+  await hurryProbe(tx.em, endpoint);
   tx.announceDue(endpoint);
 }
 
 /**
  * Cancels all deliveries that wait for the endpoint, those that were asked for included; an attempt in progress is the last
- * of its delivery. Returns their number. Errors: 404, 403, 422.
+ * of its delivery. Returns their number, 100,000 where there are more. Errors: 404, 403, 422.
  */
 export async function cancelPending(tx: Transaction, endpoint: Endpoint): Promise<number> {
   await lockServer(tx, endpoint);
-  const count = await countPending(tx.em, tx.account.id, endpoint);
+  const { pending } = await lookAtWaiting(tx.em, tx.account.id, endpoint);
   await cancelBacklog(tx, endpoint, 'cancelled_on_request');
-  return count;
+  return pending;
 }
 
 /** Stops sending to the endpoint until it is resumed; everything waits, and nothing ages. Errors: 404, 403, 422. */
@@ -109,6 +117,12 @@ export async function pause<Kind extends EndpointKind>(
   return server as Servers[Kind];
 }
 
+// Claims compare it with due times, which are the database's.
+const noteResumption = {
+  webhook: prepared('UPDATE webhooks SET resumed_at = now() WHERE id = $1'),
+  bot: prepared('UPDATE agent_bots SET resumed_at = now() WHERE id = $1'),
+};
+
 /**
  * Goes on sending to the endpoint: what waited is due. Its circuit tries at once, and the time of the pause counts neither
  * for switching it off nor for giving up. Errors: 404, 403, 422.
@@ -121,8 +135,10 @@ export async function resume<Kind extends EndpointKind>(
   if (!server.pausedAt) return server as Servers[Kind];
   const pausedMs = Math.max(0, tx.now.getTime() - server.pausedAt.getTime());
   if (server.failingSince) server.failingSince = new Date(server.failingSince.getTime() + pausedMs);
-  Object.assign(server, { pausedAt: null, resumedAt: tx.now, updatedAt: tx.now });
+  Object.assign(server, { pausedAt: null, updatedAt: tx.now });
   await tx.em.flush();
-  await sendSoon(tx, endpoint);
+  await sql(tx.em, noteResumption[endpoint.kind], [endpoint.id]);
+  await giveBackProbes(tx.em, endpoint.kind, [endpoint.id]);
+  tx.announceDue(endpoint);
   return server as Servers[Kind];
 }

@@ -50,6 +50,8 @@ async function removeWhenEmpty(tx: Transaction): Promise<boolean> {
     'SELECT person_id AS id FROM seats WHERE account_id = $1 AND person_id IS NOT NULL AND left_at IS NULL',
     [tx.account.id],
   );
+  // These refer to nothing, so that nothing deletes them with the account.
+  await sql(tx.em, 'DELETE FROM unplaced_events WHERE account_id = $1', [tx.account.id]);
   await sql(tx.em, 'DELETE FROM accounts WHERE id = $1', [tx.account.id]);
   await revokeIdleTokens(
     tx.em,

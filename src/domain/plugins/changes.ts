@@ -3,6 +3,7 @@ import type { OuterTransaction } from '../../events/transaction.ts';
 import { readStoredManifest } from '../../packages/manifest.ts';
 import { sql } from '../../postgres/sql.ts';
 import { ofFolder } from './install.ts';
+import type { Seal } from './open-settings.ts';
 import { beginChange } from './registry.ts';
 import { readPlugin, type Plugin, type PluginVersion } from './rows.ts';
 import { activate, markBots, useVersion } from './versions.ts';
@@ -20,9 +21,9 @@ const maxNamed = 10;
  * Has the plugin run the version that waits for approval. Errors: 404; 409 unless exactly this version with this hash is
  * waiting.
  */
-export async function approveVersion(tx: OuterTransaction, id: string, looked: LookedAt): Promise<Plugin> {
+export async function approveVersion(tx: OuterTransaction, id: string, looked: LookedAt, seal: Seal): Promise<Plugin> {
   const { pending } = await readWaiting(tx, id, looked);
-  await activate(tx, id, pending);
+  await activate(tx, pending, seal);
   return readPlugin(tx.em, id);
 }
 
@@ -66,10 +67,10 @@ export async function setEnabled(tx: OuterTransaction, id: string, enabled: bool
  * Has the plugin run another installed version, or wait for approval of it. The version that runs is accepted too: then none
  * waits any more. Errors: 404; 409 for a plugin of a folder; 422 for a version that is not installed.
  */
-export async function chooseVersion(tx: OuterTransaction, id: string, version: string): Promise<Plugin> {
+export async function chooseVersion(tx: OuterTransaction, id: string, version: string, seal: Seal): Promise<Plugin> {
   const plugin = await readForChange(tx, id);
   if (plugin.source === 'folder') throw ofFolder(plugin);
-  await useVersion(tx, plugin, await readVersion(tx, id, version));
+  await useVersion(tx, plugin, await readVersion(tx, id, version), { seal });
   return readPlugin(tx.em, id);
 }
 

@@ -1,6 +1,7 @@
 import type { OuterTransaction } from '../../events/transaction.ts';
 import { refuse, type BrokenPackage, type FolderReading, type Registry } from '../../packages/registry.ts';
 import { sql } from '../../postgres/sql.ts';
+import type { Seal } from './open-settings.ts';
 import { beginChange } from './registry.ts';
 import { findPlugin, type Plugin } from './rows.ts';
 import { markBots, storeVersion, useVersion } from './versions.ts';
@@ -30,7 +31,7 @@ type Readable = Exclude<FolderReading, { problems: readonly string[] }>;
 export async function installFolders(
   tx: OuterTransaction,
   registry: Pick<Registry, 'claimants' | 'leftOut'>,
-  { trusted = false }: { trusted?: boolean } = {},
+  { trusted = false, seal }: { trusted?: boolean; seal: Seal },
 ): Promise<BrokenPackage[]> {
   await beginChange(tx);
   const rows = await sql<Known>(tx.em, 'SELECT id, source, directory, active_hash, pending_hash FROM plugins');
@@ -43,7 +44,7 @@ export async function installFolders(
     if (owner && 'problems' in owner) {
       broken.push({ directory: owner.directory, problems: owner.problems });
       if (!known.has(id)) await holdId(tx, id, owner.directory);
-    } else if (owner) await install(tx, owner, { known: known.get(id) ?? null, trusted });
+    } else if (owner) await install(tx, owner, { known: known.get(id) ?? null, trusted, seal });
     if (owner) present.push(owner.directory);
   }
   await notePresence(tx, present);
@@ -72,7 +73,7 @@ function firstOf(claimants: readonly FolderReading[]): FolderReading | undefined
 async function install(
   tx: OuterTransaction,
   pack: Readable,
-  { known, trusted }: { known: Known | null; trusted: boolean },
+  { known, trusted, seal }: { known: Known | null; trusted: boolean; seal: Seal },
 ): Promise<void> {
   const { manifest, bundle, directory } = pack;
   const { hash } = bundle;
@@ -86,7 +87,7 @@ async function install(
   );
   await storeVersion(tx, { ...pack, filesHash: null, signedBy: null });
   const plugin = (await findPlugin(tx.em, manifest.id)) ?? { id: manifest.id, active: null };
-  await useVersion(tx, plugin, { hash, manifest }, { trusted });
+  await useVersion(tx, plugin, { hash, manifest }, { trusted, seal });
 }
 
 // The id of a folder that cannot be read yet is taken.

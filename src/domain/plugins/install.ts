@@ -1,6 +1,7 @@
 import { ApiError, invalid } from '../../errors.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
+import type { Seal } from './open-settings.ts';
 import { beginChange } from './registry.ts';
 import { findPlugin, readPlugin, type Plugin } from './rows.ts';
 import { storeVersion, useVersion, type NewVersion } from './versions.ts';
@@ -19,6 +20,7 @@ const maxPlugins = 5000;
 export async function installArchive(
   tx: OuterTransaction,
   pack: ArchiveVersion,
+  seal: Seal,
 ): Promise<{ plugin: Plugin; isNew: boolean }> {
   await beginChange(tx);
   const { manifest, bundle } = pack;
@@ -33,7 +35,7 @@ export async function installArchive(
     [manifest.id, tx.now],
   );
   await storeVersion(tx, pack);
-  await useVersion(tx, present ?? { id: manifest.id, active: null }, { hash: bundle.hash, manifest });
+  await useVersion(tx, present ?? { id: manifest.id, active: null }, { hash: bundle.hash, manifest }, { seal });
   return { plugin: await readPlugin(tx.em, manifest.id), isNew: true };
 }
 

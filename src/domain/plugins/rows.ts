@@ -127,9 +127,13 @@ function toVersionRow(row: BundleRow): VersionRow {
   };
 }
 
-/** Locks a plugin against being uninstalled until the transaction ends; false when there is none. */
-export async function holdPlugin(executor: Executor, id: string): Promise<boolean> {
-  return (await sql(executor, 'SELECT FROM plugins WHERE id = $1 FOR KEY SHARE', [id])).length > 0;
+/**
+ * The plugin with the id, or null. Until the transaction ends it is neither uninstalled nor gets another version: what its
+ * version accepts now, it accepts when the transaction commits.
+ */
+export async function holdPlugin(executor: Executor, id: string): Promise<Plugin | null> {
+  await sql(executor, 'SELECT FROM plugins WHERE id = $1 FOR SHARE', [id]);
+  return findPlugin(executor, id);
 }
 
 /** The plugin with the id, if its version can run; otherwise null. */

@@ -5,6 +5,7 @@ import type { Manifest } from '../../packages/manifest.ts';
 import type { ReadPackage } from '../../packages/read.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { findMisfits } from './misfits.ts';
+import { sealOpenSettings, type Seal } from './open-settings.ts';
 import type { Plugin, PluginVersion } from './rows.ts';
 
 /** A package to be stored; `filesHash` names all files of its archive, `signedBy` the trusted key that signed them. */
@@ -38,29 +39,32 @@ export async function useVersion(
   tx: OuterTransaction,
   plugin: Pick<Plugin, 'id' | 'active'>,
   { hash, manifest }: Pick<PluginVersion, 'hash' | 'manifest'>,
-  { trusted = false }: { trusted?: boolean } = {},
+  { trusted = false, seal }: { trusted?: boolean; seal: Seal },
 ): Promise<void> {
   if (!trusted && (await needsApproval(tx.em, plugin.active, manifest))) {
     await sql(tx.em, 'UPDATE plugins SET pending_hash = $2, updated_at = $3 WHERE id = $1', [plugin.id, hash, tx.now]);
-  } else await activate(tx, plugin.id, { hash, manifest });
+  } else await activate(tx, { hash, manifest }, seal);
   await releaseOldVersions(tx, plugin.id);
 }
 
 async function needsApproval(executor: Executor, active: Plugin['active'], next: Manifest): Promise<boolean> {
   if (!active) return false;
-  const widens = findWidening(active.manifest.permissions, next.permissions);
+  const widens = findWidening(active.manifest, next);
   return widens.length > 0 || (await findMisfits(executor, next)).length > 0;
 }
 
 /**
- * Has the plugin run a stored version; nothing waits for approval any more. Bots whose settings it refuses are marked: they
- * do not answer until they get others.
+ * Has the plugin run a stored version; nothing waits for approval any more. Settings that it marks as secret are sealed. Bots
+ * whose settings it refuses are marked: they do not answer until they get others.
  */
 export async function activate(
-  { em, now }: OuterTransaction,
-  id: string,
+  tx: OuterTransaction,
   { hash, manifest }: { hash: string; manifest: Manifest },
+  seal: Seal,
 ): Promise<void> {
+  const { em, now } = tx;
+  const { id } = manifest;
+  // From here on no bot of the plugin gets settings until the transaction ends: see holdPlugin.
   await sql(em, 'UPDATE plugins SET active_hash = $2, pending_hash = NULL, updated_at = $3 WHERE id = $1', [
     id,
     hash,
@@ -68,6 +72,7 @@ export async function activate(
   ]);
   await sql(em, 'UPDATE plugin_bundles SET activated_at = $2 WHERE hash = $1', [hash, now]);
   const { events, hearsOwn, hearsNotes } = hearingOf(manifest);
+  await sealOpenSettings(tx, manifest, seal);
   const misfits = await findMisfits(em, manifest);
   await sql(
     em,

@@ -20,8 +20,10 @@ interface Row {
 interface Deletion {
   name: string;
   what: string;
-  /** Rows that are found and deleted at once. */
+  /** Rows that are found at once, … */
   limit?: number;
+  /** … and those that are deleted at once. */
+  atOnce?: number;
   find: (page: { after: number; limit: number }) => Promise<Row[]>;
   remove: (ids: readonly number[]) => Promise<number>;
 }
@@ -60,8 +62,9 @@ export function deleteOldRuns(database: Database, days: number): Promise<number>
   return deleteAll(database, {
     name: 'deleting old runs',
     what: 'run',
-    // A record may hold megabytes.
-    limit: 200,
+    // Each page looks at all that is old; a record may hold megabytes.
+    limit: 20_000,
+    atOnce: 200,
     find: ({ after, limit }) => sql<Row>(database.em(), findRuns, [days, after, limit]),
     remove: async (ids) => (await sql(database.em(), deleteRuns, [days, ids])).length,
   });
@@ -69,16 +72,20 @@ export function deleteOldRuns(database: Database, days: number): Promise<number>
 
 const toHandle = isPendingForBot({ accountId: 'r.account_id', eventId: 'r.event_id', botId: 'r.agent_bot_id' });
 const deletableRun = `r.created_at < now() - make_interval(days => $1) AND NOT ${toHandle}`;
-const findRuns = `SELECT r.id FROM bot_runs r WHERE ${deletableRun} AND r.id > $2 ORDER BY r.id LIMIT $3`;
+// Not by the order of the ids: behind the last old run it would read all runs there are. The index by age has no order.
+const findRuns = `SELECT r.id FROM bot_runs r WHERE ${deletableRun} AND r.id > $2 ORDER BY r.id + 0 LIMIT $3`;
 const deleteRuns = `DELETE FROM bot_runs r WHERE ${deletableRun} AND r.id = ANY ($2) RETURNING r.id`;
 
-function deleteAll(database: Database, { name, what, limit = usualLimit, find, remove }: Deletion): Promise<number> {
+function deleteAll(
+  database: Database,
+  { name, what, limit = usualLimit, atOnce = limit, find, remove }: Deletion,
+): Promise<number> {
   return sweep<Row>(database, {
     name,
     nameOf: ({ id }) => `${what} ${id}`,
     page: (after) => find({ after: after?.id ?? 0, limit }),
     pageSize: limit,
-    atOnce: limit,
+    atOnce,
     work: (rows) => remove(rows.map(({ id }) => id)),
   });
 }

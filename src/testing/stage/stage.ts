@@ -52,6 +52,8 @@ export class Stage implements StageState {
   #happened: Happening[] = [];
   #lastEvent = 0;
   #lastMessage = 0;
+  /** The messages of earlier sessions. */
+  #earlier = 0;
   now: Date;
 
   /** `told` gets everything that happens, once it is committed. */
@@ -72,6 +74,13 @@ export class Stage implements StageState {
   get customer(): Actor {
     const { id, name, email = null } = this.contact;
     return { kind: 'contact', id, name, role: null, email, avatarUrl: null, depth: 0 };
+  }
+
+  /** Public messages of the bot in the present session, lines of handoffs left out. */
+  get replies(): number {
+    const isReply = ({ sender, private: isNote, contentAttributes }: Message) =>
+      sender.kind === 'agent_bot' && !isNote && !('handoff' in contentAttributes);
+    return this.messages.slice(this.#earlier).filter(isReply).length;
   }
 
   /** Why the bot may not speak; null when it may. */
@@ -107,7 +116,7 @@ export class Stage implements StageState {
   async transact<Result>(actor: Actor, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     const before = structuredClone(this.conversation);
     const [stored, scheduled] = [structuredClone(this.stored), structuredClone(this.scheduled)];
-    const [messages, events] = [this.messages.length, this.#events.length];
+    const [messages, events, earlier] = [this.messages.length, this.#events.length, this.#earlier];
     try {
       const result = await work(new StageTransaction(this, actor));
       for (const happening of this.#happened) this.#told(happening);
@@ -116,6 +125,7 @@ export class Stage implements StageState {
       Object.assign(this.conversation, before);
       this.messages.length = messages;
       this.#events.length = events;
+      this.#earlier = earlier;
       Object.assign(this, { stored, scheduled });
       throw error;
     } finally {
@@ -129,6 +139,7 @@ export class Stage implements StageState {
       this.messages.push(subject.message);
       this.#happened.push({ kind: 'message', message: subject.message });
     } else {
+      if (subject.changed?.status?.previous === 'resolved') this.#earlier = this.messages.length;
       this.#happened.push({ kind: 'change', name, subject });
     }
     if (bot?.silence === null) this.call(name, subject, depth);
@@ -192,6 +203,7 @@ function conversationOf(contact: Contact, bot: ServingBot, now: Date): Conversat
     slaPolicyId: null,
     handoffReason: null,
     closedBy: null,
+    sessionBeganAt: null,
     firstResponseDueAt: null,
     resolutionDueAt: null,
     unreadCount: 0,

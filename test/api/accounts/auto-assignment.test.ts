@@ -148,7 +148,12 @@ describe('auto-assignment', () => {
     await app.events();
     const handedOff = await to(conversation.id, 'open', {}, bot.headers);
     expect(assigneeOf(handedOff.body)).to.equal(ann.id);
-    expect(await app.eventNames()).to.deep.equal(['conversation_status_changed', 'conversation_updated']);
+    // The note for the agent, with the customer's last question.
+    expect(await app.eventNames()).to.deep.equal([
+      'conversation_status_changed',
+      'message_created',
+      'conversation_updated',
+    ]);
   });
 
   it('a bot stopped for a loop leaves the conversation to the next in turn', async () => {

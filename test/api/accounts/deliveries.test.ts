@@ -75,11 +75,13 @@ describe('the log of deliveries', () => {
     const { received } = receiver;
     const { headers, text } = received.at(-1)!;
     const { attempts, ...record } = detail;
+    const told = (await app.events()).find(({ name }) => name === 'contact_created')!;
     expect(record).to.deep.equal({
       id: record.id,
       webhook_id: webhook.id,
       agent_bot_id: null,
       endpoint_kind: 'webhook',
+      event_id: told.id,
       event: 'contact_created',
       conversation_id: null,
       webhook_message_id: headers['webhook-id'],

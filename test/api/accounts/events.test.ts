@@ -154,7 +154,7 @@ describe('GET /events', () => {
   });
 
   it('tells a reader who comes too late, and lets one begin with the oldest event that is kept', async () => {
-    const { id, maker, get, read, placed } = await open();
+    const { id, administrator, maker, get, read, placed } = await open();
     for (let count = 0; count < 4; count += 1) await maker.contact();
     await placed();
     const seen = await read();
@@ -172,6 +172,8 @@ describe('GET /events', () => {
     await deleteOldEvents(app.app.database, 30);
     const late = await get(`after=${seen[0]!.cursor}`);
     expect([late.status, late.body.code]).to.deep.equal([410, 'cursor_expired']);
+    const stream = `/api/v1/accounts/${id}/events/stream?after=${seen[0]!.cursor}`;
+    expect((await app.call('GET', stream, undefined, administrator.headers)).status).to.equal(410);
     expect((await read('', undefined, seen[2]!.cursor)).map((entry) => entry.id)).to.deep.equal([seen[3]!.id]);
     // One at a time, although the first is older than what was deleted.
     expect((await read('limit=1')).map((entry) => entry.id)).to.deep.equal([seen[1]!.id, seen[3]!.id]);

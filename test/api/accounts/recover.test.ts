@@ -1,61 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { finishRecoveries } from '../../../src/domain/endpoints/recovery.ts';
-import { TestApp } from '../../support/app.ts';
-import { Receiver, verify, type Received } from '../../support/receiver.ts';
+import { verify, type Received } from '../../support/receiver.ts';
+import { Sending, type Body } from '../../support/sending.ts';
 
-// oxlint-disable-next-line typescript/no-explicit-any
-type Record = any;
-
+// An engine begins within a few milliseconds.
+const longEnoughMs = 400;
 const day = 86_400;
 const now = () => Math.floor(Date.now() / 1000);
 
 describe('a recovery', () => {
-  let app: TestApp;
-  let receiver: Receiver;
-  let inbox: number;
-  const receivers: Receiver[] = [];
+  const sending = Sending.use();
 
-  before(async function () {
-    this.timeout(60_000);
-    app = await TestApp.start();
-    inbox = (await app.post('inboxes', { name: 'Deliveries' })).body.id;
-  });
+  const webhookOf = (): Promise<Body> => sending.webhookFor('message_created');
+  const recover = (webhook: { id: number }, body: object) => sending.made(`webhooks/${webhook.id}/recover`, body, 202);
 
-  beforeEach(async () => {
-    receiver = await Receiver.start();
-    receivers.push(receiver);
-  });
-
-  afterEach(async () => {
-    for (const { id } of (await app.get('webhooks')).body.payload) await app.delete(`webhooks/${id}`);
-  });
-
-  after(async () => {
-    await app.stop();
-    for (const one of receivers) await one.close();
-  });
-
-  async function made(path: string, body: object, status = 201): Promise<Record> {
-    const answer = await app.post(path, body);
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(status);
-    return answer.body;
-  }
-
-  const webhookOf = (): Promise<Record> => made('webhooks', { url: receiver.url, subscriptions: ['message_created'] });
-  const conversation = async (): Promise<number> =>
-    (await made('conversations', { inbox_id: inbox, contact_id: (await made('contacts', { name: 'Ada' })).id })).id;
-  const say = (id: number, content: string) =>
-    made(`conversations/${id}/messages`, { content, message_type: 'incoming' });
-  const recover = (webhook: { id: number }, body: object) => made(`webhooks/${webhook.id}/recover`, body, 202);
-
-  async function progress(webhook: { id: number }, id: number): Promise<Record> {
-    const { status, body } = await app.get(`webhooks/${webhook.id}/recover/${id}`);
+  async function progress(webhook: { id: number }, id: number): Promise<Body> {
+    const { status, body } = await sending.app.get(`webhooks/${webhook.id}/recover/${id}`);
     expect(status, JSON.stringify(body)).to.equal(200);
     return body;
   }
 
-  function done(webhook: { id: number }, id: number): Promise<Record> {
-    return app.eventually(async () => {
+  function done(webhook: { id: number }, id: number): Promise<Body> {
+    return sending.app.eventually(async () => {
       const found = await progress(webhook, id);
       return found.state === 'done' && found;
     });
@@ -63,8 +30,8 @@ describe('a recovery', () => {
 
   /** So many deliveries that were given up, of conversations that take turns. */
   async function lose(webhook: { id: number }, count: number, state = 'exhausted'): Promise<number[]> {
-    const ids = [await conversation(), await conversation(), await conversation()];
-    await app.query(
+    const ids = [await sending.conversation(), await sending.conversation(), await sending.conversation()];
+    await sending.app.query(
       `WITH lane AS (
          INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id)
          SELECT 1, 'webhook', $1, 'conversation', c FROM unnest($2::bigint[]) c RETURNING id, subject_id
@@ -92,46 +59,48 @@ describe('a recovery', () => {
   it('sends what a 410 cost, in the order of each conversation and with the same ids, and nothing twice', async () => {
     const webhook = await webhookOf();
     const since = now();
-    const ids = [await conversation(), await conversation()];
-    receiver.answerWith((_, response) => response.writeHead(500).end());
-    for (const id of ids) await say(id, `${id} 1`);
-    await receiver.waitFor(2);
-    for (const id of ids) for (const number of [2, 3]) await say(id, `${id} ${number}`);
-    receiver.answerWith((_, response) => response.writeHead(410).end());
-    await app.eventually(async () => {
-      await app.query('UPDATE deliveries SET next_attempt_at = now() WHERE endpoint_id = $1', [webhook.id]);
-      await app.query('UPDATE lanes SET due_at = now() WHERE endpoint_id = $1 AND lease_token IS NULL', [webhook.id]);
-      app.app.engine.poke();
-      return !(await app.get(`webhooks/${webhook.id}`)).body.active;
+    const ids = [await sending.conversation(), await sending.conversation()];
+    sending.receiver.answerWith((_, response) => response.writeHead(500).end());
+    for (const id of ids) await sending.say(id, `${id} 1`);
+    await sending.receiver.waitFor(2);
+    for (const id of ids) for (const number of [2, 3]) await sending.say(id, `${id} ${number}`);
+    sending.receiver.answerWith((_, response) => response.writeHead(410).end());
+    await sending.app.eventually(async () => {
+      await sending.app.query('UPDATE deliveries SET next_attempt_at = now() WHERE endpoint_id = $1', [webhook.id]);
+      await sending.app.query('UPDATE lanes SET due_at = now() WHERE endpoint_id = $1 AND lease_token IS NULL', [
+        webhook.id,
+      ]);
+      sending.app.app.engine.poke();
+      return !(await sending.app.get(`webhooks/${webhook.id}`)).body.active;
     });
-    const refused = await app.post(`webhooks/${webhook.id}/recover`, { since });
+    const refused = await sending.app.post(`webhooks/${webhook.id}/recover`, { since });
     expect([refused.status, refused.body.code]).to.deep.equal([409, 'endpoint_off']);
-    const lost = await app.eventually(async () => {
-      const { payload } = (await app.get(`webhooks/${webhook.id}/deliveries`)).body;
-      return payload.every(({ state }: Record) => state === 'exhausted' || state === 'cancelled') && payload;
+    const lost = await sending.app.eventually(async () => {
+      const { payload } = (await sending.app.get(`webhooks/${webhook.id}/deliveries`)).body;
+      return payload.every(({ state }: Body) => state === 'exhausted' || state === 'cancelled') && payload;
     });
     expect(lost).to.have.length(6);
-    receiver.answerWith((_, response) => response.end());
-    receiver.received.length = 0;
-    await app.patch(`webhooks/${webhook.id}`, { active: true });
+    sending.receiver.answerWith((_, response) => response.end());
+    sending.receiver.received.length = 0;
+    await sending.app.patch(`webhooks/${webhook.id}`, { active: true });
     const { id, count } = await recover(webhook, { since });
     expect(count).to.equal(6);
-    await receiver.waitFor(6);
+    await sending.receiver.waitFor(6);
     for (const conversationId of ids) {
-      const told = receiver.received.filter(({ body }) => (body['conversation'] as Record).id === conversationId);
+      const told = sending.receiver.received.filter(({ body }) => (body['conversation'] as Body).id === conversationId);
       expect(told.map(({ body }) => body['content'])).to.deep.equal(
         [1, 2, 3].map((number) => `${conversationId} ${number}`),
       );
     }
-    for (const one of receiver.received) verify(webhook.secret, one);
-    const known = new Set(lost.map(({ webhook_message_id: name }: Record) => name));
-    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).to.deep.equal(known);
+    for (const one of sending.receiver.received) verify(webhook.secret, one);
+    const known = new Set(lost.map(({ webhook_message_id: name }: Body) => name));
+    expect(new Set(sending.receiver.received.map(({ headers }) => headers['webhook-id']))).to.deep.equal(known);
     const end = await done(webhook, id);
     expect(end).to.include({ count: 6, delivered: 6, pending: 0, failing: 0, exhausted: 0, cancelled: 0 });
-    const { payload } = (await app.get(`webhooks/${webhook.id}/deliveries?state=delivered`)).body;
-    expect(new Set(payload.map(({ trigger }: Record) => trigger))).to.deep.equal(new Set(['recover']));
+    const { payload } = (await sending.app.get(`webhooks/${webhook.id}/deliveries?state=delivered`)).body;
+    expect(new Set(payload.map(({ trigger }: Body) => trigger))).to.deep.equal(new Set(['recover']));
     expect((await recover(webhook, { since })).count).to.equal(0);
-    expect(receiver.received).to.have.length(6);
+    expect(sending.receiver.received).to.have.length(6);
   });
 
   it('of more than one batch is collected whole before the first is sent, and progress is counted', async function () {
@@ -143,10 +112,12 @@ describe('a recovery', () => {
     const begun = await progress(webhook, id);
     expect(begun).to.include({ state: 'preparing', count: 2_500, delivered: 0 });
     expect(begun.pending).to.be.within(1, 2_500);
-    expect(receiver.received).to.deep.equal([]);
-    await finishRecoveries(app.app.database);
-    await receiver.waitFor(2_500, 60_000);
-    expectOrder(receiver.received, 2_500);
+    sending.app.app.engine.poke();
+    await sleep(longEnoughMs);
+    expect(sending.receiver.received).to.deep.equal([]);
+    await finishRecoveries(sending.app.app.database);
+    await sending.receiver.waitFor(2_500, 60_000);
+    expectOrder(sending.receiver.received, 2_500);
     expect(await done(webhook, id)).to.include({ delivered: 2_500, pending: 0 });
     expect((await recover(webhook, { since: now() - day })).count).to.equal(0);
   });
@@ -157,17 +128,17 @@ describe('a recovery', () => {
     await lose(webhook, 2_500);
     const { id } = await recover(webhook, { since: now() - day });
     // The sweep comes later.
-    const phase = (name: string) => app.query('UPDATE recoveries SET phase = $2 WHERE id = $1', [id, name]);
+    const phase = (name: string) => sending.app.query('UPDATE recoveries SET phase = $2 WHERE id = $1', [id, name]);
     await phase('stopped');
     // Its endpoint has moved; the same happens when its circuit closes.
-    await app.patch(`webhooks/${webhook.id}`, { url: `${receiver.url}/moved` });
-    app.app.engine.poke();
-    await receiver.waitFor(2_000, 60_000);
-    await app.eventually(async () => app.app.engine.inFlight === 0);
+    await sending.app.patch(`webhooks/${webhook.id}`, { url: `${sending.receiver.url}/moved` });
+    sending.app.app.engine.poke();
+    await sending.receiver.waitFor(2_000, 60_000);
+    await sending.app.eventually(async () => sending.app.app.engine.inFlight === 0);
     await phase('gather');
-    await finishRecoveries(app.app.database);
-    await receiver.waitFor(2_500, 30_000);
-    expectOrder(receiver.received, 2_500);
+    await finishRecoveries(sending.app.app.database);
+    await sending.receiver.waitFor(2_500, 30_000);
+    expectOrder(sending.receiver.received, 2_500);
     expect(await done(webhook, id)).to.include({ delivered: 2_500, pending: 0 });
   });
 
@@ -175,36 +146,41 @@ describe('a recovery', () => {
     const webhook = await webhookOf();
     const [id] = await lose(webhook, 60);
     const hanging: (() => void)[] = [];
-    receiver.answerWith(({ body }, response) => {
+    sending.receiver.answerWith(({ body }, response) => {
       if (body['number'] === undefined) response.end();
       else hanging.push(() => response.end());
     });
     await recover(webhook, { since: now() - day });
-    await app.eventually(async () => hanging.length > 0);
-    for (const text of ['one', 'two', 'three']) await say(id!, text);
-    const live = () => receiver.received.filter(({ body }) => body['number'] === undefined);
-    await app.eventually(async () => live().length === 3);
+    await sending.app.eventually(async () => hanging.length > 0);
+    for (const text of ['one', 'two', 'three']) await sending.say(id!, text);
+    const live = () => sending.receiver.received.filter(({ body }) => body['number'] === undefined);
+    await sending.app.eventually(async () => live().length === 3);
     expect(live().map(({ body }) => body['content'])).to.deep.equal(['one', 'two', 'three']);
-    receiver.answerWith((_, response) => response.end());
+    sending.receiver.answerWith((_, response) => response.end());
     for (const answer of hanging) answer();
-    await app.eventually(async () => receiver.received.length === 63);
+    await sending.app.eventually(async () => sending.receiver.received.length === 63);
     expectOrder(
-      receiver.received.filter(({ body }) => body['number'] !== undefined),
+      sending.receiver.received.filter(({ body }) => body['number'] !== undefined),
       60,
     );
   });
 
   it('takes what was asked for: a time, from its first moment up to its last, which is outside, and states', async () => {
     const webhook = await webhookOf();
-    await app.post(`webhooks/${webhook.id}/pause`);
+    await sending.app.post(`webhooks/${webhook.id}/pause`);
     await lose(webhook, 3);
     await lose(webhook, 4, 'cancelled');
     const at = now() - 5 * day;
-    const [found] = await app.query<{ id: number }>('SELECT min(id) AS id FROM deliveries WHERE endpoint_id = $1', [
-      webhook.id,
-    ]);
-    await app.query('UPDATE deliveries SET created_at = to_timestamp($2) WHERE id = $1', [found!.id, at]);
-    const count = async (body: object) => (await recover(webhook, body)).count;
+    const [found] = await sending.app.query<{ id: number }>(
+      'SELECT min(id) AS id FROM deliveries WHERE endpoint_id = $1',
+      [webhook.id],
+    );
+    await sending.app.query('UPDATE deliveries SET created_at = to_timestamp($2) WHERE id = $1', [found!.id, at]);
+    const count = async (body: object) => {
+      const { id, count: counted } = await recover(webhook, body);
+      expect((await progress(webhook, id)).pending).to.equal(counted);
+      return counted;
+    };
     expect(await count({ since: at + 1, until: at + day })).to.equal(0);
     expect(await count({ since: at - day, until: at })).to.equal(0);
     expect(await count({ since: at, until: at + 1, states: ['cancelled'] })).to.equal(0);
@@ -214,46 +190,64 @@ describe('a recovery', () => {
     expect(await count({ since: at })).to.equal(0);
   });
 
+  it('sends nothing that was given up after it began', async () => {
+    const webhook = await webhookOf();
+    await sending.app.post(`webhooks/${webhook.id}/pause`);
+    await lose(webhook, 2_100);
+    await sending.app.query(
+      `UPDATE deliveries SET state = 'pending', finished_at = NULL WHERE id = (SELECT max(id) FROM deliveries WHERE endpoint_id = $1)`,
+      [webhook.id],
+    );
+    const { id, count } = await recover(webhook, { since: now() - day });
+    expect(count).to.equal(2_099);
+    await sending.app.query(
+      `UPDATE deliveries SET state = 'exhausted', finished_at = now() WHERE state = 'pending' AND endpoint_id = $1 AND trigger = 'live'`,
+      [webhook.id],
+    );
+    await finishRecoveries(sending.app.app.database);
+    expect(await progress(webhook, id)).to.include({ state: 'sending', pending: 2_099 });
+  });
+
   it('does not send what is pending, or has arrived, by a resend', async () => {
     const webhook = await webhookOf();
     await lose(webhook, 2);
-    const [newer, older] = (await app.get(`webhooks/${webhook.id}/deliveries`)).body.payload;
-    await made(`deliveries/${older.id}/resend`, {}, 202);
-    await receiver.waitFor(1);
-    await app.post(`webhooks/${webhook.id}/pause`);
-    await made(`deliveries/${newer.id}/resend`, {}, 202);
+    const [newer, older] = (await sending.app.get(`webhooks/${webhook.id}/deliveries`)).body.payload;
+    await sending.made(`deliveries/${older.id}/resend`, {}, 202);
+    await sending.receiver.waitFor(1);
+    await sending.app.post(`webhooks/${webhook.id}/pause`);
+    await sending.made(`deliveries/${newer.id}/resend`, {}, 202);
     expect((await recover(webhook, { since: now() - day })).count).to.equal(0);
   });
 
   it('stops when the webhook is switched off, and what it made is cancelled', async () => {
     const webhook = await webhookOf();
-    await app.post(`webhooks/${webhook.id}/pause`);
+    await sending.app.post(`webhooks/${webhook.id}/pause`);
     await lose(webhook, 2_100);
     const { id } = await recover(webhook, { since: now() - day });
-    await app.patch(`webhooks/${webhook.id}`, { active: false });
-    await finishRecoveries(app.app.database);
-    const stopped = await app.eventually(async () => {
+    await sending.app.patch(`webhooks/${webhook.id}`, { active: false });
+    await finishRecoveries(sending.app.app.database);
+    const stopped = await sending.app.eventually(async () => {
       const found = await progress(webhook, id);
       return found.pending === 0 && found;
     });
     expect(stopped).to.include({ state: 'stopped', count: 2_100, delivered: 0 });
     expect(stopped.cancelled).to.be.above(0);
-    expect(receiver.received).to.deep.equal([]);
+    expect(sending.receiver.received).to.deep.equal([]);
   });
 
   it('is refused without a beginning, for a time that ends before it begins, and of what is not there', async () => {
     const webhook = await webhookOf();
     const refused = async (body: object) => {
-      const { status, body: answer } = await app.post(`webhooks/${webhook.id}/recover`, body);
+      const { status, body: answer } = await sending.app.post(`webhooks/${webhook.id}/recover`, body);
       return [status, answer.details[0].path];
     };
     expect(await refused({})).to.deep.equal([422, '/since']);
     expect(await refused({ since: now(), until: now() - 10 })).to.deep.equal([422, '/until']);
     expect(await refused({ since: now() + day })).to.deep.equal([422, '/since']);
     expect(await refused({ since: now() - day, states: ['delivered'] })).to.deep.equal([422, '/states/0']);
-    expect((await app.get(`webhooks/${webhook.id}/recover/999999`)).status).to.equal(404);
+    expect((await sending.app.get(`webhooks/${webhook.id}/recover/999999`)).status).to.equal(404);
     const other = await webhookOf();
     const { id } = await recover(webhook, { since: now() - day });
-    expect((await app.get(`webhooks/${other.id}/recover/${id}`)).status).to.equal(404);
+    expect((await sending.app.get(`webhooks/${other.id}/recover/${id}`)).status).to.equal(404);
   });
 });

@@ -119,7 +119,7 @@ describe('the worked server of docs/', function () {
     await app.eventually(async () => (await record()).status === 'open');
     await delivered();
     expect(await record()).to.include({ handoff_reason: 'plugin' });
-    expect(await said()).to.deep.equal([]);
+    expect(await said()).to.deep.equal(['Handed off by Echo\n\nLast question: I want a human']);
     expect(statuses).to.deep.equal([204]);
   });
 

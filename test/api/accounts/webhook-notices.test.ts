@@ -21,6 +21,8 @@ describe('notices about webhooks', () => {
     app = await TestApp.start({ log, config: { smtpUrl: mail.url, mailFrom: 'service@example.com' } });
     await addPerson(app, { name: 'Grace', role: 'administrator' });
     await addPerson(app, { name: 'Agent', role: 'agent' });
+    await app.post('agents', { name: 'Invited', email: 'invited@example.com', role: 'administrator' });
+    await app.eventually(async () => mail.received.length === 1);
     const subscriptions = ['webhook_disabled'];
     watching = (await app.post('webhooks', { url: observer.url, subscriptions })).body;
   });
@@ -41,7 +43,9 @@ describe('notices about webhooks', () => {
     (await app.post('webhooks', { url: gone.url, name: 'CRM', subscriptions: ['contact_created', 'webhook_disabled'] }))
       .body;
   const administrators = async () =>
-    (await app.get('agents')).body.filter(({ role }: { role: string }) => role === 'administrator');
+    (await app.get('agents')).body.filter(
+      (agent: { role: string; confirmed: boolean }) => agent.role === 'administrator' && agent.confirmed,
+    );
 
   it('tell that one was switched off because of a 410: an event, a line, a mail to the administrators', async () => {
     const webhook = await create();

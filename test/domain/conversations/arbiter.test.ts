@@ -138,6 +138,7 @@ const conversationOf = (one: Case, status: ConversationStatus): Conversation => 
   botStreak: 0,
   handoffReason: null,
   closedBy: null,
+  sessionBeganAt: null,
   labels: [],
   sourceId: null,
   snoozedUntil: null,
