@@ -30,6 +30,7 @@ interface Row {
 /** The newest deliveries of the endpoint whose attempts are looked at. */
 const maxDeliveries = 1000;
 
+// What ended without an attempt has no request and took no time; an answer within half a millisecond only took none.
 const attemptsStatement = `
   SELECT count(*)::int AS attempts, count(*) FILTER (WHERE a.outcome = 'delivered')::int AS succeeded,
     percentile_disc(0.5) WITHIN GROUP (ORDER BY a.duration_ms) FILTER (WHERE a.status IS NOT NULL) AS p50,
@@ -37,7 +38,7 @@ const attemptsStatement = `
   FROM (SELECT id FROM deliveries WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3
     ORDER BY created_at DESC, id DESC LIMIT ${maxDeliveries}) d
   CROSS JOIN LATERAL (SELECT outcome, duration_ms, status FROM attempts
-    WHERE account_id = $1 AND delivery_id = d.id AND outcome <> 'unknown' AND duration_ms > 0 OFFSET 0) a`;
+    WHERE account_id = $1 AND delivery_id = d.id AND outcome <> 'unknown' AND (wire IS NOT NULL OR duration_ms > 0) OFFSET 0) a`;
 
 /** Pending deliveries that are counted. */
 const maxWaiting = 100_000;

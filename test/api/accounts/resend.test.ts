@@ -254,6 +254,11 @@ describe('deliveries on request', () => {
     await sending.app.post(`webhooks/${webhook.id}/pause`);
     await sending.made('contacts', { name: 'Grace' });
     await sending.app.query(`UPDATE webhooks SET paused_at = NULL WHERE id = $1`, [webhook.id]);
+    // What a server near by refuses at once is stored with no duration.
+    await sending.app.query(
+      `UPDATE attempts SET duration_ms = 0 FROM deliveries d WHERE d.id = delivery_id AND d.endpoint_id = $1 AND status = 500`,
+      [webhook.id],
+    );
     const found = await health();
     expect(found).to.deep.include({
       attempts: 4,
