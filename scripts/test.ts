@@ -1,6 +1,6 @@
 // `npm test`: runs the suite in two mocha processes at once, each with a PostgreSQL of its own, because many tests only
-// wait, for retries, restarts and processes. Passes arguments after `--` to both. The last line is the sum of the
-// results.
+// wait, for retries, restarts and processes. Passes arguments after `--` to both. What failed is printed once more at the
+// end, because a log that is cut keeps its end; the last line is the sum of the results.
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ const mocha = fileURLToPath(new URL('../node_modules/mocha/bin/mocha.js', import
 /** Tests that start, kill and pause processes, and mostly wait. */
 const patient = /^test\/(?:faults|boot)\//;
 const result = /^(\d+) passed, (\d+) failed$/m;
+const failures = /^.*\d+ failing[^]*?(?=^\d+ passed, \d+ failed$)/m;
 
 interface Outcome {
   code: number;
@@ -44,5 +45,8 @@ const begun = run(halves[0], { show: true });
 if (process.env['CI'] === 'true') await begun;
 const [first, second] = await Promise.all([begun, run(halves[1], { show: false })]);
 process.stdout.write(second.output);
+for (const half of [first, second]) {
+  if (half.code !== 0) console.log(failures.exec(half.output)?.[0] ?? half.output.slice(-4000));
+}
 console.log(`\n${first.passed + second.passed} passed, ${first.failed + second.failed} failed`);
 process.exitCode = first.code === 0 && second.code === 0 ? 0 : 1;
