@@ -3,6 +3,7 @@ import { isLockTimeout, isOutage, isRetryable } from '../postgres/errors.ts';
 import type { Claimed } from './queue/claim.ts';
 import { finishAndGoOn, finishFreeDeliveries, type Finished } from './queue/finish.ts';
 import type { Lease } from './queue/lease.ts';
+import { renewalsPerLease } from './renewal.ts';
 
 /** What is known of a lane after its result. */
 export interface After {
@@ -84,12 +85,16 @@ export class FinishBatch {
 
   async #write(batch: readonly Waiting[]): Promise<void> {
     if (batch.length === 0) return;
-    const { database, holdAttempts, failed } = this.#options;
+    const { database, holdAttempts, leaseSeconds, failed } = this.#options;
     const results = batch.map(({ finished }) => finished);
     try {
       this.#writing += 1;
-      const finish = results.some(({ goesOn }) => goesOn) ? finishAndGoOn : finishFreeDeliveries;
-      const written = await finish(database.em(), results, holdAttempts).finally(() => {
+      const em = database.em();
+      const untilRenewal = leaseSeconds / renewalsPerLease;
+      const writing = results.some(({ goesOn }) => goesOn)
+        ? finishAndGoOn(em, results, { holdAttempts, leaseSeconds: untilRenewal })
+        : finishFreeDeliveries(em, results, holdAttempts);
+      const written = await writing.finally(() => {
         this.#writing -= 1;
       });
       const lanes = new Map(written.map((lane) => [leaseKeyOf(lane), { next: null, ...lane }]));

@@ -127,12 +127,20 @@ export class Pump {
         await this.#claim();
       }
     } catch (error) {
-      this.#pauseMs = this.#options.pollMs;
+      this.#lookLater();
       this.#options.failed(error);
     } finally {
       this.#running = false;
       this.#rest();
     }
+  }
+
+  // What was known of due lanes is as old as the failure, and would have it repeated at once, again and again.
+  #lookLater(): void {
+    this.#mustSurvey = true;
+    this.#pauseMs = this.#options.pollMs;
+    this.#surveyAt = Infinity;
+    this.#nextDueAt = Infinity;
   }
 
   // The safety net, for what nobody announced. Surveys are frequent while anything is due, and follow the known due times.

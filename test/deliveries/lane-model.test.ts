@@ -81,7 +81,7 @@ describe('the model of a lane', () => {
       const model = await draw();
       const heads = await claimAll();
       const results = heads.map((claimed) => ({ ...bench.resultOf(claimed), goesOn: true }));
-      const written = await finishAndGoOn(bench.em, results, holdAttempts);
+      const written = await finishAndGoOn(bench.em, results, { holdAttempts, leaseSeconds: 1 });
       expect(written).to.have.lengthOf(heads.length);
       for (const { laneId, deliveryId, isDue, next } of written) {
         const left = (model.get(laneId) ?? []).filter(({ eventId }) => eventId !== deliveryId);

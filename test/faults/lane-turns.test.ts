@@ -74,7 +74,10 @@ describe('the turn of a lane', function () {
   const pending = async (): Promise<number> =>
     (await bench.rows(`SELECT FROM deliveries WHERE state = 'pending'`)).length;
   const goOn = async (claimed: Claimed) => {
-    const [written] = await finishAndGoOn(bench.em, [{ ...bench.resultOf(claimed), goesOn: true }], holdAttempts);
+    const [written] = await finishAndGoOn(bench.em, [{ ...bench.resultOf(claimed), goesOn: true }], {
+      holdAttempts,
+      leaseSeconds: 1,
+    });
     return written!;
   };
 
@@ -174,6 +177,18 @@ describe('the turn of a lane', function () {
     expect(await goOn(next!)).to.include({ isReleased: true, isDue: false, next: null });
   });
 
+  it('is over when the lease was not renewed, as in an outage: the next delivery is claimed once, by whoever comes', async () => {
+    const [lane] = await bench.deliveries(await proven(), 1);
+    await bench.deliveries(1, 1, lane);
+    const [claimed] = await bench.claim();
+    await bench.pass(29.5);
+    expect(await goOn(claimed!)).to.include({ isReleased: true, isDue: true, next: null });
+    const heads = await bench.claim();
+    expect(heads.map(({ laneId, attempt }) => [laneId, attempt])).to.deep.equal([[lane, 1]]);
+    expect(await bench.claim()).to.deep.equal([]);
+    expect(await goOn(heads[0]!)).to.include({ isReleased: true, isDue: false, next: null });
+  });
+
   it('is over for a process whose lease was taken over', async () => {
     const [lane] = await bench.deliveries(await proven(), 1);
     await bench.deliveries(1, 1, lane);
@@ -182,7 +197,7 @@ describe('the turn of a lane', function () {
     const [late] = await bench.claim();
     expect(late).to.include({ deliveryId: early!.deliveryId, attempt: 2 });
     const result = { ...bench.resultOf(early!), goesOn: true };
-    expect(await finishAndGoOn(bench.em, [result], holdAttempts)).to.deep.equal([]);
+    expect(await finishAndGoOn(bench.em, [result], { holdAttempts, leaseSeconds: 1 })).to.deep.equal([]);
     expect((await goOn(late!)).next).to.include({ laneId: lane, attempt: 1 });
   });
 

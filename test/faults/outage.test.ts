@@ -176,6 +176,29 @@ describe('a database that goes away', function () {
     await sink.close();
   });
 
+  it('is asked for a few times a second, and not without a pause', async () => {
+    const passage = new Passage(await freePort(), url);
+    await passage.open();
+    const env = { DEMO: 'true', SANDBOX_RUNNERS: '1' };
+    const service = await ServiceProcess.start({ databaseUrl: passage.url, env });
+    const sink = await Sink.start();
+    const [id] = await startConversations(service, sink.url);
+    await service.post(`conversations/${id}/messages`, { content: 'Hello', message_type: 'incoming' });
+    await passage.turnAway();
+    await sleep(1000);
+    const before = passage.turnedAway;
+    await sleep(3000);
+    const asked = passage.turnedAway - before;
+    console.log(`      ${asked} connections were tried in three seconds`);
+    expect(asked).to.be.within(3, 300);
+    await passage.bar();
+    await passage.open();
+    await eventually(async () => (await service.get('/readyz')).status === 200, 10_000);
+    expect(await service.stop(), service.output).to.deep.equal({ code: 0, signal: null });
+    await passage.bar();
+    await sink.close();
+  });
+
   it('at the start is waited for: alive, not ready, then ready', async () => {
     const passage = new Passage(await freePort(), url);
     const service = await ServiceProcess.start({ databaseUrl: passage.url, until: 'alive' });

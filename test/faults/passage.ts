@@ -4,6 +4,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 export class Passage {
   /** The target's URL through this proxy. */
   readonly url: string;
+  /** Connections that came while nobody was let through. */
+  turnedAway = 0;
   readonly #port: number;
   readonly #target: { host: string; port: number };
   readonly #sockets = new Set<Socket>();
@@ -19,9 +21,16 @@ export class Passage {
   }
 
   async open(): Promise<void> {
-    const server = createServer((near) => this.#join(near, connect(this.#target)));
-    this.#server = server;
-    await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve));
+    await this.#listen((near) => this.#join(near, connect(this.#target)));
+  }
+
+  /** Bars the way, and counts who comes. */
+  async turnAway(): Promise<void> {
+    await this.bar();
+    await this.#listen((near) => {
+      this.turnedAway += 1;
+      near.resetAndDestroy();
+    });
   }
 
   async bar(): Promise<void> {
@@ -29,6 +38,12 @@ export class Passage {
     this.#server = null;
     for (const socket of this.#sockets) socket.destroy();
     if (server) await new Promise((resolve) => server.close(resolve));
+  }
+
+  async #listen(serve: (near: Socket) => void): Promise<void> {
+    const server = createServer(serve);
+    this.#server = server;
+    await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve));
   }
 
   #join(near: Socket, far: Socket): void {

@@ -54,7 +54,8 @@ const expressions = ({ going = '', released = '' } = {}): string => `
     FROM free JOIN result r ON r.lane_id = free.id AND r.token = free.token
     WHERE d.id = r.id AND d.lease_token = r.token AND d.state = 'pending'
     RETURNING d.account_id, d.id, d.lane_id, d.event_id, d.attempt, d.failures, d.next_attempt_at, d.state,
-      r.state AS outcome, r.status, r.error_code, r.duration_ms, r.response_body, r.wire, d.endpoint_kind, d.endpoint_id, r.token, r.goes_on
+      r.state AS outcome, r.status, r.error_code, r.duration_ms, r.response_body, r.wire, d.endpoint_kind, d.endpoint_id, r.token,
+      r.goes_on, free.leased_until
   ), logged AS (
     INSERT INTO attempts (account_id, delivery_id, number, outcome, status, error_code, duration_ms, response_body,
       wire)
@@ -82,10 +83,10 @@ const freeOf = `
   ), seen AS MATERIALIZED (
     SELECT l.id, r.token, l.ctid AS version FROM result r JOIN lanes l ON l.id = r.lane_id AND l.lease_token = r.token
   ), locked AS MATERIALIZED (
-    SELECT l.id, l.ctid AS version FROM lanes l WHERE l.id = ANY ($1) AND l.lease_token = ANY ($3)
+    SELECT l.id, l.due_at AS leased_until, l.ctid AS version FROM lanes l WHERE l.id = ANY ($1) AND l.lease_token = ANY ($3)
     ORDER BY ${laneOrder('l')} FOR UPDATE SKIP LOCKED
   ), free AS MATERIALIZED (
-    SELECT seen.id, seen.token FROM seen JOIN locked ON locked.id = seen.id AND locked.version = seen.version
+    SELECT seen.id, seen.token, locked.leased_until FROM seen JOIN locked ON locked.id = seen.id AND locked.version = seen.version
   )`;
 
 const answering = (none: string): string => `
@@ -95,14 +96,15 @@ const answering = (none: string): string => `
 const finishStatement = prepared(`${freeOf}, ${expressions()} ${answering('')}`);
 
 // An endpoint whose circuit has opened gets its next delivery by a probe, and one that is paused gets none. What a plugin is
-// to run is claimed, with all that a run needs.
+// to run is claimed, with all that a run needs. A lease that an outage kept from being renewed may end before the next renewal
+// comes, and another process would make the delivery too: such a lane is given back.
 const next = `
   head AS MATERIALIZED (
     SELECT d.id, d.attempt, d.lease_token AS left_behind, f.token, f.id AS finished_id
     FROM finished f CROSS JOIN LATERAL ${nextAfterDelivered('$11')} next
     CROSS JOIN LATERAL (
       SELECT * FROM deliveries d WHERE d.id = next.id AND d.state = 'pending' FOR NO KEY UPDATE SKIP LOCKED) d
-    WHERE f.goes_on AND f.outcome = 'delivered' AND CASE f.endpoint_kind
+    WHERE f.goes_on AND f.outcome = 'delivered' AND f.leased_until > now() + make_interval(secs => $13) AND CASE f.endpoint_kind
       WHEN 'webhook' THEN (SELECT coalesce(w.circuit_probe_at, w.paused_at) FROM webhooks w WHERE w.id = f.endpoint_id)
       ELSE (SELECT coalesce(b.circuit_probe_at, b.paused_at, CASE WHEN b.kind = 'plugin' AND NOT d.forwarded THEN now() END)
         FROM agent_bots b WHERE b.id = f.endpoint_id) END IS NULL
@@ -164,14 +166,14 @@ export async function finishFreeDeliveries(
 
 /**
  * Like finishFreeDeliveries; but a lane that goes on, and whose delivery was delivered, keeps its lease when another one is
- * due: `next`.
+ * due: `next`. Not when the lease lasts less than `leaseSeconds` from now.
  */
 export async function finishAndGoOn(
   executor: Executor,
   results: readonly Finished[],
-  holdAttempts: number,
+  { holdAttempts, leaseSeconds }: { holdAttempts: number; leaseSeconds: number },
 ): Promise<(Written & { next: Claimed | null })[]> {
-  const rows = await sql<GoingOnRow>(executor, goOnStatement, parametersOf(results, holdAttempts));
+  const rows = await sql<GoingOnRow>(executor, goOnStatement, [...parametersOf(results, holdAttempts), leaseSeconds]);
   return rows.map((row) => ({
     ...toWritten(row),
     next: row.id === null ? null : toClaimed(row as HeadRow, row.written_token),
@@ -227,7 +229,7 @@ const settleStatement = prepared(`
       $6::int AS status, $7::text AS error_code, $8::int AS duration_ms, $9::text AS response_body, $10::text AS wire,
       false AS goes_on
   ), free AS MATERIALIZED (
-    SELECT l.id, l.lease_token AS token FROM lanes l WHERE l.id = $1 AND l.lease_token = $3
+    SELECT l.id, l.lease_token AS token, l.due_at AS leased_until FROM lanes l WHERE l.id = $1 AND l.lease_token = $3
   ), ${expressions()}
   SELECT coalesce(bool_or(is_due), refuse_stale_delivery()) AS is_due FROM released WHERE delivery_id IS NOT NULL`);
 

@@ -13,7 +13,7 @@ const killedEngine: Fault = {
   what: 'kill -9 of the only engine under load, again and again, between arrival, answer and record',
   run: async (trial) => {
     const { services, scale } = trial;
-    const [kills, messages] = [scale.pick(3, 15), scale.pick(150, 16_000)];
+    const [kills, messages] = [scale.pick(3, 15), scale.pick(150, 18_000)];
     await services.startWeb();
     await services.startEngine();
     const { receiver } = await trial.receiver('receiver', () => slow(Math.floor(scale.random() * 10)));
