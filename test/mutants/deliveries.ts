@@ -2,6 +2,22 @@ import type { Mutant } from './mutant.ts';
 
 export const deliveries: readonly Mutant[] = [
   {
+    file: 'src/deliveries/queue/finish.ts',
+    text: ' AND f.leased_until > now() + make_interval(secs => $13)',
+    replacement: ' AND $13::float8 > 0',
+    test: 'test/faults/lane-turns.test.ts',
+    only: 'when the lease was not renewed',
+    harm: 'After an outage deliveries are made twice, within milliseconds.',
+  },
+  {
+    file: 'src/deliveries/pump.ts',
+    text: '      this.#lookLater();\n',
+    replacement: '      this.#pauseMs = this.#options.pollMs;\n',
+    test: 'test/faults/outage.test.ts',
+    only: 'not without a pause',
+    harm: 'While the database is away an engine tries a thousand connections a second.',
+  },
+  {
     file: 'src/deliveries/to-bot-server.ts',
     text: 'if (!isAwaited(claimed) && verdict.status !== goneStatus) return posted;',
     replacement: '',
