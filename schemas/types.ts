@@ -82,10 +82,7 @@ additional_attributes: Attributes
 custom_attributes: Attributes
 contact: ContactBrief
 meta: {
-sender: (ContactBriefShape & {
-phone_number: (string | null)
-type: "Contact"
-})
+sender: ConversationSender
 channel: string
 assignee: (Named | null)
 team: (Named | null)
@@ -109,6 +106,12 @@ export type NullableId = (number | null)
  */
 export type HandoffReason = ("keyword" | "max_exchanges" | "requested_by_model" | "plugin" | "model_failed" | "no_answer" | "budget" | "bot_unreachable" | "loop" | null)
 export type ContactBrief = ContactBriefShape
+/**
+ * The contact of a conversation, as its sender.
+ */
+export type ConversationSender = (ContactIdentityShape & {
+type: "Contact"
+})
 /**
  * Position of the event among the events of its conversation: 1, 2, 3 …
  */
@@ -150,7 +153,11 @@ conversation: {
 id: Id
 status: ConversationStatus
 inbox_id: Id
+meta: {
+sender: ConversationSender
 }
+}
+inbox: Named
 contact: ContactBrief
 })
 /**
@@ -359,6 +366,22 @@ include_contact_inboxes?: boolean
 [k: string]: unknown
 })
 /**
+ * Identifier, or null for none.
+ */
+export type NullableId1 = (number | null)
+/**
+ * Identifier, or null for none.
+ */
+export type NullableId2 = (number | null)
+/**
+ * Identifier, or null for none.
+ */
+export type NullableId3 = (number | null)
+/**
+ * Identifier, or null for none.
+ */
+export type NullableId4 = (number | null)
+/**
  * Filters, page and order of conversations.
  */
 export type ListConversationsQuery = (PageQuery & {
@@ -374,7 +397,7 @@ inbox_id?: Id
  */
 team_id?: Id
 /**
- * Conversations with this text in a public message or in their contact's name, e-mail address or phone number: three characters or more.
+ * Conversations with this text in a public message or in their contact's name, e-mail address, phone number or identifier: three characters or more.
  */
 q?: string
 /**
@@ -555,6 +578,10 @@ secret?: string
 export type Agent = (AccountRecordShape & PersonShape & {
 role: ("administrator" | "agent")
 availability: ("online" | "busy" | "offline")
+/**
+ * The same as `availability`.
+ */
+availability_status: ("online" | "busy" | "offline")
 })
 /**
  * Agents of the account, by name.
@@ -617,6 +644,54 @@ conversation_id: Id
 status: ("sent" | "delivered" | "read" | "failed")
 created_at: UnixTime
 attachments: Attributes[]
+})
+/**
+ * A customer who was just added, and the same under `payload`, where many clients look for it.
+ */
+export type CreatedContact = (ContactShape & {
+payload: {
+contact: Contact
+}
+})
+/**
+ * A webhook just created, and the same under `payload`: the only answer that carries its signing secret.
+ */
+export type CreatedWebhook = (WebhookShape & {
+/**
+ * Standard Webhooks signing secret, whsec_… .
+ */
+secret: string
+payload: {
+webhook: WebhookWithSecret
+}
+})
+/**
+ * A subscription of an external URL to events.
+ */
+export type WebhookShape = (AccountRecordShape & {
+url: string
+name: (string | null)
+subscriptions: string[]
+active: boolean
+/**
+ * Why the service switched the webhook off, or null.
+ */
+disabled_reason: (string | null)
+circuit: Circuit
+/**
+ * Whether somebody paused it: nothing is sent until it is resumed.
+ */
+paused: boolean
+inbox_id: NullableId
+})
+/**
+ * A webhook just created: the only answer that carries its signing secret.
+ */
+export type WebhookWithSecret = (WebhookShape & {
+/**
+ * Standard Webhooks signing secret, whsec_… .
+ */
+secret: string
 })
 /**
  * A delivery with everything that was sent and answered.
@@ -779,6 +854,10 @@ channel_type: string
  * Public name of the inbox in the paths of its widget.
  */
 identifier: string
+/**
+ * The same as `identifier`.
+ */
+inbox_identifier: string
 /**
  * Web origins whose pages may show the widget.
  */
@@ -947,6 +1026,12 @@ availability: ("online" | "busy" | "offline")
  */
 export type Profile = ProfileShape
 /**
+ * A customer, and the same under `payload`, where many clients look for it.
+ */
+export type SingleContact = (ContactShape & {
+payload: Contact
+})
+/**
  * How long customers wait at most.
  */
 export type SLAPolicy = (AccountRecordShape & {
@@ -967,37 +1052,23 @@ allow_auto_assign: boolean
  */
 export type TeamList = Team[]
 /**
+ * A conversation whose status was set, and what became of it under `payload`.
+ */
+export type ToggledConversation = (ConversationShape & {
+last_message: (Message | null)
+success: true
+current_status: ConversationStatus
+payload: {
+success: true
+conversation_id: Id
+current_status: ConversationStatus
+snoozed_until: NullableUnixTime
+}
+})
+/**
  * A subscription of an external URL to events.
  */
 export type Webhook = WebhookShape
-/**
- * A subscription of an external URL to events.
- */
-export type WebhookShape = (AccountRecordShape & {
-url: string
-name: (string | null)
-subscriptions: string[]
-active: boolean
-/**
- * Why the service switched the webhook off, or null.
- */
-disabled_reason: (string | null)
-circuit: Circuit
-/**
- * Whether somebody paused it: nothing is sent until it is resumed.
- */
-paused: boolean
-inbox_id: NullableId
-})
-/**
- * A webhook just created: the only answer that carries its signing secret.
- */
-export type WebhookWithSecret = (WebhookShape & {
-/**
- * Standard Webhooks signing secret, whsec_… .
- */
-secret: string
-})
 /**
  * A message as the contact sees it.
  */
@@ -1142,6 +1213,8 @@ export interface Schemas {
 "resources/conversation-page": ConversationPage
 "resources/conversation-search": ConversationSearch
 "resources/conversation": Conversation
+"resources/created-contact": CreatedContact
+"resources/created-webhook": CreatedWebhook
 "resources/delivery-detail": DeliveryWithAttempts
 "resources/delivery-list": DeliveryList
 "resources/delivery": Delivery
@@ -1180,11 +1253,13 @@ export interface Schemas {
 "resources/run-replay": ReplayedRun
 "resources/run": Run
 "resources/sign-in": SignIn1
+"resources/single-contact": SingleContact
 "resources/sla-policy-list": SLAPolicyList
 "resources/sla-policy": SLAPolicy
 "resources/stream-ticket": StreamTicket
 "resources/team-list": TeamList
 "resources/team": Team
+"resources/toggled-conversation": ToggledConversation
 "resources/webhook-list": WebhookList
 "resources/webhook-with-secret": WebhookWithSecret
 "resources/webhook": Webhook
@@ -1700,7 +1775,7 @@ page?: number
 [k: string]: unknown
 }
 /**
- * What to look for in name, e-mail address and phone number, and which page.
+ * What to look for in name, e-mail address, phone number and identifier, and which page.
  */
 export interface SearchContactsQuery {
 q: string
@@ -1735,8 +1810,8 @@ additional_attributes?: GivenAttributes
  * Who is to have the conversation; null for nobody.
  */
 export interface AssignConversation {
-assignee_id?: NullableId
-team_id?: NullableId
+assignee_id?: NullableId1
+team_id?: NullableId2
 [k: string]: unknown
 }
 /**
@@ -1748,8 +1823,8 @@ contact_id: Id
 source_id?: (string | null)
 status?: ConversationStatus
 snoozed_until?: NullableUnixTime
-assignee_id?: NullableId
-team_id?: NullableId
+assignee_id?: NullableId3
+team_id?: NullableId4
 /**
  * A first message, sent by the caller.
  */

@@ -102,6 +102,9 @@ function createValidator(options: ValidatorOptions): Ajv2020 {
   formats.default(ajv);
   ajv.addKeyword('x-secret');
   ajv.addKeyword('x-explained');
+  // Read by http/route/tolerant-reading.ts.
+  ajv.addKeyword('x-left-out');
+  ajv.addKeyword('x-null');
   ajv.addKeyword('defaultText');
   // Limits an object of any contents by the bytes of its JSON text.
   ajv.addKeyword({

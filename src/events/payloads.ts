@@ -62,13 +62,7 @@ export function conversationRecord(conversation: Conversation): Shape<'shapes/co
     custom_attributes: conversation.customAttributes,
     contact: { id: contact.id, name: contact.name, email: contact.email },
     meta: {
-      sender: {
-        id: contact.id,
-        name: contact.name,
-        email: contact.email,
-        phone_number: contact.phoneNumber,
-        type: 'Contact',
-      },
+      sender: conversationSender(conversation),
       channel: inbox.channelType,
       assignee: named(conversation.assignee),
       team: named(conversation.team),
@@ -78,6 +72,11 @@ export function conversationRecord(conversation: Conversation): Shape<'shapes/co
     updated_at: unixSeconds(conversation.updatedAt),
     last_activity_at: unixSeconds(conversation.lastActivityAt),
   };
+}
+
+function conversationSender({ contact }: Conversation): Shape<'shapes/conversation'>['meta']['sender'] {
+  const { id, name, email, phoneNumber, identifier } = contact;
+  return { id, name, email, phone_number: phoneNumber, identifier, type: 'Contact' };
 }
 
 /** A contact in REST answers and account webhooks. */
@@ -103,7 +102,7 @@ export function contactRecord(contact: Contact): Shape<'shapes/contact'> {
 
 /** The body of a message event for account webhooks, without `sequence`. */
 export function accountMessage(message: Message, conversation: Conversation) {
-  const { contact } = conversation;
+  const { contact, inbox } = conversation;
   return {
     id: String(message.id),
     content: message.content,
@@ -115,7 +114,13 @@ export function accountMessage(message: Message, conversation: Conversation) {
     status: message.status,
     source_id: message.sourceId,
     sender: senderRecord(message),
-    conversation: { id: conversation.id, status: conversation.status, inbox_id: conversation.inbox.id },
+    conversation: {
+      id: conversation.id,
+      status: conversation.status,
+      inbox_id: inbox.id,
+      meta: { sender: conversationSender(conversation) },
+    },
+    inbox: named(inbox),
     contact: { id: contact.id, name: contact.name, email: contact.email },
     account: conversation.account,
   };

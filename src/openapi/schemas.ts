@@ -5,6 +5,8 @@ import { readableDocument, type SchemaName } from '../schemas.ts';
 export type Json = Record<string, unknown>;
 
 const prefix = '#/components/schemas/';
+// What is read though it is no part of the contract is not published.
+const unpublished = new Set(['x-left-out', 'x-null']);
 // Keywords whose values are data and not schemas.
 const literals = new Set(['const', 'enum', 'default', 'examples']);
 
@@ -37,11 +39,12 @@ export class ComponentSchemas {
     if (Array.isArray(piece)) return piece.map((item) => this.rewrite(item, schema));
     if (typeof piece !== 'object' || piece === null) return piece;
     return Object.fromEntries(
-      Object.entries(piece).map(([key, value]: [string, unknown]) => {
-        if (literals.has(key)) return [key, value];
-        if (key !== '$ref') return [key, this.rewrite(value, schema)];
+      Object.entries(piece).flatMap(([key, value]: [string, unknown]): [string, unknown][] => {
+        if (unpublished.has(key)) return [];
+        if (literals.has(key)) return [[key, value]];
+        if (key !== '$ref') return [[key, this.rewrite(value, schema)]];
         const { document, pointer } = targetOf(String(value), schema);
-        return [key, this.#resolve(document, pointer)];
+        return [[key, this.#resolve(document, pointer)]];
       }),
     );
   }

@@ -96,7 +96,7 @@ describe('what HTTP lets through', () => {
     });
 
     it('an id beyond all numbers: 422', async () => {
-      for (const id of ['12345678901234567890', '9223372036854775808', '-1', '0', '1.5', '"1"', 'true']) {
+      for (const id of ['12345678901234567890', '9223372036854775808', '-1', '0', '1.5', '"1x"', 'true']) {
         const { status, body } = await app.call('POST', 'conversations', `{"inbox_id":${id},"contact_id":1}`);
         expect([id, status, body.code]).to.deep.equal([id, 422, 'validation_failed']);
         expect(body.details[0].path).to.equal('/inbox_id');
@@ -105,11 +105,11 @@ describe('what HTTP lets through', () => {
     });
 
     it('PATCH with an empty object changes nothing', async () => {
-      const { body: contact } = await app.post('contacts', { name: 'Unchanged' });
+      const { payload, ...contact } = (await app.post('contacts', { name: 'Unchanged' })).body;
       await app.events();
       const { status, body } = await app.patch(`contacts/${contact.id}`, {});
       expect(status).to.equal(200);
-      expect(body).to.deep.equal(contact);
+      expect(body).to.deep.equal({ ...contact, payload: payload.contact });
       expect(await app.eventNames()).to.deep.equal([]);
     });
 
@@ -234,7 +234,7 @@ describe('what HTTP lets through', () => {
       ]) {
         const answer = await sendRaw(app.url, request(line));
         expectRawError(answer, 405);
-        expect(answer.headers.get('allow')).to.equal('DELETE, GET, HEAD, OPTIONS, PATCH, POST');
+        expect(answer.headers.get('allow')).to.equal('DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT');
       }
     });
 
@@ -253,7 +253,7 @@ describe('what HTTP lets through', () => {
       const server = await sendRaw(app.url, request('OPTIONS * HTTP/1.1'));
       expect([server.status, server.headers.get('allow')]).to.deep.equal([
         204,
-        'DELETE, GET, HEAD, OPTIONS, PATCH, POST',
+        'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT',
       ]);
       expectRawError(await sendRaw(app.url, request('OPTIONS /nowhere HTTP/1.1')), 404);
     });

@@ -53,7 +53,7 @@ export interface Operations {
   'GET articles/:id': { reply: 'resources/article' };
   'GET articles/search': { query: 'requests/article.search.query'; reply: 'resources/article-search' };
   'GET contacts': { query: 'requests/contact.list.query'; reply: 'resources/contact-list' };
-  'GET contacts/:id': { reply: 'resources/contact' };
+  'GET contacts/:id': { reply: 'resources/single-contact' };
   'GET contacts/:id/conversations': { query: 'requests/page.query'; reply: 'resources/conversation-page' };
   'GET contacts/:id/notes': { query: 'requests/page.query'; reply: 'resources/contact-note-list' };
   'GET contacts/search': { query: 'requests/contact.search.query'; reply: 'resources/contact-list' };
@@ -94,7 +94,7 @@ export interface Operations {
   'PATCH agent_bots/:id': { body: 'requests/agent-bot.update'; reply: 'resources/agent-bot' };
   'PATCH agents/:id': { body: 'requests/agent.update'; reply: 'resources/agent' };
   'PATCH articles/:id': { body: 'requests/article.update'; reply: 'resources/article' };
-  'PATCH contacts/:id': { body: 'requests/contact.update'; reply: 'resources/contact' };
+  'PATCH contacts/:id': { body: 'requests/contact.update'; reply: 'resources/single-contact' };
   'PATCH conversations': { body: 'requests/conversation.set-status'; reply: 'resources/conversation' };
   'PATCH conversations/:conversation_id/messages/:message_id': { body: 'requests/message.update'; reply: 'resources/message' };
   'PATCH conversations/:id': { body: 'requests/conversation.update'; reply: 'resources/conversation' };
@@ -137,14 +137,14 @@ export interface Operations {
   'POST agents/:id/resend_invitation': { reply: 'resources/agent' };
   'POST articles': { body: 'requests/article.create'; reply: 'resources/article' };
   'POST articles/import': { body: 'requests/article.import'; reply: 'resources/article-import' };
-  'POST contacts': { body: 'requests/contact.create'; reply: 'resources/contact' };
+  'POST contacts': { body: 'requests/contact.create'; reply: 'resources/created-contact' };
   'POST contacts/:id/notes': { body: 'requests/contact-note.create'; reply: 'resources/contact-note' };
   'POST conversations': { body: 'requests/conversation.create'; reply: 'resources/conversation' };
   'POST conversations/:conversation_id/messages': { body: 'requests/message.create'; reply: 'resources/message' };
   'POST conversations/:id/agent_bot': { body: 'requests/conversation.set-agent-bot'; reply: 'resources/conversation-agent-bot' };
   'POST conversations/:id/assignments': { body: 'requests/conversation.assign'; reply: 'resources/conversation' };
   'POST conversations/:id/labels': { body: 'requests/conversation.set-labels'; reply: 'resources/conversation-labels' };
-  'POST conversations/:id/toggle_status': { body: 'requests/conversation.toggle-status'; reply: 'resources/conversation' };
+  'POST conversations/:id/toggle_status': { body: 'requests/conversation.toggle-status'; reply: 'resources/toggled-conversation' };
   'POST conversations/:id/update_last_seen': { reply: 'resources/conversation' };
   'POST deliveries/:id/resend': { reply: 'resources/delivery' };
   'POST events/ticket': { reply: 'resources/stream-ticket' };
@@ -157,7 +157,7 @@ export interface Operations {
   'POST sla_policies': { body: 'requests/sla-policy.create'; reply: 'resources/sla-policy' };
   'POST teams': { body: 'requests/team.create'; reply: 'resources/team' };
   'POST teams/:id/team_members': { body: 'requests/team.members'; reply: 'resources/agent-list' };
-  'POST webhooks': { body: 'requests/webhook.create'; reply: 'resources/webhook-with-secret' };
+  'POST webhooks': { body: 'requests/webhook.create'; reply: 'resources/created-webhook' };
   'POST webhooks/:id/cancel_pending': { reply: 'resources/cancelled-deliveries' };
   'POST webhooks/:id/pause': { reply: 'resources/webhook' };
   'POST webhooks/:id/recover': { body: 'requests/endpoint.recover'; reply: 'resources/recovery-begun' };

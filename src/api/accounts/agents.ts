@@ -19,6 +19,7 @@ export function presentAgent(agent: AgentProfile): Shape<'resources/agent'> {
     email: agent.email,
     role: agent.role,
     availability: agent.availability,
+    availability_status: agent.availability,
     confirmed: agent.confirmed,
     avatar_url: agent.avatarUrl,
     created_at: unixSeconds(agent.createdAt),

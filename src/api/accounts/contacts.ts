@@ -11,6 +11,7 @@ import {
   type ContactSort,
 } from '../../domain/contacts/contacts.ts';
 import { conversationsPerPage, listConversations } from '../../domain/conversations/list.ts';
+import type { Contact } from '../../records/contact.ts';
 import { contactRecord } from '../../events/payloads.ts';
 import { doors } from '../../http/route/doors.ts';
 import { pageMeta, presentPage } from '../page.ts';
@@ -36,6 +37,11 @@ function presentNote(note: ContactNote): Shape<'resources/contact-note'> {
   return { id, account_id: accountId, contact_id: contactId, content, user, created_at: unixSeconds(createdAt) };
 }
 
+function presentSingle(contact: Contact): Shape<'resources/single-contact'> {
+  const record = contactRecord(contact);
+  return { ...record, payload: record };
+}
+
 const searchRoute = doors.account(
   ['GET', `${base}/search`, 'Search contacts'],
   { query: 'requests/contact.search.query', reply: 'resources/contact-list', paged: true, role: 'agent' },
@@ -47,7 +53,7 @@ const searchRoute = doors.account(
 
 const updateRoute = doors.account(
   ['PATCH', `${base}/:id`, 'Update a contact'],
-  { body: 'requests/contact.update', largeBody: true, reply: 'resources/contact', role: 'agent' },
+  { body: 'requests/contact.update', largeBody: true, reply: 'resources/single-contact', role: 'agent' },
   async ({ params, body, transact }) => {
     const changes = {
       name: body.name,
@@ -59,7 +65,7 @@ const updateRoute = doors.account(
       customAttributes: body.custom_attributes,
       additionalAttributes: body.additional_attributes,
     };
-    return contactRecord(await transact((tx) => updateContact(tx, params.id, changes)));
+    return presentSingle(await transact((tx) => updateContact(tx, params.id, changes)));
   },
 );
 
@@ -132,12 +138,18 @@ export const contactRoutes = [
   searchRoute,
   doors.account(
     ['GET', `${base}/:id`, 'Get a contact'],
-    { reply: 'resources/contact', record: true, role: 'bot' },
-    async ({ em, account, actor, params }) => contactRecord(await readContact(em, account.id, actor, params.id)),
+    { reply: 'resources/single-contact', record: true, role: 'bot' },
+    async ({ em, account, actor, params }) => presentSingle(await readContact(em, account.id, actor, params.id)),
   ),
   doors.account(
     ['POST', base, 'Create a contact'],
-    { body: 'requests/contact.create', largeBody: true, reply: 'resources/contact', role: 'agent', status: 201 },
+    {
+      body: 'requests/contact.create',
+      largeBody: true,
+      reply: 'resources/created-contact',
+      role: 'agent',
+      status: 201,
+    },
     async ({ body, transact }) => {
       const contact = await transact((tx) =>
         createContact(tx, {
@@ -151,7 +163,8 @@ export const contactRoutes = [
           additionalAttributes: body.additional_attributes ?? {},
         }),
       );
-      return contactRecord(contact);
+      const record = contactRecord(contact);
+      return { ...record, payload: { contact: record } };
     },
   ),
   updateRoute,

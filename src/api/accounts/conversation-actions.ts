@@ -6,12 +6,19 @@ import { setLabels } from '../../domain/conversations/labels.ts';
 import type { ConversationStatus } from '../../records/conversation.ts';
 import { doors } from '../../http/route/doors.ts';
 import { fromUnixSeconds } from '../../lib/unix-time.ts';
+import type { Shape } from '../../schemas.ts';
 import { presentConversation } from './conversation-records.ts';
 
 const base = '/api/v1/accounts/:account_id/conversations';
 
 function readMove(body: { status: ConversationStatus; snoozed_until?: number | null }) {
   return { status: body.status, snoozedUntil: body.snoozed_until ? fromUnixSeconds(body.snoozed_until) : null };
+}
+
+function presentToggled(record: Shape<'resources/conversation'>): Shape<'resources/toggled-conversation'> {
+  const { id, status, snoozed_until: until } = record;
+  const moved = { success: true, current_status: status } as const;
+  return { ...record, ...moved, payload: { ...moved, conversation_id: id, snoozed_until: until } };
 }
 
 /** Actions on a conversation. */
@@ -24,9 +31,11 @@ export const conversationActionRoutes = [
   ),
   doors.account(
     ['POST', `${base}/:id/toggle_status`, 'Toggle the status of a conversation'],
-    { body: 'requests/conversation.toggle-status', reply: 'resources/conversation', role: 'bot' },
-    async ({ em, params, body, transact }) =>
-      presentConversation(em, await transact((tx) => toggleStatus(tx, params.id, readMove(body)))),
+    { body: 'requests/conversation.toggle-status', reply: 'resources/toggled-conversation', role: 'bot' },
+    async ({ em, params, body, transact }) => {
+      const toggled = await transact((tx) => toggleStatus(tx, params.id, readMove(body)));
+      return presentToggled(await presentConversation(em, toggled));
+    },
   ),
   doors.account(
     ['POST', `${base}/:id/assignments`, 'Assign a conversation to an agent, a team or both'],

@@ -32,6 +32,7 @@ function presentInbox(inbox: Inbox): Shape<'resources/inbox'> {
     name: inbox.name,
     channel_type: inbox.channelType,
     identifier: inbox.identifier,
+    inbox_identifier: inbox.identifier,
     allowed_origins: inbox.allowedOrigins,
     identity_verification: Boolean(inbox.identitySecret),
     greeting_enabled: inbox.greetingEnabled,

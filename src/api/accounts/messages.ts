@@ -57,7 +57,7 @@ export const messageRoutes = [
   ),
   doors.account(
     ['PATCH', `${base}/:message_id`, 'Update a message of a conversation'],
-    { body: 'requests/message.update', largeBody: true, reply: 'resources/message', role: 'agent' },
+    { body: 'requests/message.update', largeBody: true, multipart: true, reply: 'resources/message', role: 'agent' },
     async ({ params, body, transact }) => {
       const changes = { status: body.status, content: body.content, contentAttributes: body.content_attributes };
       const { message, conversation } = await transact((tx) => updateMessage(tx, placeOf(params), changes));

@@ -52,7 +52,7 @@ export const webhookRoutes = [
   ),
   doors.account(
     ['POST', base, 'Create a webhook'],
-    { body: 'requests/webhook.create', reply: 'resources/webhook-with-secret', role: 'administrator', status: 201 },
+    { body: 'requests/webhook.create', reply: 'resources/created-webhook', role: 'administrator', status: 201 },
     {
       prepare: ({ services, body }) => checkUrl(services, body.url),
       handle: async ({ services, body, transact }) => {
@@ -67,7 +67,8 @@ export const webhookRoutes = [
             sealedSecret: services.secretBox.seal(secret),
           }),
         );
-        return { ...presentWebhook(webhook), secret };
+        const record = { ...presentWebhook(webhook), secret };
+        return { ...record, payload: { webhook: record } };
       },
     },
   ),

@@ -1,3 +1,4 @@
+import { contactText } from '../../records/contact-text.ts';
 import { Contact } from '../../records/contact.ts';
 import { forbidden } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
@@ -144,15 +145,14 @@ export async function listContacts(
 // The LEFT JOIN keeps a row with the total when the page is empty.
 const searchStatement = `
   WITH found AS MATERIALIZED (
-    SELECT id, lower(name) AS name FROM contacts WHERE account_id = $1
-      AND lower(name || ' ' || coalesce(email, '') || ' ' || coalesce(phone_number, '')) LIKE lower($2)
+    SELECT k.id, lower(k.name) AS name FROM contacts k WHERE k.account_id = $1 AND ${contactText} LIKE lower($2)
   )
   SELECT total.count, page.id FROM (SELECT count(*) AS count FROM found) total
   LEFT JOIN (SELECT * FROM found ORDER BY name, id LIMIT $3 OFFSET $4) page ON true ORDER BY page.name, page.id`;
 
 /**
- * One page of the contacts whose name, e-mail address or phone number contains the text in any case, sorted by name; and
- * their total number.
+ * One page of the contacts whose name, e-mail address, phone number or identifier contains the text in any case, sorted by
+ * name; and their total number.
  */
 export async function searchContacts(
   em: Transaction['em'],

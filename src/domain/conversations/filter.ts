@@ -1,3 +1,4 @@
+import { contactText } from '../../records/contact-text.ts';
 import type { ConversationStatus } from '../../records/conversation.ts';
 import type { Actor } from '../../events/transaction.ts';
 import { containing } from '../../postgres/like.ts';
@@ -13,7 +14,7 @@ export interface ConversationFilter {
   contactId: number | null;
   inboxId: number | null;
   teamId: number | null;
-  /** Text in a public message, or in the contact's name, e-mail address or phone number, in any case. */
+  /** Text in a public message, or in the contact's name, e-mail address, phone number or identifier, in any case. */
   text: string | null;
   sort: 'created_at' | 'updated_at' | 'last_activity_at';
   ascending: boolean;
@@ -58,4 +59,4 @@ const conversationsWithText = `
   SELECT m.conversation_id FROM messages m WHERE m.account_id = $1 AND NOT m.private AND m.content ILIKE $8
   UNION SELECT o.id FROM contacts k JOIN conversations o ON o.account_id = k.account_id AND o.contact_id = k.id
   WHERE k.account_id = $1
-    AND lower(k.name || ' ' || coalesce(k.email, '') || ' ' || coalesce(k.phone_number, '')) LIKE lower($8)`;
+    AND ${contactText} LIKE lower($8)`;

@@ -9,6 +9,7 @@ import { entityTag, isUnchanged } from '../conditional/entity-tag.ts';
 import { findAnswer, onlyOnce, readKeyedRequest, type Answer } from '../conditional/idempotency.ts';
 import { freezeView, readIfMatch, requireMatch } from '../conditional/if-match.ts';
 import { pageLinks } from './link-header.ts';
+import { isIdParameter, parameterNames } from './record-route.ts';
 import { inAccount, inOneTransaction } from './one-transaction.ts';
 import { addressKey } from '../server/rate-limit.ts';
 import { readCheckedBody, readQuery, type BodyLimits } from './read-request.ts';
@@ -47,9 +48,16 @@ export function mount(routes: readonly Route[], options: MountOptions): Router {
   for (const route of routes.toSorted(bySpecificity)) {
     const served: Served = { route, traits: traitsOf(route, routes), options };
     const layer = { name: layerName(route), sensitive: true };
-    router.register(route.path, [route.method], [(ctx: Context) => serveChecked(ctx, served)], layer);
+    router.register(route.path, methodsOf(route), [(ctx: Context) => serveChecked(ctx, served)], layer);
   }
   return router;
+}
+
+// Many clients of such APIs send PUT where only some fields change. It is not published: PATCH says what happens.
+function methodsOf({ method, path }: Route): string[] {
+  return method === 'PATCH' && isIdParameter(parameterNames(path.replace(/^.*\//, ''))[0] ?? '')
+    ? ['PATCH', 'PUT']
+    : [method];
 }
 
 async function serveChecked(ctx: Context, served: Served): Promise<void> {

@@ -6,6 +6,7 @@ import { bodyTypes, decodeBody, isForm, readBody } from './read-body.ts';
 import type { Parameters } from './call.ts';
 import { isIdParameter } from './record-route.ts';
 import type { Contract, Upload } from './route.ts';
+import { readTolerantly } from './tolerant-reading.ts';
 
 const digits = /^\d+$/;
 
@@ -78,14 +79,18 @@ export function bodyLimitOf({ largeBody, upload }: Contract, { maxBytes, maxUplo
   return largeBody ? maxBytes : Math.min(maxBytes, usualBodyBytes);
 }
 
-/** Parses and validates a JSON body. Errors: 400, 422. */
+/** Parses and validates a JSON body, read tolerantly where its schema refuses it. Errors: 400, 422. */
 export function checkBody(bytes: Buffer, schema: SchemaName): unknown {
   return checkValue(decodeBody(bytes), schema);
 }
 
+// What the schema accepts is never read otherwise.
 function checkValue(body: unknown, schema: SchemaName): unknown {
-  refuse(findProblems(schema, body), 422, 'validation_failed');
-  return body;
+  const problems = findProblems(schema, body);
+  if (problems.length === 0) return body;
+  const read = readTolerantly(body, schema);
+  refuse(read === body ? problems : findProblems(schema, read), 422, 'validation_failed');
+  return read;
 }
 
 /**

@@ -61,7 +61,7 @@ export function crossOrigin(
   return cors({
     origin: allowedOrigin,
     credentials: false,
-    allowMethods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+    allowMethods: ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE'],
     allowHeaders,
     exposeHeaders,
     maxAge: preflightSeconds,

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { ApiError } from '../../errors.ts';
 
 /** All methods that the service's paths take. */
-export const allMethods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST'];
+export const allMethods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
 /** 405, with the methods that the path takes. */
 export function methodNotAllowed(allowed: readonly string[]): ApiError {

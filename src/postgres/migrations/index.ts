@@ -45,6 +45,7 @@ import { ArticleEmbeddings } from './20261122-article-embeddings.ts';
 import { FeedQueue } from './20261122-feed-queue.ts';
 import { Presumptions } from './20261122-presumptions.ts';
 import { RecoveryLanes } from './20261122-recovery-lanes.ts';
+import { ContactIdentifiers } from './20261122-contact-identifiers.ts';
 import { SessionBegan } from './20261122-session-began.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
@@ -96,6 +97,7 @@ export const migrations = [
   { name: '20261122-recovery-lanes', class: RecoveryLanes },
   { name: '20261122-session-began', class: SessionBegan },
   { name: '20261122-sign-ins', class: SignIns },
+  { name: '20261122-contact-identifiers', class: ContactIdentifiers },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

@@ -41,7 +41,9 @@ describe('contacts', () => {
       const { status, body } = await app.post('contacts', { ...fields, unknown: 1 }, agent.headers);
       expect(status).to.equal(201);
       expect(body).to.deep.include({ ...fields, account_id: 1, thumbnail: null, last_activity_at: null });
-      expect((await app.get(`contacts/${body.id}`)).body).to.deep.equal(body);
+      const { payload, ...record } = body;
+      expect(payload).to.deep.equal({ contact: record });
+      expect((await app.get(`contacts/${body.id}`)).body).to.deep.equal({ ...record, payload: record });
       const [event] = await app.events();
       const { account, event: name, ...told } = event!.account_payload!;
       expect([event!.name, name, account]).to.deep.equal([
@@ -49,7 +51,7 @@ describe('contacts', () => {
         'contact_created',
         { id: 1, name: 'Demo account' },
       ]);
-      expect(told).to.deep.equal(body);
+      expect(told).to.deep.equal(record);
       expect((await app.post('contacts', { name: 'Only a name' })).body).to.include({ email: null, blocked: false });
       expect(await app.eventNames()).to.deep.equal(['contact_created']);
     });
@@ -205,11 +207,11 @@ describe('contacts', () => {
 
     before(async () => {
       await add({ name: 'Zoë Müller', email: 'zoe@Example.org', phone_number: '+14155552671' });
-      await add({ name: 'Aaron Müller', email: 'a_m@example.org' });
+      await add({ name: 'Aaron Müller', email: 'a_m@example.org', identifier: '4930123@g.US' });
       await add({ name: '100% Cotton' });
     });
 
-    it('looks in name, e-mail address and phone number, whatever the case, by name', async () => {
+    it('looks in name, e-mail address, phone number and identifier, whatever the case, by name', async () => {
       const { status, body } = await search('müller');
       expect(status).to.equal(200);
       expect(namesOf(body.payload)).to.deep.equal(['Aaron Müller', 'Zoë Müller']);
@@ -219,6 +221,8 @@ describe('contacts', () => {
         ['+1415', ['Zoë Müller']],
         ['55526', ['Zoë Müller']],
         ['a_m', ['Aaron Müller']],
+        ['4930123@g.us', ['Aaron Müller']],
+        ['@G', ['Aaron Müller']],
         ['0% c', ['100% Cotton']],
         ['aa', ['Aaron Müller']],
         ['  zoë ', ['Zoë Müller']],

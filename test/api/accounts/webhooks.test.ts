@@ -31,8 +31,9 @@ describe('webhooks', () => {
 
   it('one is read without its secret', async () => {
     const { body: created } = await create({ name: 'CRM' });
-    const { secret, ...rest } = created;
+    const { secret, payload, ...rest } = created;
     expect(secret).to.match(/^whsec_/);
+    expect(payload).to.deep.equal({ webhook: { ...rest, secret } });
     const { status, body } = await app.get(`webhooks/${created.id}`);
     expect(status).to.equal(200);
     expect(body).to.deep.equal(rest);

@@ -17,7 +17,7 @@ export interface FuzzRequest {
 const naughty: string[] = naughtyStrings;
 const wrongValues: Record<string, unknown[]> = {
   string: [5, true, [], {}, { $ne: null }],
-  integer: ['7', 1.5, -1, 2 ** 60, true, [], {}],
+  integer: ['7e0', ' 7', '7x', 1.5, -1, 2 ** 60, true, [], {}],
   number: ['7', true, [], {}],
   boolean: ['true', 1, null, []],
   array: ['a', 5, {}, { 0: 'a' }],
