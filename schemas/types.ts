@@ -386,26 +386,8 @@ export type NullableId4 = (number | null)
  */
 export type ListConversationsQuery = (PageQuery & {
 sort?: ("created_at" | "-created_at" | "updated_at" | "-updated_at" | "last_activity_at" | "-last_activity_at")
-status?: ("open" | "resolved" | "pending" | "snoozed" | "all")
-assignee_type?: ("me" | "unassigned" | "all" | "assigned")
-/**
- * Conversations of this inbox alone.
- */
-inbox_id?: Id
-/**
- * Conversations of this team alone.
- */
-team_id?: Id
-/**
- * Conversations with this text in a public message or in their contact's name, e-mail address, phone number or identifier: three characters or more.
- */
-q?: string
-/**
- * @maxItems 20
- */
-labels?: string[]
 [k: string]: unknown
-})
+} & CountConversationsQuery)
 /**
  * Which conversation is to move to which status.
  */
@@ -1143,14 +1125,17 @@ export interface Schemas {
 "requests/contact.create": CreateContact
 "requests/contact.list.query": ListContactsQuery
 "requests/contact.search.query": SearchContactsQuery
+"requests/contact.set-labels": SetContactLabels
 "requests/contact.update": UpdateContact
 "requests/conversation.assign": AssignConversation
+"requests/conversation.count.query": CountConversationsQuery
 "requests/conversation.create": CreateConversation
 "requests/conversation.list.query": ListConversationsQuery
 "requests/conversation.search.query": SearchConversationsQuery
 "requests/conversation.set-agent-bot": SetAgentBotOfAConversation
 "requests/conversation.set-labels": SetConversationLabels
 "requests/conversation.set-status": SetConversationStatus
+"requests/conversation.toggle-priority": TogglePriority
 "requests/conversation.toggle-status": ToggleStatus
 "requests/conversation.update": UpdateConversation
 "requests/delivery.list.query": ListDeliveriesQuery
@@ -1158,6 +1143,7 @@ export interface Schemas {
 "requests/endpoint.test": TestEndpoint
 "requests/event.list.query": ListEventsQuery
 "requests/event.stream.query": FollowEventsQuery
+"requests/inbox-members.change": ChangeInboxMembers
 "requests/inbox.create": CreateInbox
 "requests/inbox.members": InboxMembers
 "requests/inbox.set-agent-bot": SetAgentBot
@@ -1203,11 +1189,13 @@ export interface Schemas {
 "resources/article": Article
 "resources/bot-usage": BotUsage
 "resources/cancelled-deliveries": CancelledDeliveries
+"resources/contact-labels": ContactLabels
 "resources/contact-list": ContactList
 "resources/contact-note-list": ContactNoteList
 "resources/contact-note": ContactNote
 "resources/contact": Contact
 "resources/conversation-agent-bot": AgentBotOfAConversation
+"resources/conversation-counts": ConversationCounts
 "resources/conversation-labels": ConversationLabels
 "resources/conversation-list": ConversationList
 "resources/conversation-page": ConversationPage
@@ -1252,6 +1240,7 @@ export interface Schemas {
 "resources/run-list": RunList
 "resources/run-replay": ReplayedRun
 "resources/run": Run
+"resources/service": Service
 "resources/sign-in": SignIn1
 "resources/single-contact": SingleContact
 "resources/sla-policy-list": SLAPolicyList
@@ -1296,6 +1285,7 @@ export interface Schemas {
 "shapes/contact-brief": ContactBriefShape
 "shapes/contact-identity": ContactIdentityShape
 "shapes/contact": ContactShape
+"shapes/conversation-counts": ConversationCountsShape
 "shapes/conversation-event": ConversationEventShape
 "shapes/conversation": ConversationShape
 "shapes/delivery": DeliveryShape
@@ -1787,6 +1777,18 @@ include_contacts?: boolean
 [k: string]: unknown
 }
 /**
+ * The labels that the contact is to have, and no others, by title.
+ */
+export interface SetContactLabels {
+/**
+ * @maxItems 100
+ * 
+ * Items: Lowercase letters, digits, `_` and `-`.
+ */
+labels: string[]
+[k: string]: unknown
+}
+/**
  * What to change on a contact; attributes are merged key by key, null removes a key.
  */
 export interface UpdateContact {
@@ -1812,6 +1814,30 @@ additional_attributes?: GivenAttributes
 export interface AssignConversation {
 assignee_id?: NullableId1
 team_id?: NullableId2
+[k: string]: unknown
+}
+/**
+ * Which conversations to count.
+ */
+export interface CountConversationsQuery {
+status?: ("open" | "resolved" | "pending" | "snoozed" | "all")
+assignee_type?: ("me" | "unassigned" | "all" | "assigned")
+/**
+ * Conversations of this inbox alone.
+ */
+inbox_id?: Id
+/**
+ * Conversations of this team alone.
+ */
+team_id?: Id
+/**
+ * Conversations with this text in a public message or in their contact's name, e-mail address, phone number or identifier: three characters or more.
+ */
+q?: string
+/**
+ * @maxItems 20
+ */
+labels?: string[]
 [k: string]: unknown
 }
 /**
@@ -1869,6 +1895,13 @@ labels: string[]
 export interface ToggleStatus {
 status: ConversationStatus
 snoozed_until?: NullableUnixTime
+[k: string]: unknown
+}
+/**
+ * The priority to set; null for none.
+ */
+export interface TogglePriority {
+priority: ("urgent" | "high" | "medium" | "low" | null)
 [k: string]: unknown
 }
 /**
@@ -1977,6 +2010,17 @@ types?: string
  * Events of this conversation alone.
  */
 conversation_id?: Id
+[k: string]: unknown
+}
+/**
+ * An inbox, and agents of the account, by their ids.
+ */
+export interface ChangeInboxMembers {
+inbox_id: Id
+/**
+ * @maxItems 1000
+ */
+user_ids: Id[]
 [k: string]: unknown
 }
 /**
@@ -2617,6 +2661,12 @@ export interface CancelledDeliveries {
 count: number
 }
 /**
+ * The titles of a contact's labels, in their order.
+ */
+export interface ContactLabels {
+payload: string[]
+}
+/**
  * A page of contacts.
  */
 export interface ContactList {
@@ -2696,6 +2746,21 @@ created_at: UnixTime
 }[]
 }
 /**
+ * How many conversations match, by their assignees.
+ */
+export interface ConversationCounts {
+meta: ConversationCountsShape
+}
+/**
+ * Numbers of conversations, by their assignees.
+ */
+export interface ConversationCountsShape {
+all_count: number
+mine_count: number
+unassigned_count: number
+assigned_count: number
+}
+/**
  * The titles of a conversation's labels, in their order.
  */
 export interface ConversationLabels {
@@ -2706,15 +2771,11 @@ payload: string[]
  */
 export interface ConversationList {
 data: {
-meta: {
-all_count: number
-mine_count: number
-unassigned_count: number
-assigned_count: number
+meta: (ConversationCountsShape & {
 count: number
 current_page: number
 total_pages: number
-}
+})
 payload: Conversation[]
 }
 }
@@ -3224,6 +3285,21 @@ outcome: string
 actions: {
 [k: string]: unknown
 }[]
+}
+/**
+ * Which service answers, and that it works.
+ */
+export interface Service {
+version: string
+/**
+ * ISO 8601, UTC.
+ */
+timestamp: string
+queue_services: "ok"
+/**
+ * That the database answered.
+ */
+data_services: "ok"
 }
 /**
  * Who is signed in in a browser, and until when.

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { routes } from '../src/api/index.ts';
 import type { Route } from '../src/http/route/route.ts';
 import { changedTables, readDigest, type Digest } from './support/digest.ts';
+import { fieldMatrix } from './support/field-matrix.ts';
 import { findIdPositions, recordOf, substitute, type IdPosition } from './support/id-positions.ts';
 import { fillPath, nameOf, operations, readName, type Request } from './support/operations.ts';
 import { signInAt } from './support/sign-in.ts';
@@ -190,7 +191,7 @@ interface Row {
 }
 
 function readTable(): Row[] {
-  const [, ...lines] = table.split('\n').filter((line) => line.trim() !== '');
+  const [, ...lines] = (table + fieldMatrix).split('\n').filter((line) => line.trim() !== '');
   lines.push(...Object.entries(smallMatrix).map(([name, statuses]) => `${name} ${statuses}`));
   return lines.map((line) => {
     const [method, path, ...statuses] = line.trim().split(/\s+/);

@@ -20,6 +20,7 @@ const message = (body: object): Act => {
 /** What a silent bot tries, by operation. Each moves the conversation, speaks in it, or is none of these. */
 const attempts: Readonly<Record<string, { refused?: Act[]; allowed?: Act[] }>> = {
   'GET conversations': { allowed: [() => ({})] },
+  'GET conversations/meta': { allowed: [() => ({})] },
   'GET conversations/search': { allowed: [() => ({ query: 'q=Hello' })] },
   'GET conversations/:id': { allowed: [({ id }) => at(id)] },
   'GET conversations/:id/labels': { allowed: [({ id }) => at(id)] },
@@ -29,6 +30,7 @@ const attempts: Readonly<Record<string, { refused?: Act[]; allowed?: Act[] }>> =
   'PATCH conversations/:id': {
     allowed: [({ id, home }) => at(id, { priority: 'urgent', sla_policy_id: home.slaPolicy, status: 'pending' })],
   },
+  'POST conversations/:id/toggle_priority': { allowed: [({ id }) => at(id, { priority: 'urgent' })] },
   'POST conversations/:id/labels': {
     allowed: [({ id, home }) => at(id, { labels: [home.label.title] }), ({ id }) => at(id, { labels: [] })],
   },

@@ -11,9 +11,15 @@ interface Step {
 const root = /^\/(?:(platform|public)\/)?(?:api\/v\d+\/)?(?:accounts\/:account_id\/)?/;
 // Words with which the name of an action begins: `toggle_status`.
 const verbs = new Set(
-  `accept approve assign backtest cancel check disable enable import install mark publish quarantine recover reject
+  `accept approve assign backtest cancel check disable enable filter import install mark publish quarantine recover reject
   replay resend reset retry revoke rotate search send set test toggle uninstall update`.split(/\s+/),
 );
+
+// `…/inboxes/:id/members` are inbox members, too.
+const otherNames: Readonly<Record<string, string>> = {
+  inbox_member: 'members_of_inbox',
+  inbox_members: 'members_of_inbox',
+};
 
 /** The name of an operation for generated clients, and its tag; derived from its method, path and status. */
 export function nameOperation(route: Route, routes: readonly Route[]): { operationId: string; tag: string } {
@@ -21,9 +27,10 @@ export function nameOperation(route: Route, routes: readonly Route[]): { operati
   const [verb, object] = deedOf(route, steps.at(-1) ?? { noun: 'service', chosen: false }, routes);
   const parents = steps.slice(0, -1).filter(({ noun }) => !object.startsWith(`${singular(noun)}_`));
   const scope = root.exec(route.path)?.[1] ?? '';
+  const told = otherNames[object] ?? object;
   const owners = parents.map(({ noun, chosen }) => pascal(chosen ? singular(noun) : noun)).join('');
   return {
-    operationId: (scope === '' ? verb : scope + pascal(verb)) + owners + pascal(object),
+    operationId: (scope === '' ? verb : scope + pascal(verb)) + owners + pascal(told),
     tag: tagOf(route.path, steps, routes),
   };
 }

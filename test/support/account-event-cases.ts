@@ -42,6 +42,12 @@ async function assigned({ maker }: Tenant): Promise<{ inbox: number; agent: numb
   return { inbox, agent: agent.id };
 }
 
+/** A change of members that takes a conversation from one. */
+function unassigning(body: (home: Tenant) => Promise<Record<string, unknown>>): EventCase {
+  const when = 'of which one has a conversation';
+  return { when, request: async (home) => ({ body: await body(home) }), says: updated, again: 'nothing' };
+}
+
 /** The events of operations on what administrators set up. */
 export const accountEvents: Record<string, EventCase[]> = {
   'PATCH /api/v1/accounts/:account_id': always,
@@ -73,6 +79,18 @@ export const accountEvents: Record<string, EventCase[]> = {
       const { inbox, agent } = await assigned(home);
       return { id: inbox, body: { user_ids: [agent] } };
     }, 'nothing'),
+  ],
+  'POST inbox_members': always,
+  'PATCH inbox_members': [
+    nothing,
+    unassigning(async (home) => ({ inbox_id: (await assigned(home)).inbox, user_ids: [] })),
+  ],
+  'DELETE inbox_members': [
+    nothing,
+    unassigning(async (home) => {
+      const { inbox, agent } = await assigned(home);
+      return { inbox_id: inbox, user_ids: [agent] };
+    }),
   ],
   'POST inboxes/:id/set_agent_bot': always,
   'POST inboxes/:id/rotate_identity_secret': always,

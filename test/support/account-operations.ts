@@ -51,6 +51,12 @@ export const accountOperations: Record<string, Prepare> = {
   'POST inboxes/:id/members': on(newInbox, user),
   'PATCH inboxes/:id/members': on(newInbox, user),
   'DELETE inboxes/:id/members': on(newInbox, ({ member }) => ({ user_ids: [member.id] })),
+  'GET inbox_members/:inbox_id': ({ inbox }) => ({ at: { inbox_id: inbox } }),
+  'POST inbox_members': async (home) => ({ body: { inbox_id: await newInbox(home), ...user(home) } }),
+  'PATCH inbox_members': async (home) => ({ body: { inbox_id: await newInbox(home), ...user(home) } }),
+  'DELETE inbox_members': async (home) => ({
+    body: { inbox_id: await newInbox(home), user_ids: [home.member.id] },
+  }),
   'GET inboxes/:id/agent_bot': presentInbox,
   'POST inboxes/:id/rotate_identity_secret': on(newInbox),
   'POST inboxes/:id/set_agent_bot': on(newInbox, async (home) => ({ agent_bot: await newBot(home) })),

@@ -56,6 +56,7 @@ export const conversationEvents: Record<string, EventCase[]> = {
     },
   ],
   'PATCH conversations/:id': [{ says: [updated], again: 'nothing' }],
+  'POST conversations/:id/toggle_priority': [{ says: [updated], again: 'nothing' }],
   'DELETE conversations/:id': [{ says: ['conversation_deleted > webhook'], again: 'refused' }],
   'PATCH conversations': [
     { as: 'bot', says: [changed, 'conversation_resolved > bot'], again: 'nothing' },
@@ -177,6 +178,7 @@ export const conversationEvents: Record<string, EventCase[]> = {
   'POST contacts': [{ says: ['contact_created > webhook'], again: 'the same' }],
   'PATCH contacts/:id': [{ says: ['contact_updated > webhook'], again: 'nothing' }],
   'DELETE contacts/:id': [{ says: ['conversation_deleted > webhook', 'contact_deleted > webhook'], again: 'refused' }],
+  'POST contacts/:id/labels': [{ says: ['contact_updated > webhook'], again: 'nothing' }],
   'POST contacts/:id/notes': [{ says: [], again: 'nothing' }],
 };
 

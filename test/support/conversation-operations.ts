@@ -34,6 +34,7 @@ const onContact = async ({ maker }: Tenant, body = {}): Promise<Request> => ({
 export const conversationOperations: Record<string, Prepare> = {
   'GET conversations': () => ({}),
   'GET conversations/search': () => ({ query: 'q=message' }),
+  'GET conversations/meta': () => ({}),
   'GET conversations/:id': present,
   'POST conversations': ({ inbox, contact, member, team }) => ({
     body: { inbox_id: inbox, contact_id: contact, assignee_id: member.id, team_id: team },
@@ -42,6 +43,7 @@ export const conversationOperations: Record<string, Prepare> = {
   'DELETE conversations/:id': onConversation(),
   'PATCH conversations': async (home) => ({ body: { id: await open(home), status: 'resolved' } }),
   'POST conversations/:id/toggle_status': onConversation(() => ({ status: 'resolved' })),
+  'POST conversations/:id/toggle_priority': onConversation(() => ({ priority: 'high' })),
   'POST conversations/:id/assignments': onConversation(({ member, team }) => ({
     assignee_id: member.id,
     team_id: team,
@@ -81,5 +83,7 @@ export const conversationOperations: Record<string, Prepare> = {
   },
   'GET contacts/:id/conversations': presentContact,
   'GET contacts/:id/notes': presentContact,
+  'GET contacts/:id/labels': presentContact,
+  'POST contacts/:id/labels': async (home) => onContact(home, { labels: [home.label.title] }),
   'POST contacts/:id/notes': ({ maker, contact }) => ({ at: { id: contact }, body: { content: maker.text('note') } }),
 };

@@ -63,7 +63,7 @@ export function findIdPositions(route: Route): IdPosition[] {
   const inPath = words.flatMap((word, index): IdPosition[] => {
     const name = word.slice(1);
     if (!word.startsWith(':') || !isIdParameter(name)) return [];
-    return [{ in: 'path', name, kind: words[index - 1] ?? '', many: false }];
+    return [{ in: 'path', name, kind: kinds[name] ?? words[index - 1] ?? '', many: false }];
   });
   return [...inPath, ...inSchema('body', route), ...inSchema('query', route)];
 }

@@ -58,6 +58,7 @@ export const outerOperations: Record<string, Prepare> = {
   'GET /invitations/:token': async ({ maker }) => ({ at: { token: (await maker.invitee()).token } }),
   'POST /invitations/:token': async ({ maker }) => ({ at: { token: (await maker.invitee()).token } }),
   'GET /healthz': nothing,
+  'GET /api': nothing,
   'GET /readyz': nothing,
   'GET /openapi.json': nothing,
 

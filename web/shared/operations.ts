@@ -14,6 +14,7 @@ export interface Operations {
   'DELETE contacts/:id': { reply: 'resources/empty' };
   'DELETE conversations/:conversation_id/messages/:message_id': { reply: 'resources/empty' };
   'DELETE conversations/:id': { reply: 'resources/empty' };
+  'DELETE inbox_members': { body: 'requests/inbox-members.change'; reply: 'resources/empty' };
   'DELETE inboxes/:id': { reply: 'resources/empty' };
   'DELETE inboxes/:id/members': { body: 'requests/inbox.members'; reply: 'resources/empty' };
   'DELETE labels/:id': { reply: 'resources/empty' };
@@ -21,6 +22,7 @@ export interface Operations {
   'DELETE teams/:id': { reply: 'resources/empty' };
   'DELETE teams/:id/team_members': { body: 'requests/team.members'; reply: 'resources/empty' };
   'DELETE webhooks/:id': { reply: 'resources/empty' };
+  'GET /api': { reply: 'resources/service' };
   'GET /api/v1/accounts/:account_id': { reply: 'resources/account' };
   'GET /api/v1/profile': { reply: 'resources/profile' };
   'GET /healthz': { reply: 'resources/health' };
@@ -55,6 +57,7 @@ export interface Operations {
   'GET contacts': { query: 'requests/contact.list.query'; reply: 'resources/contact-list' };
   'GET contacts/:id': { reply: 'resources/single-contact' };
   'GET contacts/:id/conversations': { query: 'requests/page.query'; reply: 'resources/conversation-page' };
+  'GET contacts/:id/labels': { reply: 'resources/contact-labels' };
   'GET contacts/:id/notes': { query: 'requests/page.query'; reply: 'resources/contact-note-list' };
   'GET contacts/search': { query: 'requests/contact.search.query'; reply: 'resources/contact-list' };
   'GET conversations': { query: 'requests/conversation.list.query'; reply: 'resources/conversation-list' };
@@ -63,11 +66,13 @@ export interface Operations {
   'GET conversations/:id/agent_bot': { reply: 'resources/conversation-agent-bot' };
   'GET conversations/:id/labels': { reply: 'resources/conversation-labels' };
   'GET conversations/:id/runs': { query: 'requests/run.list.query'; reply: 'resources/run-list' };
+  'GET conversations/meta': { query: 'requests/conversation.count.query'; reply: 'resources/conversation-counts' };
   'GET conversations/search': { query: 'requests/conversation.search.query'; reply: 'resources/conversation-search' };
   'GET deliveries': { query: 'requests/delivery.list.query'; reply: 'resources/delivery-list' };
   'GET deliveries/:id': { reply: 'resources/delivery-detail' };
   'GET events': { query: 'requests/event.list.query'; reply: 'resources/event-list' };
   'GET events/stream': { query: 'requests/event.stream.query'; reply: 'resources/event' };
+  'GET inbox_members/:inbox_id': { reply: 'resources/inbox-agents' };
   'GET inboxes': { reply: 'resources/inbox-list' };
   'GET inboxes/:id': { reply: 'resources/inbox' };
   'GET inboxes/:id/agent_bot': { reply: 'resources/inbox-agent-bot' };
@@ -98,6 +103,7 @@ export interface Operations {
   'PATCH conversations': { body: 'requests/conversation.set-status'; reply: 'resources/conversation' };
   'PATCH conversations/:conversation_id/messages/:message_id': { body: 'requests/message.update'; reply: 'resources/message' };
   'PATCH conversations/:id': { body: 'requests/conversation.update'; reply: 'resources/conversation' };
+  'PATCH inbox_members': { body: 'requests/inbox-members.change'; reply: 'resources/inbox-agents' };
   'PATCH inboxes/:id': { body: 'requests/inbox.update'; reply: 'resources/inbox' };
   'PATCH inboxes/:id/members': { body: 'requests/inbox.members'; reply: 'resources/inbox-agents' };
   'PATCH labels/:id': { body: 'requests/label.update'; reply: 'resources/label' };
@@ -138,16 +144,19 @@ export interface Operations {
   'POST articles': { body: 'requests/article.create'; reply: 'resources/article' };
   'POST articles/import': { body: 'requests/article.import'; reply: 'resources/article-import' };
   'POST contacts': { body: 'requests/contact.create'; reply: 'resources/created-contact' };
+  'POST contacts/:id/labels': { body: 'requests/contact.set-labels'; reply: 'resources/contact-labels' };
   'POST contacts/:id/notes': { body: 'requests/contact-note.create'; reply: 'resources/contact-note' };
   'POST conversations': { body: 'requests/conversation.create'; reply: 'resources/conversation' };
   'POST conversations/:conversation_id/messages': { body: 'requests/message.create'; reply: 'resources/message' };
   'POST conversations/:id/agent_bot': { body: 'requests/conversation.set-agent-bot'; reply: 'resources/conversation-agent-bot' };
   'POST conversations/:id/assignments': { body: 'requests/conversation.assign'; reply: 'resources/conversation' };
   'POST conversations/:id/labels': { body: 'requests/conversation.set-labels'; reply: 'resources/conversation-labels' };
+  'POST conversations/:id/toggle_priority': { body: 'requests/conversation.toggle-priority'; reply: 'resources/conversation' };
   'POST conversations/:id/toggle_status': { body: 'requests/conversation.toggle-status'; reply: 'resources/toggled-conversation' };
   'POST conversations/:id/update_last_seen': { reply: 'resources/conversation' };
   'POST deliveries/:id/resend': { reply: 'resources/delivery' };
   'POST events/ticket': { reply: 'resources/stream-ticket' };
+  'POST inbox_members': { body: 'requests/inbox-members.change'; reply: 'resources/inbox-agents' };
   'POST inboxes': { body: 'requests/inbox.create'; reply: 'resources/inbox' };
   'POST inboxes/:id/members': { body: 'requests/inbox.members'; reply: 'resources/inbox-agents' };
   'POST inboxes/:id/rotate_identity_secret': { reply: 'resources/inbox-with-identity-secret' };

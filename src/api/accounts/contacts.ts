@@ -17,6 +17,7 @@ import { doors } from '../../http/route/doors.ts';
 import { pageMeta, presentPage } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
+import { contactLabelRoutes } from './contact-labels.ts';
 import { presentListed } from './conversation-records.ts';
 
 const base = '/api/v1/accounts/:account_id/contacts';
@@ -175,4 +176,5 @@ export const contactRoutes = [
   ),
   conversationsRoute,
   ...noteRoutes,
+  ...contactLabelRoutes,
 ];

@@ -1,6 +1,6 @@
 import { readConversation } from '../../domain/conversations/access.ts';
 import { assign } from '../../domain/conversations/assignments.ts';
-import { markSeen } from '../../domain/conversations/updates.ts';
+import { markSeen, updateConversation } from '../../domain/conversations/updates.ts';
 import { toggleStatus } from '../../domain/conversations/lifecycle.ts';
 import { setLabels } from '../../domain/conversations/labels.ts';
 import type { ConversationStatus } from '../../records/conversation.ts';
@@ -36,6 +36,12 @@ export const conversationActionRoutes = [
       const toggled = await transact((tx) => toggleStatus(tx, params.id, readMove(body)));
       return presentToggled(await presentConversation(em, toggled));
     },
+  ),
+  doors.account(
+    ['POST', `${base}/:id/toggle_priority`, 'Set the priority of a conversation'],
+    { body: 'requests/conversation.toggle-priority', reply: 'resources/conversation', role: 'bot' },
+    async ({ em, params, body: { priority }, transact }) =>
+      presentConversation(em, await transact((tx) => updateConversation(tx, params.id, { priority }))),
   ),
   doors.account(
     ['POST', `${base}/:id/assignments`, 'Assign a conversation to an agent, a team or both'],

@@ -1,6 +1,7 @@
 import { readConversation } from '../../domain/conversations/access.ts';
-import { conversationsPerPage, listConversations } from '../../domain/conversations/list.ts';
+import { conversationsPerPage, countConversations, listConversations } from '../../domain/conversations/list.ts';
 import type { ConversationFilter } from '../../domain/conversations/filter.ts';
+import type { ConversationCounts } from '../../domain/conversations/matches.ts';
 import { foundConversationsPerPage, searchConversations } from '../../domain/conversations/search.ts';
 import { updateConversation } from '../../domain/conversations/updates.ts';
 import { createConversation } from '../../domain/conversations/lifecycle.ts';
@@ -31,6 +32,18 @@ function readFilter(query: Shape<'requests/conversation.list.query'>): Conversat
   };
 }
 
+function presentCounts({ all, mine, unassigned, assigned }: ConversationCounts) {
+  return { all_count: all, mine_count: mine, unassigned_count: unassigned, assigned_count: assigned };
+}
+
+const countRoute = doors.account(
+  ['GET', `${base}/meta`, 'Count conversations'],
+  { query: 'requests/conversation.count.query', reply: 'resources/conversation-counts', role: 'bot' },
+  async ({ em, account, actor, query }) => ({
+    meta: presentCounts(await countConversations(em, account.id, actor, readFilter(query))),
+  }),
+);
+
 const listRoute = doors.account(
   ['GET', base, 'List conversations'],
   { query: 'requests/conversation.list.query', reply: 'resources/conversation-list', paged: true, role: 'bot' },
@@ -40,10 +53,7 @@ const listRoute = doors.account(
     return {
       data: {
         meta: {
-          all_count: counts.all,
-          mine_count: counts.mine,
-          unassigned_count: counts.unassigned,
-          assigned_count: counts.assigned,
+          ...presentCounts(counts),
           ...pageMeta({ count, page: filter.page, perPage: conversationsPerPage }),
         },
         payload: conversations.map(presentListed),
@@ -114,6 +124,7 @@ const updateRoute = doors.account(
 
 export const conversationRoutes = [
   listRoute,
+  countRoute,
   searchRoute,
   doors.account(
     ['GET', `${base}/:id`, 'Get a conversation'],

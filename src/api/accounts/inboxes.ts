@@ -1,7 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
-import { findAgents } from '../../domain/people/agents.ts';
 import { rotateIdentitySecret } from '../../domain/inboxes/identity-secret.ts';
-import { changeInboxMembers, findAssignable, findInboxMembers } from '../../domain/inboxes/members.ts';
+import { findAssignable } from '../../domain/inboxes/members.ts';
 import {
   createInbox,
   deleteInbox,
@@ -19,10 +17,9 @@ import { given } from '../given.ts';
 import { presentWhole } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
-import { presentAgent } from './agents.ts';
+import { inboxMemberRoutes, presentAgents } from './inbox-members.ts';
 
 const base = '/api/v1/accounts/:account_id/inboxes';
-const members = `${base}/:id/members`;
 const usualChannel = 'Channel::Api';
 
 function presentInbox(inbox: Inbox): Shape<'resources/inbox'> {
@@ -47,14 +44,6 @@ function presentInbox(inbox: Inbox): Shape<'resources/inbox'> {
     created_at: unixSeconds(inbox.createdAt),
     updated_at: unixSeconds(inbox.updatedAt),
   };
-}
-
-async function presentAgents(
-  em: EntityManager,
-  accountId: number,
-  userIds: readonly number[],
-): Promise<Shape<'resources/inbox-agents'>> {
-  return presentWhole(await findAgents(em, accountId, userIds), presentAgent);
 }
 
 type NewInbox = Shape<'requests/inbox.create'>;
@@ -179,34 +168,5 @@ export const inboxRoutes = [
       return presentAgents(em, account.id, await findAssignable(em, account.id, inbox.id));
     },
   ),
-  doors.account(
-    ['GET', members, 'List the members of an inbox'],
-    { reply: 'resources/inbox-agents', role: 'agent' },
-    async ({ em, account, actor, params }) => {
-      const inbox = await readInbox(em, account.id, actor, params.id);
-      return presentAgents(em, account.id, await findInboxMembers(em, account.id, inbox.id));
-    },
-  ),
-  doors.account(
-    ['POST', members, 'Add members to an inbox'],
-    { body: 'requests/inbox.members', reply: 'resources/inbox-agents', role: 'administrator' },
-    async ({ em, account, params: { id }, body, transact }) => {
-      await changeInboxMembers(transact, id, { userIds: body.user_ids, change: 'add' });
-      return presentAgents(em, account.id, await findInboxMembers(em, account.id, id));
-    },
-  ),
-  doors.account(
-    ['PATCH', members, 'Replace the members of an inbox'],
-    { body: 'requests/inbox.members', reply: 'resources/inbox-agents', role: 'administrator' },
-    async ({ em, account, params: { id }, body, transact }) => {
-      await changeInboxMembers(transact, id, { userIds: body.user_ids, change: 'replace' });
-      return presentAgents(em, account.id, await findInboxMembers(em, account.id, id));
-    },
-  ),
-  doors.account(
-    ['DELETE', members, 'Remove members from an inbox'],
-    { body: 'requests/inbox.members', reply: 'resources/empty', role: 'administrator' },
-    ({ params, body, transact }) =>
-      changeInboxMembers(transact, params.id, { userIds: body.user_ids, change: 'remove' }),
-  ),
+  ...inboxMemberRoutes,
 ];

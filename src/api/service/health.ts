@@ -1,13 +1,27 @@
+import manifest from '../../../package.json' with { type: 'json' };
 import { notReady } from '../../http/server/refuse-unready.ts';
 import { doors } from '../../http/route/doors.ts';
 import { isMigrated } from '../../postgres/migrations/index.ts';
+import { sql } from '../../postgres/sql.ts';
 
-/** Liveness; and readiness: the start has completed, no shutdown has begun, and the database answers. */
+/**
+ * Liveness; readiness: the start has completed, no shutdown has begun, and the database answers; and which service it is, by
+ * which clients try an address.
+ */
 export const healthRoutes = [
   doors.open(
     ['GET', '/healthz', 'Tell whether the process lives'],
     { reply: 'resources/health', role: 'anyone', needsNoDatabase: true },
     async () => ({ status: 'ok' }),
+  ),
+  doors.open(
+    ['GET', '/api', 'Tell which service answers'],
+    { reply: 'resources/service', role: 'anyone' },
+    async ({ em, now }) => {
+      // Queues are tables of the same database.
+      await sql(em, 'SELECT 1');
+      return { version: manifest.version, timestamp: now.toISOString(), queue_services: 'ok', data_services: 'ok' };
+    },
   ),
   doors.open(
     ['GET', '/readyz', 'Tell whether the service can serve'],

@@ -28,14 +28,31 @@ export async function listConversations(
   filter: ConversationFilter,
 ): Promise<ConversationPage> {
   const counted = await countMatches(executor, { accountId, actor }, filter);
-  const sum = (of: keyof ConversationCounts): number => counted.reduce((total, one) => total + one[of], 0);
   const wanted = countOf[filter.assigneeType];
   const stretches = counted
     .map(({ status, inboxIds, [wanted]: matches }): Stretch => ({ status, inboxIds, count: matches }))
     .filter((stretch) => stretch.count > 0);
   const conversations = await findPage(executor, { accountId, actor, stretches }, filter);
-  const counts = { all: sum('all'), mine: sum('mine'), unassigned: sum('unassigned'), assigned: sum('assigned') };
+  const counts = sumOf(counted);
   return { conversations, count: counts[wanted], counts };
+}
+
+/**
+ * Counts the conversations that the actor may see and that match the filter, whoever has them. Errors: 404 for an inbox or a
+ * team that the account does not have.
+ */
+export async function countConversations(
+  executor: Executor,
+  accountId: number,
+  actor: Actor,
+  filter: ConversationFilter,
+): Promise<ConversationCounts> {
+  return sumOf(await countMatches(executor, { accountId, actor }, filter));
+}
+
+function sumOf(counted: readonly ConversationCounts[]): ConversationCounts {
+  const sum = (of: keyof ConversationCounts): number => counted.reduce((total, one) => total + one[of], 0);
+  return { all: sum('all'), mine: sum('mine'), unassigned: sum('unassigned'), assigned: sum('assigned') };
 }
 
 /** The matches of one status: their number, and their inboxes. */

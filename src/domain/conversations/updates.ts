@@ -6,10 +6,10 @@ import { applySla } from './breaches.ts';
 
 /** Changes of a conversation's own fields; undefined leaves a field unchanged, attributes are merged key by key. */
 export interface ConversationChanges {
-  priority: Priority | null | undefined;
-  slaPolicyId: number | null | undefined;
-  additionalAttributes: Record<string, unknown> | undefined;
-  customAttributes: Record<string, unknown> | undefined;
+  priority?: Priority | null | undefined;
+  slaPolicyId?: number | null | undefined;
+  additionalAttributes?: Record<string, unknown> | undefined;
+  customAttributes?: Record<string, unknown> | undefined;
 }
 
 /**

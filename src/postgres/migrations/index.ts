@@ -46,6 +46,7 @@ import { FeedQueue } from './20261122-feed-queue.ts';
 import { Presumptions } from './20261122-presumptions.ts';
 import { RecoveryLanes } from './20261122-recovery-lanes.ts';
 import { ContactIdentifiers } from './20261122-contact-identifiers.ts';
+import { ContactLabels } from './20261122-contact-labels.ts';
 import { SessionBegan } from './20261122-session-began.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
@@ -98,6 +99,7 @@ export const migrations = [
   { name: '20261122-session-began', class: SessionBegan },
   { name: '20261122-sign-ins', class: SignIns },
   { name: '20261122-contact-identifiers', class: ContactIdentifiers },
+  { name: '20261122-contact-labels', class: ContactLabels },
 ];
 
 /** True if all migrations were applied; false for an empty database. */
