@@ -1123,6 +1123,7 @@ export interface Schemas {
 "requests/bot.usage.query": BotUsageQuery
 "requests/contact-note.create": CreateContactNote
 "requests/contact.create": CreateContact
+"requests/contact.filter": FilterContacts
 "requests/contact.list.query": ListContactsQuery
 "requests/contact.search.query": SearchContactsQuery
 "requests/contact.set-labels": SetContactLabels
@@ -1130,6 +1131,7 @@ export interface Schemas {
 "requests/conversation.assign": AssignConversation
 "requests/conversation.count.query": CountConversationsQuery
 "requests/conversation.create": CreateConversation
+"requests/conversation.filter": FilterConversations
 "requests/conversation.list.query": ListConversationsQuery
 "requests/conversation.search.query": SearchConversationsQuery
 "requests/conversation.set-agent-bot": SetAgentBotOfAConversation
@@ -1163,6 +1165,7 @@ export interface Schemas {
 "requests/plugin.create": UploadPlugin
 "requests/plugin.update": UpdatePlugin
 "requests/run.list.query": ListRunsQuery
+"requests/search.query": SearchQuery
 "requests/sign-in": SignIn
 "requests/sla-policy.create": CreateSLAPolicy
 "requests/sla-policy.update": UpdateSLAPolicy
@@ -1240,6 +1243,7 @@ export interface Schemas {
 "resources/run-list": RunList
 "resources/run-replay": ReplayedRun
 "resources/run": Run
+"resources/search": Search
 "resources/service": Service
 "resources/sign-in": SignIn1
 "resources/single-contact": SingleContact
@@ -1273,7 +1277,7 @@ export interface Schemas {
 "runtime/actions": ActionBatch
 "runtime/chat": Chat
 "runtime/plugin": PluginManifest
-"runtime/search": Search
+"runtime/search": Search1
 "shapes/about-event": AboutEventShape
 "shapes/account-message": AccountMessageShape
 "shapes/account-record": AccountRecordShape
@@ -1282,6 +1286,7 @@ export interface Schemas {
 "shapes/bot-contact": BotContactShape
 "shapes/bot-conversation-event": BotConversationEventShape
 "shapes/bot-message": BotMessageShape
+"shapes/condition": ConditionShape
 "shapes/contact-brief": ContactBriefShape
 "shapes/contact-identity": ContactIdentityShape
 "shapes/contact": ContactShape
@@ -1758,6 +1763,43 @@ additional_attributes?: GivenAttributes
 [k: string]: unknown
 }
 /**
+ * Conditions by which contacts are found, by `name`, `email`, `phone_number` (its plus may be left out), `identifier`, `blocked`, `labels` and custom attributes; none at all finds all.
+ */
+export interface FilterContacts {
+/**
+ * @maxItems 15
+ */
+payload: ConditionShape[]
+[k: string]: unknown
+}
+/**
+ * A condition of a filter: what it looks at, how that is compared, with which values, and how the next condition is joined.
+ */
+export interface ConditionShape {
+/**
+ * A field that the list of the operation names; any other is a custom attribute.
+ */
+attribute_key: string
+/**
+ * `not_equal_to` holds where there is nothing, too; `contains` looks for a text in any case.
+ */
+filter_operator: ("equal_to" | "not_equal_to" | "contains" | "is_present")
+/**
+ * One of them suffices. `is_present` needs none.
+ * 
+ * @maxItems 10
+ */
+values?: (string | number | boolean)[]
+/**
+ * How the next condition is joined, AND unless said otherwise; AND binds before OR. That of the last is not read.
+ */
+query_operator?: ("AND" | "OR" | "and" | "or" | null)
+/**
+ * Given, and not blank: the key is that of a custom attribute, whatever it is called.
+ */
+custom_attribute_type?: (string | null)
+}
+/**
  * Which page of a list.
  */
 export interface PageQuery {
@@ -1860,6 +1902,16 @@ content: string
 }
 additional_attributes?: GivenAttributes
 custom_attributes?: GivenAttributes
+[k: string]: unknown
+}
+/**
+ * Conditions by which conversations are found, by `id` (or `display_id`), `status`, `priority`, `assignee_id`, `team_id`, `inbox_id`, `contact_id`, `source_id`, `labels` and custom attributes; none at all finds all.
+ */
+export interface FilterConversations {
+/**
+ * @maxItems 15
+ */
+payload: ConditionShape[]
 [k: string]: unknown
 }
 /**
@@ -2339,6 +2391,13 @@ until?: UnixTime
  * The `next_cursor` of an earlier answer of the same list, to go on behind it.
  */
 cursor?: string
+[k: string]: unknown
+}
+/**
+ * What to look for: three characters or more.
+ */
+export interface SearchQuery {
+q: string
 [k: string]: unknown
 }
 /**
@@ -3287,6 +3346,25 @@ actions: {
 }[]
 }
 /**
+ * What a search found: at most 15 of each kind.
+ */
+export interface Search {
+payload: {
+/**
+ * Contacts with the text in their name, e-mail address, phone number or identifier, by name.
+ */
+contacts: Contact[]
+/**
+ * Those of these contacts, the last active ones first.
+ */
+conversations: Conversation[]
+/**
+ * Public messages with the text, the newest first.
+ */
+messages: Message[]
+}
+}
+/**
  * Which service answers, and that it works.
  */
 export interface Service {
@@ -3778,7 +3856,7 @@ heapMb?: number
 /**
  * What a bot looks for in the knowledge base, by ctx.kb.search.
  */
-export interface Search {
+export interface Search1 {
 /**
  * A question or words; of a longer text its beginning is looked for.
  */

@@ -21,6 +21,7 @@ const message = (body: object): Act => {
 const attempts: Readonly<Record<string, { refused?: Act[]; allowed?: Act[] }>> = {
   'GET conversations': { allowed: [() => ({})] },
   'GET conversations/meta': { allowed: [() => ({})] },
+  'POST conversations/filter': { allowed: [() => ({ body: { payload: [] } })] },
   'GET conversations/search': { allowed: [() => ({ query: 'q=Hello' })] },
   'GET conversations/:id': { allowed: [({ id }) => at(id)] },
   'GET conversations/:id/labels': { allowed: [({ id }) => at(id)] },

@@ -24,6 +24,7 @@ import { profileRoutes } from './accounts/profile.ts';
 import { recoveryRoutes } from './accounts/recoveries.ts';
 import { runRoutes } from './accounts/runs.ts';
 import { servingBotRoutes } from './accounts/serving-bots.ts';
+import { searchRoutes } from './accounts/search.ts';
 import { signInRoutes } from './service/sign-in.ts';
 import { slaPolicyRoutes } from './accounts/sla-policies.ts';
 import { teamRoutes } from './accounts/teams.ts';
@@ -36,6 +37,7 @@ export const routes: readonly Route[] = [
   ...conversationRoutes,
   ...messageRoutes,
   ...contactRoutes,
+  ...searchRoutes,
   ...inboxRoutes,
   ...agentBotRoutes,
   ...usageRoutes,

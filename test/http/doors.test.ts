@@ -93,13 +93,18 @@ interface SchemaHead {
   properties?: Record<string, SchemaHead>;
 }
 
-/** What the named schema lets through: text, a list (bare, or `payload` with or without `meta`, under `data` or not), one record. */
+/**
+ * What the named schema lets through: text, a list (bare, or `payload` with or without `meta`, under `data` or not,
+ * several of them under `payload`), one record.
+ */
 function formOf({ type, properties = {} }: SchemaHead): 'text' | 'list' | 'record' {
   if (type === 'array') return 'list';
   if (type !== 'object') return 'text';
   const names = Object.keys(properties).filter((name) => name !== 'meta');
   if (names.length !== 1) return 'record';
   const { payload, data } = properties;
+  const groups = Object.values(payload?.properties ?? {});
+  if (groups.length > 1 && groups.every((group) => formOf(group) === 'list')) return 'list';
   return formOf(payload ?? data ?? {}) === 'list' ? 'list' : 'record';
 }
 

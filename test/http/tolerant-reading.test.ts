@@ -143,7 +143,8 @@ describe('what clients of the field send', function () {
 
     it('stays a text where a text is wanted, and a number stays refused there', async () => {
       const { inbox, contact } = world.home;
-      const body = { inbox_id: inbox, contact_id: contact, source_id: '12', custom_attributes: { order: '12' } };
+      const ids = { inbox_id: String(inbox), contact_id: contact };
+      const body = { ...ids, source_id: '12', custom_attributes: { order: '12' } };
       expect((await send('POST conversations', { body })).body).to.deep.include({
         source_id: '12',
         custom_attributes: { order: '12' },

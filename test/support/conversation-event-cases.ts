@@ -178,6 +178,8 @@ export const conversationEvents: Record<string, EventCase[]> = {
   'POST contacts': [{ says: ['contact_created > webhook'], again: 'the same' }],
   'PATCH contacts/:id': [{ says: ['contact_updated > webhook'], again: 'nothing' }],
   'DELETE contacts/:id': [{ says: ['conversation_deleted > webhook', 'contact_deleted > webhook'], again: 'refused' }],
+  'POST contacts/filter': [{ says: [], again: 'nothing' }],
+  'POST conversations/filter': [{ says: [], again: 'nothing' }],
   'POST contacts/:id/labels': [{ says: ['contact_updated > webhook'], again: 'nothing' }],
   'POST contacts/:id/notes': [{ says: [], again: 'nothing' }],
 };

@@ -35,6 +35,9 @@ export const conversationOperations: Record<string, Prepare> = {
   'GET conversations': () => ({}),
   'GET conversations/search': () => ({ query: 'q=message' }),
   'GET conversations/meta': () => ({}),
+  'POST conversations/filter': () => ({
+    body: { payload: [{ attribute_key: 'status', filter_operator: 'is_present' }] },
+  }),
   'GET conversations/:id': present,
   'POST conversations': ({ inbox, contact, member, team }) => ({
     body: { inbox_id: inbox, contact_id: contact, assignee_id: member.id, team_id: team },
@@ -72,6 +75,10 @@ export const conversationOperations: Record<string, Prepare> = {
   'DELETE conversations/:conversation_id/messages/:message_id': onMessage,
 
   'GET contacts': () => ({ query: 'include_contact_inboxes=true' }),
+  'POST contacts/filter': () => ({
+    body: { payload: [{ attribute_key: 'name', filter_operator: 'contains', values: ['contact'] }] },
+  }),
+  'GET search': () => ({ query: 'q=message' }),
   'GET contacts/search': () => ({ query: 'q=contact' }),
   'GET contacts/:id': presentContact,
   'POST contacts': ({ maker }) => ({ body: { name: maker.text('contact') } }),

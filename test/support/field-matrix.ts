@@ -2,6 +2,9 @@
 export const fieldMatrix = `
   GET    /api                                                     200  200 200  200 200 200   200  200  200   200  200  200 200
   GET    conversations/meta                                       200  200 200  200 200 200   404  404  404   401  401  401 401
+  POST   conversations/filter                                     200  200 200  200 200 200   404  404  404   401  401  401 401
+  POST   contacts/filter                                          200  200 200  200 403 403   404  404  404   401  401  401 401
+  GET    search                                                   200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   conversations/:id/toggle_priority                        200  200 200  403 200 403   404  404  404   401  401  401 401
   GET    contacts/:id/labels                                      200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   contacts/:id/labels                                      200  200 200  200 403 403   404  404  404   401  401  401 401

@@ -81,6 +81,7 @@ export interface Operations {
   'GET labels': { reply: 'resources/label-list' };
   'GET plugins': { query: 'requests/page.query'; reply: 'resources/account-plugin-list' };
   'GET runs/:id': { reply: 'resources/run' };
+  'GET search': { query: 'requests/search.query'; reply: 'resources/search' };
   'GET sla_policies': { query: 'requests/page.query'; reply: 'resources/sla-policy-list' };
   'GET sla_policies/:id': { reply: 'resources/sla-policy' };
   'GET teams': { reply: 'resources/team-list' };
@@ -146,6 +147,7 @@ export interface Operations {
   'POST contacts': { body: 'requests/contact.create'; reply: 'resources/created-contact' };
   'POST contacts/:id/labels': { body: 'requests/contact.set-labels'; reply: 'resources/contact-labels' };
   'POST contacts/:id/notes': { body: 'requests/contact-note.create'; reply: 'resources/contact-note' };
+  'POST contacts/filter': { body: 'requests/contact.filter'; query: 'requests/page.query'; reply: 'resources/contact-list' };
   'POST conversations': { body: 'requests/conversation.create'; reply: 'resources/conversation' };
   'POST conversations/:conversation_id/messages': { body: 'requests/message.create'; reply: 'resources/message' };
   'POST conversations/:id/agent_bot': { body: 'requests/conversation.set-agent-bot'; reply: 'resources/conversation-agent-bot' };
@@ -154,6 +156,7 @@ export interface Operations {
   'POST conversations/:id/toggle_priority': { body: 'requests/conversation.toggle-priority'; reply: 'resources/conversation' };
   'POST conversations/:id/toggle_status': { body: 'requests/conversation.toggle-status'; reply: 'resources/toggled-conversation' };
   'POST conversations/:id/update_last_seen': { reply: 'resources/conversation' };
+  'POST conversations/filter': { body: 'requests/conversation.filter'; query: 'requests/page.query'; reply: 'resources/conversation-page' };
   'POST deliveries/:id/resend': { reply: 'resources/delivery' };
   'POST events/ticket': { reply: 'resources/stream-ticket' };
   'POST inbox_members': { body: 'requests/inbox-members.change'; reply: 'resources/inbox-agents' };

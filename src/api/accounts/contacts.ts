@@ -5,15 +5,16 @@ import {
   findContactInboxes,
   listContacts,
   readContact,
-  searchContacts,
   updateContact,
   type ContactInbox,
   type ContactSort,
 } from '../../domain/contacts/contacts.ts';
+import { filterContacts, searchContacts } from '../../domain/contacts/search.ts';
 import { conversationsPerPage, listConversations } from '../../domain/conversations/list.ts';
 import type { Contact } from '../../records/contact.ts';
 import { contactRecord } from '../../events/payloads.ts';
 import { doors } from '../../http/route/doors.ts';
+import { readConditions } from '../conditions.ts';
 import { pageMeta, presentPage } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
@@ -49,6 +50,15 @@ const searchRoute = doors.account(
   async ({ em, account, query: { q, page = 1, include_contacts: withContacts = true } }) => {
     const found = await searchContacts(em, account.id, { text: q, page });
     return { payload: withContacts ? found.rows.map(contactRecord) : [], meta: pageMeta(found) };
+  },
+);
+
+const filterRoute = doors.account(
+  ['POST', `${base}/filter`, 'Filter contacts'],
+  { body: 'requests/contact.filter', query: 'requests/page.query', reply: 'resources/contact-list', role: 'agent' },
+  async ({ em, account, body: { payload }, query: { page = 1 } }) => {
+    const conditions = readConditions(payload);
+    return presentPage(await filterContacts(em, account.id, { conditions, page }), contactRecord);
   },
 );
 
@@ -137,6 +147,7 @@ export const contactRoutes = [
     },
   ),
   searchRoute,
+  filterRoute,
   doors.account(
     ['GET', `${base}/:id`, 'Get a contact'],
     { reply: 'resources/single-contact', record: true, role: 'bot' },

@@ -1,5 +1,6 @@
 import { readConversation } from '../../domain/conversations/access.ts';
 import { conversationsPerPage, countConversations, listConversations } from '../../domain/conversations/list.ts';
+import { filterConversations } from '../../domain/conversations/filtering.ts';
 import type { ConversationFilter } from '../../domain/conversations/filter.ts';
 import type { ConversationCounts } from '../../domain/conversations/matches.ts';
 import { foundConversationsPerPage, searchConversations } from '../../domain/conversations/search.ts';
@@ -8,6 +9,7 @@ import { createConversation } from '../../domain/conversations/lifecycle.ts';
 import { deleteConversation } from '../../domain/conversations/deletion.ts';
 import { messageRecord } from '../../events/payloads.ts';
 import { doors } from '../../http/route/doors.ts';
+import { readConditions } from '../conditions.ts';
 import { pageMeta } from '../page.ts';
 import { fromUnixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
@@ -38,7 +40,7 @@ function presentCounts({ all, mine, unassigned, assigned }: ConversationCounts) 
 
 const countRoute = doors.account(
   ['GET', `${base}/meta`, 'Count conversations'],
-  { query: 'requests/conversation.count.query', reply: 'resources/conversation-counts', role: 'bot' },
+  { query: 'requests/conversation.count.query', reply: 'resources/conversation-counts', record: true, role: 'bot' },
   async ({ em, account, actor, query }) => ({
     meta: presentCounts(await countConversations(em, account.id, actor, readFilter(query))),
   }),
@@ -77,6 +79,23 @@ const searchRoute = doors.account(
     }));
     const meta = pageMeta({ count, page, perPage: foundConversationsPerPage });
     return { payload, meta: isExact ? meta : { ...meta, exact: false } };
+  },
+);
+
+const filterRoute = doors.account(
+  ['POST', `${base}/filter`, 'Filter conversations'],
+  {
+    body: 'requests/conversation.filter',
+    query: 'requests/page.query',
+    reply: 'resources/conversation-page',
+    role: 'bot',
+  },
+  async ({ em, account, actor, body: { payload }, query: { page = 1 } }) => {
+    const conditions = readConditions(payload);
+    const scope = { accountId: account.id, actor };
+    const { conversations, count } = await filterConversations(em, scope, { conditions, page });
+    const meta = pageMeta({ count, page, perPage: conversationsPerPage });
+    return { payload: conversations.map(presentListed), meta };
   },
 );
 
@@ -126,6 +145,7 @@ export const conversationRoutes = [
   listRoute,
   countRoute,
   searchRoute,
+  filterRoute,
   doors.account(
     ['GET', `${base}/:id`, 'Get a conversation'],
     { reply: 'resources/conversation', record: true, role: 'bot' },

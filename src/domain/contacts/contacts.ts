@@ -1,8 +1,6 @@
-import { contactText } from '../../records/contact-text.ts';
 import { Contact } from '../../records/contact.ts';
 import { forbidden } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
-import { containing } from '../../postgres/like.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { visibleConversations } from '../conversations/access.ts';
 import { merge } from '../changes.ts';
@@ -112,10 +110,15 @@ const orders = {
 
 export type ContactSort = keyof typeof orders;
 
-// The contract's number.
-const perPage = 15;
+/** Contacts on one page: the contract's number. */
+export const contactsPerPage = 15;
 
-async function findContacts(em: Transaction['em'], accountId: number, ids: readonly number[]): Promise<Contact[]> {
+/** The contacts with these ids, in their order. */
+export async function findContacts(
+  em: Transaction['em'],
+  accountId: number,
+  ids: readonly number[],
+): Promise<Contact[]> {
   const found = await em.find(Contact, { accountId, id: [...ids] });
   return found.sort((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
 }
@@ -132,41 +135,14 @@ export async function listContacts(
     `SELECT id FROM contacts WHERE account_id = $1
      ORDER BY ${column} ${descending ? directions.descending : directions.ascending}, id ${descending ? 'DESC' : 'ASC'}
      LIMIT $2 OFFSET $3`,
-    [accountId, perPage, (page - 1) * perPage],
+    [accountId, contactsPerPage, (page - 1) * contactsPerPage],
   );
   const rows = await findContacts(
     em,
     accountId,
     found.map(({ id }) => id),
   );
-  return { rows, count: await em.count(Contact, { accountId }), page, perPage };
-}
-
-// The LEFT JOIN keeps a row with the total when the page is empty.
-const searchStatement = `
-  WITH found AS MATERIALIZED (
-    SELECT k.id, lower(k.name) AS name FROM contacts k WHERE k.account_id = $1 AND ${contactText} LIKE lower($2)
-  )
-  SELECT total.count, page.id FROM (SELECT count(*) AS count FROM found) total
-  LEFT JOIN (SELECT * FROM found ORDER BY name, id LIMIT $3 OFFSET $4) page ON true ORDER BY page.name, page.id`;
-
-/**
- * One page of the contacts whose name, e-mail address, phone number or identifier contains the text in any case, sorted by
- * name; and their total number.
- */
-export async function searchContacts(
-  em: Transaction['em'],
-  accountId: number,
-  { text, page }: { text: string; page: number },
-): Promise<Page<Contact>> {
-  const parameters = [accountId, containing(text), perPage, (page - 1) * perPage];
-  const found = await sql<{ count: number; id: number | null }>(em, searchStatement, parameters);
-  const rows = await findContacts(
-    em,
-    accountId,
-    found.flatMap(({ id }) => id ?? []),
-  );
-  return { rows, count: found[0]?.count ?? 0, page, perPage };
+  return { rows, count: await em.count(Contact, { accountId }), page, perPage: contactsPerPage };
 }
 
 /** An inbox in which a contact has a conversation, and the contact's external identifier there. */

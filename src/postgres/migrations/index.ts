@@ -47,6 +47,7 @@ import { Presumptions } from './20261122-presumptions.ts';
 import { RecoveryLanes } from './20261122-recovery-lanes.ts';
 import { ContactIdentifiers } from './20261122-contact-identifiers.ts';
 import { ContactLabels } from './20261122-contact-labels.ts';
+import { ContactAttributes } from './20261122-contact-attributes.ts';
 import { SessionBegan } from './20261122-session-began.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
@@ -100,6 +101,7 @@ export const migrations = [
   { name: '20261122-sign-ins', class: SignIns },
   { name: '20261122-contact-identifiers', class: ContactIdentifiers },
   { name: '20261122-contact-labels', class: ContactLabels },
+  { name: '20261122-contact-attributes', class: ContactAttributes },
 ];
 
 /** True if all migrations were applied; false for an empty database. */
