@@ -32,10 +32,7 @@ export interface PumpOptions extends DueLanes {
 }
 
 /** How a delivery ended, and the lane's next one if it keeps its lease. */
-interface Ended {
-  outcome: EndpointOutcome;
-  next: Claimed | null;
-}
+type Ended = { outcome: EndpointOutcome; next: Claimed | null };
 
 /** Endpoints per survey; the next survey continues after them. */
 const surveyed = 1_000;
@@ -205,12 +202,8 @@ export class Pump {
     this.#mustSurvey = false;
     this.#surveyedAt = performance.now();
     const isFirst = this.#after.id === 0;
-    const { due, next, nextInMs } = await surveyDue(database.em(), {
-      kind,
-      isSide,
-      after: this.#after,
-      limit: surveyed,
-    });
+    const stretch = { kind, isSide, after: this.#after, limit: surveyed };
+    const { due, next, nextInMs } = await surveyDue(database.em(), stretch);
     this.#after = next;
     this.#due = new Map(due.map((endpoint) => [keyOf(endpoint), endpoint]));
     for (const endpoint of due) if (endpoint.circuit !== 'closed') this.#known.forget(endpoint);
