@@ -25,11 +25,16 @@ const kinds: Readonly<Record<string, TarEntry['kind']>> = {
   6: 'FIFO',
 };
 const [extended, global] = ['x', 'g'];
+// Of GNU's tar: the name, or the target, of the next entry where it has more than 100 bytes.
+const [longName, longTarget] = ['L', 'K'];
 /** Extended headers that would change what is read. */
 const refusedKeys = /^(?:linkpath|size|GNU\.sparse\..*)$/;
 
-/** The entries of a tar archive in memory, with the names of extended headers. Throws a TarProblem where the archive cannot be read any further. */
-export function* readEntries(tar: Buffer, maxEntries: number): Generator<TarEntry> {
+/**
+ * The entries of a tar archive in memory, with the names of extended headers; `takesLongNames`: those too that GNU's tar writes
+ * in its own way, which are entries of an unknown kind otherwise. Throws a TarProblem where the archive cannot be read any further.
+ */
+export function* readEntries(tar: Buffer, maxEntries: number, { takesLongNames = false } = {}): Generator<TarEntry> {
   let count = 0;
   let path: string | null = null;
   for (let at = 0; ;) {
@@ -38,17 +43,26 @@ export function* readEntries(tar: Buffer, maxEntries: number): Generator<TarEntr
     if (isEmpty(header)) return checkEnd(tar.subarray(at));
     count += 1;
     if (count > maxEntries) throw new TarProblem(`The archive has more than ${maxEntries} entries`);
-    const { name, type, size } = readHeader(header);
+    const { name, type, size } = readHeader(header, path);
     const content = tar.subarray(at + blockBytes, at + blockBytes + size);
     if (content.length < size) throw new TarProblem(`The archive is cut off inside of ${quoted(name)}`);
     at += blockBytes + Math.ceil(size / blockBytes) * blockBytes;
-    if (type === extended) path = readExtended(content, { mayName: true });
-    else if (type === global) readExtended(content, { mayName: false });
-    else {
-      yield { name: path ?? name, kind: kinds[type] ?? 'unknown', content };
-      path = null;
-    }
+    const ahead = readAhead({ type, content }, { path, takesLongNames });
+    path = ahead?.path ?? null;
+    if (!ahead) yield { name, kind: kinds[type] ?? 'unknown', content };
   }
+}
+
+/** What a header in the archive says of the next entry's name; null for an entry itself. */
+function readAhead(
+  { type, content }: { type: string; content: Buffer },
+  { path, takesLongNames }: { path: string | null; takesLongNames: boolean },
+): { path: string | null } | null {
+  if (type === extended) return { path: readExtended(content, { mayName: true }) ?? path };
+  if (type === global) return { path: readExtended(content, { mayName: false }) ?? path };
+  if (!takesLongNames) return null;
+  if (type === longName) return { path: readText(content) };
+  return type === longTarget ? { path } : null;
 }
 
 /** A name from an archive as messages quote it. */
@@ -64,15 +78,20 @@ function checkEnd(rest: Buffer): void {
   if (!isEmpty(rest)) throw new TarProblem('There is something behind the end of the archive');
 }
 
-function readHeader(header: Buffer): { name: string; type: string; size: number } {
+/** `path` is the name that a header before this one has given; what stands here then is cut off somewhere. */
+function readHeader(header: Buffer, path: string | null): { name: string; type: string; size: number } {
   const sum = header.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 0x20 : byte), 0);
   if (readOctal(header.subarray(148, 156)) !== sum) throw new TarProblem('The archive is damaged: a checksum is wrong');
+  const size = readOctal(header.subarray(124, 136));
+  const type = header.toString('latin1', 156, 157);
+  return { name: path ?? readName(header), type, size: kinds[type] === 'folder' ? 0 : size };
+}
+
+function readName(header: Buffer): string {
   const isUstar = header.toString('latin1', 257, 262) === 'ustar';
   const prefix = isUstar && header[263] !== 0x20 ? readText(header.subarray(345, 500)) : '';
   const name = readText(header.subarray(0, 100));
-  const size = readOctal(header.subarray(124, 136));
-  const type = header.toString('latin1', 156, 157);
-  return { name: prefix === '' ? name : `${prefix}/${name}`, type, size: kinds[type] === 'folder' ? 0 : size };
+  return prefix === '' ? name : `${prefix}/${name}`;
 }
 
 function readOctal(field: Buffer): number {

@@ -5,6 +5,8 @@ import { crc32, inflateRaw } from 'node:zlib';
 export interface ZipEntry {
   name: string;
   kind: 'file' | 'folder' | 'symbolic link';
+  /** Bytes of its content, as the archive says; unpacking it makes no more. */
+  size: number;
   /** Its content, if that has no more than so many bytes. Throws a ZipProblem. */
   read: (maxBytes: number) => Promise<Buffer>;
 }
@@ -21,6 +23,11 @@ const maxCommentBytes = 0xffff;
 const [isEncrypted, unix, link] = [0x1, 3, 0xa000];
 const [stored, deflated] = [0, 8];
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The packed bytes that may still be read: files that lie over one another would be read again and again. */
+interface Unread {
+  bytes: number;
+}
 
 /**
  * The entries of a ZIP archive in memory, as its directory at the end lists them; nothing is decompressed before it is
@@ -39,12 +46,15 @@ export function readZip(zip: Buffer, maxEntries: number): ZipEntry[] {
 
 function readDirectory(zip: Buffer, offset: number, count: number): ZipEntry[] {
   const entries: ZipEntry[] = [];
+  const unread = { bytes: zip.length };
   for (let at = offset; entries.length < count;) {
     const isThere = at + entryBytes <= zip.length && zip.readUInt32LE(at) === entrySignature;
     const name = isThere ? at + entryBytes + zip.readUInt16LE(at + 28) : Infinity;
     const next = isThere ? name + zip.readUInt16LE(at + 30) + zip.readUInt16LE(at + 32) : Infinity;
     if (next > zip.length) throw new ZipProblem('The archive is damaged: its directory ends early');
-    entries.push(entryAt(zip, at, zip.subarray(at + entryBytes, name)));
+    const place = at;
+    const read = (maxBytes: number) => readContent(zip, place, { maxBytes, unread });
+    entries.push({ ...describe(zip, at, zip.subarray(at + entryBytes, name)), read });
     at = next;
   }
   return entries;
@@ -56,11 +66,11 @@ function findEnd(zip: Buffer): number {
   throw new ZipProblem('The file is no ZIP archive, or cut off');
 }
 
-function entryAt(zip: Buffer, at: number, nameBytes: Buffer): ZipEntry {
+function describe(zip: Buffer, at: number, nameBytes: Buffer): Omit<ZipEntry, 'read'> {
   const name = decodeName(nameBytes);
   const mode = zip[at + 5] === unix ? zip.readUInt16LE(at + 40) : 0;
   const kind = (mode & 0xf000) === link ? 'symbolic link' : name.endsWith('/') ? 'folder' : 'file';
-  return { name, kind, read: (maxBytes) => readContent(zip, at, maxBytes) };
+  return { name, kind, size: zip.readUInt32LE(at + 24) };
 }
 
 // Without a flag for it, names are UTF-8 all the same where macOS made the archive.
@@ -72,12 +82,18 @@ function decodeName(bytes: Buffer): string {
   }
 }
 
-async function readContent(zip: Buffer, at: number, maxBytes: number): Promise<Buffer> {
+async function readContent(
+  zip: Buffer,
+  at: number,
+  { maxBytes, unread }: { maxBytes: number; unread: Unread },
+): Promise<Buffer> {
   const [flags, method] = [zip.readUInt16LE(at + 8), zip.readUInt16LE(at + 10)];
   const [sum, packed, size, start] = [16, 20, 24, 42].map((field) => zip.readUInt32LE(at + field));
   if (flags & isEncrypted) throw new ZipProblem('is encrypted');
   if ((size ?? 0) > maxBytes) throw new ZipProblem(`has more than ${maxBytes} bytes`);
   const bytes = packedBytes(zip, start ?? 0, packed ?? 0);
+  unread.bytes -= bytes.length;
+  if (unread.bytes < 0) throw new ZipProblem('lies over other files of the archive');
   const content = method === stored ? bytes : await unpack(bytes, method, size ?? 0);
   if (content.length !== size || crc32(content) !== sum) throw new ZipProblem('is damaged: its checksum is wrong');
   return content;

@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const search = 'test/api/accounts/articles.test.ts';
 const imports = 'test/api/accounts/article-import.test.ts';
 const meanings = 'test/api/accounts/article-embeddings.test.ts';
+const faults = 'test/api/accounts/article-embedding-faults.test.ts';
 
 export const articles: readonly Mutant[] = [
   {
@@ -63,7 +64,7 @@ export const articles: readonly Mutant[] = [
   },
   {
     file: 'src/domain/articles/import-file.ts',
-    text: 'left -= content.length;',
+    text: 'if (size <= most) left -= size;',
     replacement: '',
     test: imports,
     only: 'bombs',
@@ -164,5 +165,53 @@ export const articles: readonly Mutant[] = [
     test: meanings,
     only: 'what they say now',
     harm: 'Articles that come after the first are never found by what they mean.',
+  },
+  {
+    file: 'src/domain/articles/embeddings/embedder.ts',
+    text: 'leaseSeconds: goesOn ? this.#leaseSeconds : 0,',
+    replacement: 'leaseSeconds: goesOn ? -1 : 0,',
+    test: faults,
+    only: 'stay taken by the process',
+    harm: 'Where a server refuses one text of many and is slow, processes take the task from each other, and none comes to an end.',
+  },
+  {
+    file: 'src/domain/articles/embeddings/embedder.ts',
+    text: 'task.dimensions ??= vectors[0]?.length ?? null;',
+    replacement: '',
+    test: faults,
+    only: 'have vectors of one length',
+    harm: 'Vectors of two lengths stand side by side, and every search is answered with 500.',
+  },
+  {
+    file: 'src/domain/articles/embeddings/questions.ts',
+    text: 'server.isOperators ? space : `${accountId} ${space}`;',
+    replacement: 'space;',
+    test: faults,
+    only: 'refuses another account',
+    harm: 'One account with a wrong key ends the search by meaning of all who use the same server.',
+  },
+  {
+    file: 'src/domain/articles/embeddings/questions.ts',
+    text: "if (error.code === 'refused') return null;",
+    replacement: '',
+    test: faults,
+    only: 'or one question',
+    harm: 'A question that the server does not take ends the search by meaning of everybody for a while.',
+  },
+  {
+    file: 'src/archives/zip.ts',
+    text: 'unread.bytes -= bytes.length;',
+    replacement: '',
+    test: imports,
+    only: 'bombs',
+    harm: 'Ten thousand files of an archive that lie over one another keep the service busy for minutes.',
+  },
+  {
+    file: 'src/archives/tar.ts',
+    text: 'name: path ?? readName(header)',
+    replacement: 'name: (path, readName(header))',
+    test: imports,
+    only: 'names of any length',
+    harm: 'Articles with long paths are left out of an import, and nobody is told.',
   },
 ];

@@ -5,6 +5,8 @@ import { adminToken } from './app.ts';
 /** An entry of an archive; headers may be forged. */
 export interface Entry {
   name: string;
+  /** The header's name in bytes, in place of the text. */
+  nameBytes?: Buffer;
   content?: string | Buffer;
   type?: string;
   linkname?: string;
@@ -20,10 +22,19 @@ export function archiveOf(entries: readonly Entry[], { end = Buffer.alloc(1024),
   return gzip ? gzipSync(tar) : tar;
 }
 
-function blocksOf({ name, content = '', type = '0', linkname = '', prefix = '', size, checksum }: Entry): Buffer[] {
+function blocksOf({
+  name,
+  nameBytes,
+  content = '',
+  type = '0',
+  linkname = '',
+  prefix = '',
+  size,
+  checksum,
+}: Entry): Buffer[] {
   const bytes = Buffer.from(content);
   const header = Buffer.alloc(512);
-  header.write(name, 0, 100);
+  header.set((nameBytes ?? Buffer.from(name)).subarray(0, 100));
   header.write('0000644\0', 100);
   header.write(size ?? `${bytes.length.toString(8).padStart(11, '0')}\0`, 124);
   header.write('00000000000\0', 136);

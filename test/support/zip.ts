@@ -6,6 +6,8 @@ interface Forged {
   flags?: number;
   mode?: number;
   method?: 0 | 8;
+  /** The directory says of every file that it is where the first one is, and the others are left out. */
+  overlaps?: boolean;
 }
 
 /** A ZIP archive; what its headers say may be forged. */
@@ -15,7 +17,7 @@ export function zipOf(files: Readonly<Record<string, string | Buffer>>, forged: 
   let offset = 0;
   for (const [name, text] of Object.entries(files)) {
     const [content, nameBytes] = [Buffer.from(text), Buffer.from(name)];
-    const { method = 8, flags = 0, mode = 0o100644, size = content.length, crc = crc32(content) } = forged;
+    const { method = 8, flags = 0, mode = 0o100644, size = content.length, crc = crc32(content), overlaps } = forged;
     const packed = method === 0 ? content : deflateRawSync(content);
     const local = Buffer.alloc(30);
     local.writeUInt32LE(0x04034b50);
@@ -31,9 +33,10 @@ export function zipOf(files: Readonly<Record<string, string | Buffer>>, forged: 
     central.writeUInt16LE(nameBytes.length, 28);
     central.writeUInt16LE(mode, 40);
     central.writeUInt32LE(offset, 42);
-    locals.push(local, nameBytes, packed);
     directory.push(central, nameBytes);
-    offset += local.length + nameBytes.length + packed.length;
+    if (overlaps && locals.length > 0) continue;
+    locals.push(local, nameBytes, packed);
+    if (!overlaps) offset += local.length + nameBytes.length + packed.length;
   }
   const listed = Buffer.concat(directory);
   const end = Buffer.alloc(22);
@@ -41,6 +44,6 @@ export function zipOf(files: Readonly<Record<string, string | Buffer>>, forged: 
   end.writeUInt16LE(directory.length / 2, 8);
   end.writeUInt16LE(directory.length / 2, 10);
   end.writeUInt32LE(listed.length, 12);
-  end.writeUInt32LE(offset, 16);
+  end.writeUInt32LE(Buffer.concat(locals).length, 16);
   return Buffer.concat([...locals, listed, end]);
 }

@@ -121,14 +121,15 @@ function markdownPath(name: string): string | null {
 function filesOfZip(bytes: Buffer, { entries, unpackedBytes }: ImportBounds): TextFile[] {
   let left = unpackedBytes;
   try {
-    return readZip(bytes, entries).flatMap(({ name, kind, read }, index) => {
+    return readZip(bytes, entries).flatMap(({ name, kind, size, read }, index) => {
       const path = markdownPath(name);
       if (path === null) return [];
       const open = async () => {
         if (kind !== 'file') return { problem: `is a ${kind}` };
-        const content = await read(left);
-        left -= content.length;
-        return decoded(content);
+        const most = left;
+        // Unpacking takes its time also where the file turns out to be damaged.
+        if (size <= most) left -= size;
+        return decoded(await read(most));
       };
       const guarded = () => open().catch((error: unknown) => problemOf(error));
       return [{ line: index + 1, path, read: guarded }];
@@ -155,7 +156,7 @@ async function filesOfTar(bytes: Buffer, { entries, unpackedBytes }: ImportBound
     },
   );
   try {
-    return Array.from(readEntries(tar, entries)).flatMap(({ name, kind, content }, index) => {
+    return Array.from(readEntries(tar, entries, { takesLongNames: true })).flatMap(({ name, kind, content }, index) => {
       const path = markdownPath(name);
       if (path === null || kind === 'folder') return [];
       const text = kind === 'file' ? decoded(content) : { problem: `is a ${kind}` };

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { adminToken, TestApp, type Answer } from '../../support/app.ts';
 import { archiveOf } from '../../support/archives.ts';
@@ -199,6 +200,23 @@ describe('the import of articles', () => {
     });
   }
 
+  it('takes names of any length from the archives of GNU’s tar', async () => {
+    const folder = newName('long');
+    const path = `${folder}/${folder.length % 2 === 0 ? '' : 'x'}${'ö'.repeat(60)}.md`;
+    // The header of the file has the name's first 100 bytes, which may be half a character.
+    const nameBytes = Buffer.from(path).subarray(0, 100);
+    expect(nameBytes.toString()).to.include('\ufffd');
+    const named = { name: '././@LongLink', type: 'L', content: `${path}\0` };
+    const target = { name: '././@LongLink', type: 'K', content: `${'x'.repeat(200)}\0` };
+    const link = { name: `${newName('link')}.md`, type: '2' };
+    const { errors, created } = await imported(
+      'a.tar.gz',
+      archiveOf([named, { name: 'cut', nameBytes, content: 'Text of it.' }, target, link]),
+    );
+    expect([created, errors]).to.deep.equal([1, [{ line: 2, error: `${link.name}: is a symbolic link` }]]);
+    expect(await articles('path = $1', path)).to.have.lengthOf(1);
+  });
+
   it('tells each broken file by its number in the archive and its path', async () => {
     const folder = newName('folder');
     const files = {
@@ -238,6 +256,25 @@ describe('the import of articles', () => {
     expect((await imported('a.zip', wrong)).errors[0].error).to.equal('wrong.md: is damaged: its checksum is wrong');
     const secret = zipOf({ 'secret.md': 'text' }, { flags: 1 });
     expect((await imported('a.zip', secret)).errors[0].error).to.equal('secret.md: is encrypted');
+    const half = 'b'.repeat(120_000);
+    const broken = await imported('a.zip', zipOf({ '1.md': half, '2.md': half, '3.md': half }, { crc: 1 }));
+    expect(broken.errors.map(({ error }: { error: string }) => error)).to.deep.equal([
+      '1.md: is damaged: its checksum is wrong',
+      '2.md: has more than 80000 bytes',
+      '3.md: has more than 80000 bytes',
+    ]);
+    const text = `${newName('Over')} ${randomBytes(5000).toString('hex')}`;
+    const over = await imported(
+      'a.zip',
+      zipOf({ 'one.md': text, 'two.md': text, 'three.md': text }, { overlaps: true }),
+    );
+    expect(over).to.deep.equal({
+      ...counts(1, 0, 0),
+      errors: ['two', 'three'].map((name, at) => ({
+        line: at + 2,
+        error: `${name}.md: lies over other files of the archive`,
+      })),
+    });
     const linked = zipOf({ 'linked.md': '/etc/passwd' }, { mode: 0o120777 });
     expect((await imported('a.zip', linked)).errors[0].error).to.equal('linked.md: is a symbolic link');
   });

@@ -51,8 +51,8 @@ const leaseMarginMs = 30_000;
 const deletedAtOnce = 1000;
 /** Characters of a passage that a model gets, about 500 tokens: more of it smaller models do not take. */
 const maxTextChars = 2000;
-/** Passages of a refused question that are tried alone, before the server counts as one that refuses everything. */
-const triedAlone = 3;
+/** A text that no server refuses which takes any. */
+const plainest = 'Hello';
 
 /** The name of what vectors can be compared in: those of one server and model. */
 export function spaceOf({ baseUrl, model }: ModelServer): string {
@@ -75,6 +75,11 @@ export class PassageEmbedder {
     this.#options = options;
   }
 
+  /** For one question. */
+  get #leaseSeconds(): number {
+    return (this.#options.timeoutMs + leaseMarginMs) / 1000;
+  }
+
   /** Looks for what another configuration of the service asks for, and begins. */
   async start(): Promise<void> {
     const { database, ownServer } = this.#options;
@@ -86,7 +91,11 @@ export class PassageEmbedder {
   poke(): void {
     this.#isPoked = true;
     if (this.#stopping.signal.aborted) return;
-    this.#running ??= this.#work().finally(() => (this.#running = null));
+    this.#running ??= this.#work().finally(() => {
+      this.#running = null;
+      // Who poked at the end may have written what the last look did not see.
+      if (this.#isPoked) this.poke();
+    });
   }
 
   /** Ends the questions under way. */
@@ -118,8 +127,7 @@ export class PassageEmbedder {
 
   async #embedAll(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      const lease = (this.#options.timeoutMs + leaseMarginMs) / 1000;
-      const task = await claimTask(this.#options.database.em(), lease);
+      const task = await claimTask(this.#options.database.em(), this.#leaseSeconds);
       if (!task) return;
       await this.#embedSome(task).catch((error: unknown) => this.#setBack(task, error));
     }
@@ -137,32 +145,46 @@ export class PassageEmbedder {
       return;
     }
     const passages = await findUnembedded(em, task, batch);
-    if (passages.length === 0) return settleTask(em, task);
-    const vectors = await this.#ask(server, task, passages);
-    const dimensions = vectors.find((vector) => vector !== null)?.length ?? null;
-    await keepVectors(em, task, { passages: passages.map((one, at) => storedOf(one, vectors[at])), dimensions });
+    if (passages.length > 0) await this.#embedThese(server, task, passages);
+    else await settleTask(em, task);
     if (task.is_told) await keepEmbeddingHealth(em, task.account_id, { of: 'passages', error: null });
   }
 
-  /** The vectors of passages; null for those that the server does not take. */
-  async #ask(
-    server: ModelServer,
-    task: EmbeddingTask,
-    passages: readonly Unembedded[],
-  ): Promise<(readonly number[] | null)[]> {
-    const texts = passages.map(textOf);
-    const ask = (some: readonly string[]) => this.#askOnce(server, task, some);
-    try {
-      return await ask(texts);
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      // A server that took passages before refuses this one.
-      if (texts.length === 1 && task.dimensions !== null) return [null];
-      return askEach(texts, ask, error);
+  /** All together; where the server refuses that, one after the other, each stored before the next. */
+  async #embedThese(server: ModelServer, task: EmbeddingTask, passages: readonly Unembedded[]): Promise<void> {
+    const together = await unlessRefused(this.#ask(server, task, passages.map(textOf)));
+    if (together) return void (await this.#keep(task, passages, together));
+    // Texts are at fault, unless the server refuses this one as well: then it refuses everything.
+    await this.#ask(server, task, [plainest]);
+    if (passages.length === 1) return void (await this.#keep(task, passages, []));
+    for (const passage of passages) {
+      const vectors = await unlessRefused(this.#ask(server, task, [textOf(passage)]));
+      const goesOn = passage !== passages.at(-1);
+      if (!(await this.#keep(task, [passage], vectors ?? [], goesOn))) return;
     }
   }
 
-  async #askOnce(server: ModelServer, { dimensions }: EmbeddingTask, texts: readonly string[]): Promise<number[][]> {
+  /**
+   * Stores the vectors of passages, of which those without one are the ones that the server does not take. With `goesOn` the
+   * task stays taken. False where another process has taken it meanwhile.
+   */
+  async #keep(
+    task: EmbeddingTask,
+    passages: readonly Unembedded[],
+    vectors: readonly (readonly number[])[],
+    goesOn = false,
+  ): Promise<boolean> {
+    // What is stored from here on can be compared with these.
+    task.dimensions ??= vectors[0]?.length ?? null;
+    task.failures = 0;
+    const stored = passages.map((one, at) => storedOf(one, vectors[at]));
+    return keepVectors(this.#options.database.em(), task, {
+      passages: stored,
+      leaseSeconds: goesOn ? this.#leaseSeconds : 0,
+    });
+  }
+
+  async #ask(server: ModelServer, { dimensions }: EmbeddingTask, texts: readonly string[]): Promise<number[][]> {
     const vectors = await this.#options.embed(server, texts, this.#stopping.signal);
     const length = vectors[0]?.length;
     if (dimensions !== null && length !== dimensions) throw new OtherDimensions(length ?? 0, dimensions);
@@ -193,27 +215,13 @@ class OtherDimensions extends ModelError {
   }
 }
 
-function isRefusal(error: unknown): boolean {
-  return error instanceof ModelError && error.code === 'refused';
-}
-
-// One text among them may be at fault, or the server refuses everything.
-async function askEach(
-  texts: readonly string[],
-  ask: (texts: readonly string[]) => Promise<number[][]>,
-  refusal: unknown,
-): Promise<(readonly number[] | null)[]> {
-  const vectors: (readonly number[] | null)[] = [];
-  for (const text of texts) {
-    const one = await ask([text]).catch((error: unknown) => {
-      if (!isRefusal(error)) throw error;
-      return [];
-    });
-    vectors.push(one[0] ?? null);
-    const isHopeless = vectors.length >= Math.min(triedAlone, texts.length) && vectors.every((vector) => !vector);
-    if (isHopeless) throw refusal;
+async function unlessRefused<Result>(asked: Promise<Result>): Promise<Result | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ModelError && error.code === 'refused') return null;
+    throw error;
   }
-  return vectors;
 }
 
 function textOf({ title, heading, text }: Unembedded): string {

@@ -33,7 +33,8 @@ const maxRemembered = 1000;
 /** Makes vectors of questions. While a server fails, most searches do not wait for it. */
 export class Questions {
   readonly #options: QuestionOptions;
-  // Both by performance.now(): until when a server is left alone, and what an account's record says since when.
+  // Both by performance.now(): until when a server is left alone (with the keys that accounts have for their own, one account's
+  // says nothing of another's), and what an account's record says since when.
   readonly #paused = new Map<string, number>();
   readonly #known = new Map<number, { error: string | null; at: number }>();
 
@@ -47,14 +48,17 @@ export class Questions {
     const server = text === '' ? null : await reach((executor) => serverOf(executor, accountId));
     if (!server) return null;
     const space = spaceOf(server);
-    if ((this.#paused.get(space) ?? 0) > performance.now()) return null;
+    const asked = server.isOperators ? space : `${accountId} ${space}`;
+    if ((this.#paused.get(asked) ?? 0) > performance.now()) return null;
     try {
       const [vector] = await embed(server, [text], AbortSignal.timeout(waitMs));
       await this.#tell(accountId, null, reach);
       return vector ? { space, vector, least, compared } : null;
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
-      forgetSome(this.#paused).set(space, performance.now() + pauseMs);
+      // A question that the server does not take says nothing of others.
+      if (error.code === 'refused') return null;
+      forgetSome(this.#paused).set(asked, performance.now() + pauseMs);
       await this.#tell(accountId, error.message, reach);
       return null;
     }

@@ -103,7 +103,7 @@ export function findUnembedded(executor: Executor, task: EmbeddingTask, limit: n
 // other passages.
 const keepStatement = `
   WITH task AS (
-    UPDATE embedding_tasks SET done_id = $3, dimensions = coalesce(dimensions, $4), failures = 0, due_at = now()
+    UPDATE embedding_tasks SET done_id = $3, dimensions = $4, failures = 0, due_at = now() + make_interval(secs => $6)
     WHERE ${ours} RETURNING generation
   ), present AS (
     SELECT p.id, p.language, p.tags, g.signs, g.numbers FROM task CROSS JOIN jsonb_to_recordset($5::jsonb)
@@ -113,19 +113,24 @@ const keepStatement = `
     INSERT INTO passage_signs (account_id, passage_id, generation, language, tags, signs)
     SELECT $1, present.id, task.generation, present.language, present.tags, present.signs::varbit FROM task, present
     ON CONFLICT (account_id, passage_id) DO UPDATE SET generation = excluded.generation, signs = excluded.signs
+  ), numbered AS (
+    INSERT INTO passage_numbers (account_id, passage_id, numbers)
+    SELECT $1, id, decode(numbers, 'base64') FROM present WHERE numbers IS NOT NULL
+    ON CONFLICT (account_id, passage_id) DO UPDATE SET numbers = excluded.numbers
   )
-  INSERT INTO passage_numbers (account_id, passage_id, numbers)
-  SELECT $1, id, decode(numbers, 'base64') FROM present WHERE numbers IS NOT NULL
-  ON CONFLICT (account_id, passage_id) DO UPDATE SET numbers = excluded.numbers`;
+  SELECT FROM task`;
 
-/** Stores the vectors of passages, which are found by them from then on. */
+/**
+ * Stores the vectors of passages, which are found by them from then on, and gives the task back, or has it taken for so many
+ * seconds more. False where the task is another process's.
+ */
 export async function keepVectors(
   executor: Executor,
-  task: EmbeddingTask,
-  { passages, dimensions }: { passages: readonly EmbeddedPassage[]; dimensions: number | null },
-): Promise<void> {
-  const parameters = [task.account_id, task.claim, passages.at(-1)?.id, dimensions, JSON.stringify(passages)];
-  await sql(executor, keepStatement, parameters);
+  { account_id: accountId, claim, dimensions }: EmbeddingTask,
+  { passages, leaseSeconds }: { passages: readonly EmbeddedPassage[]; leaseSeconds: number },
+): Promise<boolean> {
+  const parameters = [accountId, claim, passages.at(-1)?.id, dimensions, JSON.stringify(passages), leaseSeconds];
+  return (await sql(executor, keepStatement, parameters)).length > 0;
 }
 
 /** Deletes vectors of an account, so many at most; returns how many there were. */

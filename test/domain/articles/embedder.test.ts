@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import { PassageEmbedder } from '../../../src/domain/articles/embeddings/embedder.ts';
+import type { Database } from '../../../src/postgres/database.ts';
+
+/** A database without tasks; `asked` is told of each statement, before it is answered. */
+function databaseOf(asked: (statement: string) => void): Database {
+  const executeQuery = ({ sql }: { sql: string }) => {
+    asked(sql);
+    return Promise.resolve({ rows: sql.includes('min(due_at)') ? [{ ms: null }] : [] });
+  };
+  const executor = { getKysely: () => ({ executeQuery }) };
+  return { em: () => executor } as unknown as Database;
+}
+
+describe('what embeds articles', () => {
+  it('looks once more when it is poked at the end of a look', async () => {
+    let [looks, pokes] = [0, 0];
+    const embedder = new PassageEmbedder({
+      database: databaseOf((statement) => {
+        if (statement.includes('claim = t.claim + 1')) looks += 1;
+        if (!statement.includes('min(due_at)') || pokes === 1) return;
+        pokes += 1;
+        embedder.poke();
+      }),
+      serverOf: () => Promise.resolve(null),
+      ownServer: null,
+      embed: () => Promise.reject(new Error('Nothing is to be embedded')),
+      batch: 1,
+      inFlight: 1,
+      retryMs: 1,
+      timeoutMs: 1,
+      told: () => undefined,
+      failed: (error) => {
+        throw error;
+      },
+    });
+    await embedder.start();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await embedder.stop();
+    expect([pokes, looks]).to.deep.equal([1, 2]);
+  });
+});
