@@ -177,4 +177,12 @@ export const conversations: readonly Mutant[] = [
     only: 'in a run that writes one',
     harm: 'Agents get two notes for one handoff.',
   },
+  {
+    file: 'src/domain/conversations/lifecycle.ts',
+    text: 'if (note !== null && (isFirst || !summary))',
+    replacement: 'if (note !== null)',
+    test: 'test/runs/handoff.test.ts',
+    only: 'the first that a run gives',
+    harm: 'A run that hands over twice sums the conversation up twice.',
+  },
 ];

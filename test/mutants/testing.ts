@@ -17,4 +17,12 @@ export const testing: readonly Mutant[] = [
     only: 'with line and remedy',
     harm: 'The check passes a bot that may reply and hands over without asking.',
   },
+  {
+    file: 'src/testing/stage/transaction.ts',
+    text: 'this.#said.push(message);',
+    replacement: '',
+    test: 'test/testing/simulate.test.ts',
+    only: 'with one note',
+    harm: 'A test of a bot sees a note that the service does not write.',
+  },
 ];

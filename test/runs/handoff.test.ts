@@ -217,6 +217,22 @@ describe('the reason of a handoff', function () {
     expect((await notesOf(id)).map((note) => note.content_attributes)).to.deep.equal([summary(question)]);
   });
 
+  it('is the first that a run gives, with its summary alone, and with what the bot itself writes', async () => {
+    const first = `ctx.handoff({ reason: 'one', cause: 'keyword' }); ctx.handoff({ reason: 'two', cause: 'budget' });`;
+    const { conversation: id, run } = await house.askAnew('platform', first);
+    expect(run.error).to.equal(null);
+    expect(await changesOf(id)).to.deep.equal([handedOff('keyword')]);
+    expect((await notesOf(id)).map(({ content }) => content)).to.deep.equal([
+      `Handed off: one\n\nLast question: ${first}`,
+    ]);
+    const { conversation: other } = await house.askAnew(
+      'platform',
+      `ctx.open(); ctx.handoff({ reason: 'x', note: 'Mine' })`,
+    );
+    const [summed, own, ...more] = (await notesOf(other)).map(({ content }) => content);
+    expect([summed!.startsWith('Handed off by '), own, more]).to.deep.equal([true, 'Mine', []]);
+  });
+
   it('is loop when the service stopped the bot', async () => {
     const id = await served();
     for (let said = 0; said <= 10; said += 1) {

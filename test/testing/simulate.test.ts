@@ -48,6 +48,19 @@ describe('the test kit', function () {
     ]);
   });
 
+  it('gives the conversation to people with one note, as the service does', async () => {
+    const permissions = { conversation: ['note', 'open'] };
+    const own = await simulate(
+      makeBot('message_created(ctx) { ctx.note("Wants a refund"); ctx.open(); },', { permissions }),
+    );
+    await own.customer('Money back!');
+    expect(own.notes()).to.deep.equal(['Wants a refund']);
+    expect(own.conversation).to.deep.include({ status: 'open', silence: 'handed_off' });
+    const bare = await simulate(makeBot('message_created(ctx) { ctx.open(); },', { permissions }));
+    await bare.customer('Money back!');
+    expect(bare.notes()).to.deep.equal(['Handed off by Sample\n\nLast question: Money back!']);
+  });
+
   it('is silent once a person has taken over or answered, and speaks again when the conversation is given back', async () => {
     const sim = await simulate(makeBot(echo));
     await sim.human.takesOver();

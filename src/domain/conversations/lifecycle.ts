@@ -129,10 +129,13 @@ export async function handOff(
   { silence, cause, note, summary, to = {} }: BotEnding,
 ): Promise<Conversation> {
   const conversation = await lockConversation(tx, id);
+  const isFirst = stateOf(conversation).byBot === null;
   undergo(tx, conversation, { kind: 'bot_ended', reason: silence, ...(cause ? { cause } : {}) });
   conversation.waitingSince ??= tx.now;
   give(tx, conversation, to);
-  if (note !== null) await sendInto(tx, conversation, await noteOf(tx, conversation, { words: note, summary }));
+  // The first handoff of a session has summed it up; what the bot itself writes is kept.
+  if (note !== null && (isFirst || !summary))
+    await sendInto(tx, conversation, await noteOf(tx, conversation, { words: note, summary }));
   await autoAssign(tx, conversation);
   return conversation;
 }

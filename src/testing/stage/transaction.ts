@@ -20,18 +20,21 @@ export interface StageState extends StageRows {
  */
 export class StageTransaction extends Transaction {
   readonly #stage: StageState;
+  /** What was said so far, by any actor. */
+  readonly #said: Message[];
 
-  constructor(stage: StageState, actor: Actor) {
+  constructor(stage: StageState, actor: Actor, said: Message[] = []) {
     const { now, conversation } = stage;
     // The parts of a unit of work that verbs reach through the members that this class keeps.
     const rows = executorOf(stage);
     const unit = { now, connection: rows, em: rows, parts: new Map(), afterCommit: () => undefined };
     super(unit as unknown as UnitOfWork, { account: conversation.account, actor });
     this.#stage = stage;
+    this.#said = said;
   }
 
   override as(actor: Actor): Transaction {
-    return new StageTransaction(this.#stage, actor);
+    return new StageTransaction(this.#stage, actor, this.#said);
   }
 
   override conversation(id: number): Promise<Conversation | null> {
@@ -41,12 +44,13 @@ export class StageTransaction extends Transaction {
 
   override say(conversation: Conversation, draft: MessageDraft, bot: BotDecision | null): Promise<Message> {
     const message = { ...draft, id: this.#stage.nextMessageId(), conversationId: conversation.id };
+    this.#said.push(message);
     this.record('message_created', { conversation, message }, bot);
     return Promise.resolve(message);
   }
 
   override get unwritten(): readonly Message[] {
-    return [];
+    return this.#said;
   }
 
   override record(name: EventName, subject: Subject, bot: BotDecision | null = null): void {
