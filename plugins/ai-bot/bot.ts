@@ -21,6 +21,8 @@ const shortWords = 3;
 
 /** Where the bot remembers the last message that it answered. */
 const answeredKey = 'answered';
+// For as long as the rest of a burst may be on its way; what is kept for ever fills up what a bot may store in an account.
+const answeredSeconds = 86_400;
 
 export default defineBot<Settings>({
   on: {
@@ -55,11 +57,13 @@ async function answerBurst(ctx: Ctx, hasModel: boolean): Promise<void> {
   const question = [ctx.message, ...more].map(({ content }) => content).join('\n');
   const keyword = leaveAtKeyword(ctx, question);
   if (keyword) return handOff(ctx, keyword);
+  // A picture, say: what was asked before is not what is asked now.
+  if (question.trim() === '') return handOff(ctx, { cause: 'no_answer', reason: 'The customer wrote no words' });
   const passages = await findPassages(ctx, question, hasModel);
   const outcome = await answer(ctx, { question, passages, hasModel, more });
   if ('cause' in outcome) return handOff(ctx, { ...outcome, passages: passages ?? [] });
   ctx.reply(outcome.text);
-  await ctx.storage.set(answeredKey, more.at(-1)?.id ?? ctx.message.id);
+  await ctx.storage.set(answeredKey, more.at(-1)?.id ?? ctx.message.id, { ttl: answeredSeconds });
 }
 
 /** The passages that answer the question; null when the knowledge base is not to be asked. */

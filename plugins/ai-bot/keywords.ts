@@ -9,9 +9,13 @@ export function findKeyword(text: string, keywords: readonly string[]): string |
   return keywords.find((keyword) => contains(folded, fold(keyword))) ?? null;
 }
 
-/** Compatible characters, upper and lower case and runs of whitespace are equal, and `ß` is `ss`. */
+/**
+ * Compatible characters, upper and lower case and runs of whitespace are equal, and `ß` is `ss`: what Unicode calls full case
+ * folding, in which the dotless `ı` of Turkish is no `i`, although its upper case is the same.
+ */
 function fold(text: string): string {
-  const folded = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC');
+  const lower = text.normalize('NFKC').toLowerCase();
+  const folded = lower.replace(/[^ı]+/gu, (part) => part.toUpperCase().toLowerCase()).normalize('NFKC');
   return folded.replaceAll('ς', 'σ').replace(/\s+/gu, ' ').trim();
 }
 

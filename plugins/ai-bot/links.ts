@@ -1,9 +1,16 @@
 // The ends of domains that people take for links although nothing stands before or behind them.
-const wellKnown =
-  /\.(?:com|net|org|info|biz|io|co|app|dev|ai|me|xyz|online|site|shop|store|club|top|link|click|live|test|example|eu|de|at|ch|fr|uk|us|ru|cn|nl|it|es|pl)$/;
+const wellKnown = new RegExp(
+  `\\.(?:${[
+    'com|net|org|info|biz|io|co|app|dev|ai|me|xyz|online|site|shop|store|club|top|link|click|live|test|example|mobi|icu|cyou|buzz|vip',
+    'cfd|sbs|zip|mov|edu|gov|eu|de|at|ch|fr|uk|us|ru|cn|nl|it|es|pl|tk|ml|ga|cf|gq|pw|cc|ws|tv|gg|ly|su|ua|kz|br|mx|ar|cl|jp|kr|tw|hk',
+    'sg|th|vn|ph|nz|au|za|ng|ke|se|fi|dk|cz|sk|hu|ro|bg|gr|tr|pt|ie|lu|li|lt|lv|ee|il|ae|ir|pk|ca|nu',
+  ].join('|')})$`,
+);
 // No expression here goes over a character again and again: models write what they like.
 const markdownLink = /!?\[([^[\]]*)\]\(\s?<?([^()\s<>]*)>?(?:\s[^()]*)?\)/g;
-const urlWithScheme = /(?<![\p{L}\p{N}])(?:[a-z][a-z0-9+.-]{0,30}:)?\/\/[^\s<>"'`[\]{}|]+/giu;
+// Browsers do with any number of slashes, either way round, behind the schemes that they know best.
+const urlWithScheme =
+  /(?<![\p{L}\p{N}])(?:(?:https?|ftp|wss?):[\\/]+|(?:[a-z][a-z0-9+.-]{0,30}:)?\/\/)[^\s<>"'`[\]{}|]+/giu;
 const otherScheme = /(?<![\p{L}\p{N}])(?:mailto|javascript|data|vbscript):[^\s<>"'`[\]{}|]+/giu;
 const bareHost =
   /(?<![\p{L}\p{N}@/._-])(?:[\p{L}\p{N}_-]{1,63}\.)+\p{L}{2,24}(?![\p{L}\p{N}_-])(?::\d{1,5})?(?:[/?#][^\s<>"'`[\]{}|]*)?/gu;
@@ -33,7 +40,8 @@ export function hostOf(link: string): string {
   const [authority = ''] = link
     .normalize('NFKC')
     .replaceAll('\\', '/')
-    .replace(/^(?:[a-z][a-z0-9+.-]*:)?\/*/i, '')
+    // A port is no end of a scheme.
+    .replace(/^(?:[a-z][a-z0-9+.-]*:(?!\d))?\/*/i, '')
     .split(/[/?#]/);
   const host = authority.slice(authority.lastIndexOf('@') + 1);
   return host.replace(/:\d*$/, '').replace(/\.$/, '').toLowerCase();

@@ -137,4 +137,12 @@ export const models: readonly Mutant[] = [
     only: 'at once, where the bot is set up',
     harm: 'An operator learns from customers that the knowledge base of a new bot is empty.',
   },
+  {
+    file: 'plugins/ai-bot/links.ts',
+    text: '(?:https?|ftp|wss?):[\\\\/]+|',
+    replacement: '',
+    test: 'test/plugins/ai-bot.test.ts',
+    only: 'removes links',
+    harm: 'A link with one slash, which browsers follow, reaches the customer.',
+  },
 ];

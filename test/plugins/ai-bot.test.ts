@@ -30,6 +30,9 @@ describe('the AI bot', () => {
       ['ﬁnd me a ﬁxer', 'fixer', true],
       ['no one', '   ', false],
       ['humans and a human', 'human', true],
+      ['sınır', 'sinir', false],
+      ['SINIR', 'sınır', false],
+      ['der İnsan', 'i̇nsan', true],
     ] as const) {
       it(`${JSON.stringify(keyword)} ${found ? 'is' : 'is not'} in ${JSON.stringify(text)}`, () => {
         expect(findKeyword(text, ['never there', keyword])).to.equal(found ? keyword : null);
@@ -55,6 +58,13 @@ describe('the AI bot', () => {
       ['Go to help.acme.example/hours today', 'Go to help.acme.example/hours today'],
       ['ftp://evil.example/a javascript:alert(1) data:text/html,x', ')'],
       ['<https://evil.example>', ''],
+      ['Go to https:/evil.example/x or http:\\\\evil.example today', 'Go to or today'],
+      ['Go to evil.tk or EVIL.ZIP today', 'Go to or today'],
+      [
+        'Go to help.acme.example:8443/hours or https:/help.acme.example',
+        'Go to help.acme.example:8443/hours or https:/help.acme.example',
+      ],
+      ['First https: then ftp:', 'First https: then ftp:'],
       ['Node.js and e.g. version 1.2.3 or z.B. das', 'Node.js and e.g. version 1.2.3 or z.B. das'],
       ['Write to support@acme.example', 'Write to support@acme.example'],
       ['Either/or, 24/7', 'Either/or, 24/7'],

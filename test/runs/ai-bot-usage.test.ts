@@ -83,6 +83,12 @@ describe('what AI bots use, and how they are', function () {
         ['ok', 0],
         ['ok', 0],
       ]);
+      // However many conversations there are, what it remembers of them does not add up.
+      const [kept] = await app.query<{ hours: number }>(
+        `SELECT (extract(epoch FROM expires_at - now()) / 3600)::float8 AS hours FROM bot_storage WHERE conversation_id = $1`,
+        [id],
+      );
+      expect(kept!.hours).to.be.within(1, 25);
     });
 
     it('end when the customer pauses, or has gone on for too long', async () => {
@@ -270,6 +276,12 @@ describe('what AI bots use, and how they are', function () {
         const listed = async () => (await app.get(`${at}/agent_bots`, headers)).body.payload;
         const inList = async () => (await listed()).find(({ id }: { id: number }) => id === bot2.id).health;
         expect(await inList()).to.deep.include(empty);
+        const { body: place } = await app.post(`${at}/inboxes`, { name: 'Empty' }, headers);
+        const setOn = await app.post(`${at}/inboxes/${place.id}/set_agent_bot`, { agent_bot: bot2.id }, headers);
+        expect(setOn.body.agent_bot.health).to.deep.include(empty);
+        expect((await app.get(`${at}/inboxes/${place.id}/agent_bot`, headers)).body.agent_bot.health).to.deep.include(
+          empty,
+        );
         const article = { title: 'Hours', content: 'From nine.', language: 'pt-BR', tags: ['a'] };
         const { body: made } = await app.post(`${at}/articles`, { ...article, published: false }, headers);
         expect((await app.get(`${at}/agent_bots/${bot2.id}`, headers)).body.health).to.deep.include(empty);

@@ -72,3 +72,15 @@ test('answers alone where it is told to, and not at all without a model then', a
   silent.expectSilence();
   assert.equal(silent.conversation.status, 'open');
 });
+
+test('hands over what has no words, whatever was asked before', async () => {
+  for (const knowledge of [{ scope: 'all' }, { scope: 'none' }]) {
+    const sim = await simulate(bot, { kb, config: { knowledge }, llm: [answer('From 9 to 18 [1].')] });
+    await sim.customer('When are you open?');
+    assert.equal(sim.replies().length, 1);
+    await sim.customer('');
+    sim.expectSilence();
+    assert.match(sim.notes()[0] ?? '', /no words/);
+    assert.equal(sim.conversation.status, 'open');
+  }
+});

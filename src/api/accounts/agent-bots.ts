@@ -77,10 +77,10 @@ export const agentBotRoutes = [
   doors.account(
     ['POST', `${base}/:id/reset_access_token`, 'Reset the access token of an agent bot'],
     { reply: 'resources/agent-bot-with-secrets', role: 'administrator' },
-    async ({ services, params, transact }) => {
+    async ({ em, services, params, transact }) => {
       const token = newToken('bot', services.random);
       const bot = await transact((tx) => resetBotToken(tx, params.id, token));
-      return { ...presentAgentBot(bot), access_token: token };
+      return { ...(await presentWithHealth({ em, services }, bot)), access_token: token };
     },
   ),
   doors.account(
@@ -99,19 +99,20 @@ export const agentBotRoutes = [
   doors.account(
     ['POST', `${base}/:id/release`, 'Release an agent bot from quarantine'],
     { reply: 'resources/agent-bot', role: 'administrator', description: releaseDescription },
-    async ({ params, transact }) => presentAgentBot(await transact((tx) => releaseBot(tx, params.id))),
+    async ({ em, services, params, transact }) =>
+      presentWithHealth({ em, services }, await transact((tx) => releaseBot(tx, params.id))),
   ),
   doors.account(
     ['POST', `${base}/:id/pause`, 'Pause an agent bot'],
     { reply: 'resources/agent-bot', role: 'administrator', description: pauseDescription },
-    async ({ params: { id }, transact }) =>
-      presentAgentBot(await transact((tx) => pause(tx, { kind: 'bot' as const, id }))),
+    async ({ em, services, params: { id }, transact }) =>
+      presentWithHealth({ em, services }, await transact((tx) => pause(tx, { kind: 'bot' as const, id }))),
   ),
   doors.account(
     ['POST', `${base}/:id/resume`, 'Resume an agent bot'],
     { reply: 'resources/agent-bot', role: 'administrator', description: resumeDescription },
-    async ({ params: { id }, transact }) =>
-      presentAgentBot(await transact((tx) => resume(tx, { kind: 'bot' as const, id }))),
+    async ({ em, services, params: { id }, transact }) =>
+      presentWithHealth({ em, services }, await transact((tx) => resume(tx, { kind: 'bot' as const, id }))),
   ),
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete an agent bot'],

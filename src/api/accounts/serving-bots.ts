@@ -8,7 +8,7 @@ import { doors } from '../../http/route/doors.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Executor } from '../../postgres/sql.ts';
 import type { Shape } from '../../schemas.ts';
-import { presentAgentBot } from './agent-bot-records.ts';
+import { presentWithHealth } from './ai-bot-health.ts';
 
 const inboxes = '/api/v1/accounts/:account_id/inboxes';
 const conversations = '/api/v1/accounts/:account_id/conversations';
@@ -35,24 +35,31 @@ async function presentExplanation(
   };
 }
 
+async function presentBotOf(
+  reading: Parameters<typeof presentWithHealth>[0],
+  accountId: number,
+  botId: number | null,
+): Promise<Shape<'resources/inbox-agent-bot'>> {
+  const bot = botId === null ? null : await readAgentBot(reading.em, accountId, botId);
+  return { agent_bot: bot && (await presentWithHealth(reading, bot)) };
+}
+
 /** The bot of an inbox, and the bot of one conversation, in place of its inbox's. */
 export const servingBotRoutes = [
   doors.account(
     ['GET', `${inboxes}/:id/agent_bot`, 'Get the agent bot of an inbox'],
     { reply: 'resources/inbox-agent-bot', record: true, role: 'agent' },
-    async ({ em, account, actor, params }) => {
+    async ({ em, services, account, actor, params }) => {
       const { agentBotId } = await readInbox(em, account.id, actor, params.id);
-      const bot = agentBotId ? await readAgentBot(em, account.id, agentBotId) : null;
-      return { agent_bot: bot && presentAgentBot(bot) };
+      return presentBotOf({ em, services }, account.id, agentBotId ?? null);
     },
   ),
   doors.account(
     ['POST', `${inboxes}/:id/set_agent_bot`, 'Set the agent bot of an inbox'],
     { body: 'requests/inbox.set-agent-bot', reply: 'resources/inbox-agent-bot', role: 'administrator' },
-    async ({ em, account, params, body, transact }) => {
+    async ({ em, services, account, params, body, transact }) => {
       await transact((tx) => setInboxBot(tx, params.id, body.agent_bot));
-      const bot = body.agent_bot === null ? null : await readAgentBot(em, account.id, body.agent_bot);
-      return { agent_bot: bot && presentAgentBot(bot) };
+      return presentBotOf({ em, services }, account.id, body.agent_bot);
     },
   ),
   doors.account(

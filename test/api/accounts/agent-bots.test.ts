@@ -205,6 +205,24 @@ describe('agent bots', () => {
     expect(conversation.body.status).to.equal('open');
   });
 
+  it('one bot serves many inboxes, each of which lets it go alone', async () => {
+    const bot = await create();
+    const ids: number[] = [];
+    for (const name of ['One', 'Two']) {
+      const { body: inbox } = await app.post('inboxes', { name });
+      expect((await app.post(`inboxes/${inbox.id}/set_agent_bot`, { agent_bot: bot.id })).status).to.equal(200);
+      ids.push(inbox.id);
+    }
+    const [one, two] = ids as [number, number];
+    const by = { api_access_token: bot.access_token };
+    const both = [await converse(one), await converse(two)];
+    for (const id of both) expect((await app.get(`conversations/${id}`, by)).status).to.equal(200);
+    await app.post(`inboxes/${one}/set_agent_bot`, { agent_bot: null });
+    const statuses = await Promise.all(both.map(async (id) => (await app.get(`conversations/${id}`, by)).status));
+    expect(statuses).to.deep.equal([403, 200]);
+    expect((await app.get(`inboxes/${two}/agent_bot`)).body.agent_bot.id).to.equal(bot.id);
+  });
+
   it('a conversation may have another bot than its inbox, and says who answers and why', async () => {
     const [inboxBot, ownBot] = [await create({ name: 'Of the inbox' }), await create({ name: 'Of its own' })];
     const inboxId = (await app.post('inboxes', { name: 'Bots' })).body.id;
