@@ -139,7 +139,7 @@ event: "message_created"
 /**
  * A message, as account webhooks are told it.
  */
-export type AccountMessageShape = (MessageShape & ConversationEventShape & {
+export type AccountMessageShape = (MessageShape & MessageEventShape & {
 /**
  * Message id, as a string.
  */
@@ -179,6 +179,17 @@ export type InternalMessageShape = (MessageContentShape & {
  */
 private: boolean
 source_id: (string | null)
+})
+/**
+ * What all events of messages tell.
+ */
+export type MessageEventShape = (ConversationEventShape & {
+/**
+ * The files of a message that has any.
+ * 
+ * @minItems 1
+ */
+attachments?: Attachment[]
 })
 /**
  * A message was deleted: its content is empty, its place remains.
@@ -252,7 +263,7 @@ event: "message_created"
 /**
  * A message, as bots are told it.
  */
-export type BotMessageShape = (InternalMessageShape & ConversationEventShape & {
+export type BotMessageShape = (InternalMessageShape & MessageEventShape & {
 id: Id
 created_at: UnixTime
 additional_attributes: Attributes
@@ -403,6 +414,28 @@ export type DeliveryState = ("pending" | "failing" | "delivered" | "exhausted" |
  * How a delivery ended that can be sent again.
  */
 export type RecoverableState = ("exhausted" | "cancelled")
+/**
+ * A message or a private note.
+ */
+export type SendMessage = (NewMessageShape & {
+content: string
+[k: string]: unknown
+})
+/**
+ * A form of a message or a private note with files.
+ */
+export type SendMessageWithFiles = (NewMessageShape & {
+/**
+ * May be empty, or left out.
+ */
+content?: string
+"attachments[]"?: Files
+[k: string]: unknown
+})
+/**
+ * Files, as many as ATTACHMENTS_PER_MESSAGE says and each as large as ATTACHMENT_BYTES says at most.
+ */
+export type Files = string[]
 /**
  * What changes.
  */
@@ -625,7 +658,7 @@ id: Id
 conversation_id: Id
 status: ("sent" | "delivered" | "read" | "failed")
 created_at: UnixTime
-attachments: Attributes[]
+attachments: Attachment[]
 })
 /**
  * A customer who was just added, and the same under `payload`, where many clients look for it.
@@ -1156,6 +1189,7 @@ export interface Schemas {
 "requests/message.create": SendMessage
 "requests/message.list.query": ListMessagesQuery
 "requests/message.update": UpdateMessage
+"requests/message.with-files": SendMessageWithFiles
 "requests/page.query": PageQuery
 "requests/platform-account.create": CreateAccount
 "requests/platform-account.update": UpdateAccount
@@ -1175,6 +1209,7 @@ export interface Schemas {
 "requests/webhook.create": CreateWebhook
 "requests/webhook.update": UpdateWebhook
 "requests/widget-message.create": SendMessage1
+"requests/widget-message.with-files": SendFiles
 "requests/widget-session.create": OpenSession
 "resources/account-plugin-list": AccountPluginList
 "resources/account-plugin": AccountPlugin
@@ -1297,8 +1332,10 @@ export interface Schemas {
 "shapes/inbox": InboxShape
 "shapes/internal-message": InternalMessageShape
 "shapes/message-content": MessageContentShape
+"shapes/message-event": MessageEventShape
 "shapes/message-record": MessageRecordShape
 "shapes/message": MessageShape
+"shapes/new-message": NewMessageShape
 "shapes/person": PersonShape
 "shapes/platform-user": PlatformUserShape
 "shapes/plugin": PluginShape
@@ -1380,6 +1417,43 @@ content: string
 message_type: ("incoming" | "outgoing")
 content_type: ("text" | "input_select" | "input_email")
 content_attributes: Attributes
+}
+/**
+ * A file of a message.
+ */
+export interface Attachment {
+id: Id
+message_id: Id
+/**
+ * What a file is by its content.
+ */
+file_type: ("image" | "audio" | "video" | "file")
+file_name: string
+/**
+ * Of its name, without the dot.
+ */
+extension: (string | null)
+/**
+ * By its content, whatever its name says.
+ */
+content_type: string
+/**
+ * In bytes.
+ */
+file_size: number
+/**
+ * Link to the file for whoever has it, until it expires (ATTACHMENT_LINK_HOURS); a new one is in every answer.
+ */
+data_url: string
+/**
+ * Link to what is shown of a picture.
+ */
+thumb_url?: string
+/**
+ * Of a picture, in pixels.
+ */
+width: (number | null)
+height: (number | null)
 }
 /**
  * The service has switched a webhook off, because of what its receiver answered. Not sent when a person does so.
@@ -2271,16 +2345,14 @@ show_on_sidebar?: boolean
 [k: string]: unknown
 }
 /**
- * A message or a private note.
+ * What is said of a message that is sent, besides its text.
  */
-export interface SendMessage {
-content: string
+export interface NewMessageShape {
 message_type: ("incoming" | "outgoing")
 private?: boolean
 content_type?: ("text" | "input_select" | "input_email")
 content_attributes?: GivenAttributes
 source_id?: (string | null)
-[k: string]: unknown
 }
 /**
  * Which stretch of a conversation.
@@ -2515,6 +2587,17 @@ value: string
 }[]
 [k: string]: unknown
 }
+[k: string]: unknown
+}
+/**
+ * A form of a message of the contact with files.
+ */
+export interface SendFiles {
+/**
+ * May be empty, or left out.
+ */
+content?: string
+"attachments[]"?: Files
 [k: string]: unknown
 }
 /**

@@ -30,6 +30,12 @@ export interface Config {
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly secretKey: string;
   readonly bodyLimitBytes: number;
+  readonly attachmentBytes: number;
+  readonly attachmentsPerMessage: number;
+  readonly attachmentFormBytes: number;
+  readonly attachmentLinkHours: number;
+  readonly uploadsInFlight: number;
+  readonly widgetUploadBytesPerMinute: number;
   readonly connections: number;
   readonly connectionsPerAddress: number;
   readonly eventStreamsPerAccount: number;
@@ -238,6 +244,9 @@ function findContradictions(values: Values, given: Values): string[] {
   }
   if (Number(values['LEASE_SECONDS']) * 1000 <= Number(values['WEBHOOK_TIMEOUT_MS'])) {
     problems.push('LEASE_SECONDS must be longer than WEBHOOK_TIMEOUT_MS, or deliveries under way are made twice');
+  }
+  if (Number(values['ATTACHMENT_FORM_BYTES']) < Number(values['ATTACHMENT_BYTES'])) {
+    problems.push('ATTACHMENT_FORM_BYTES must be at least ATTACHMENT_BYTES, or no form can have such a file');
   }
   if (Number(given['RUN_RETENTION_DAYS'] ?? 0) > Number(values['RETENTION_DAYS'])) {
     problems.push('RUN_RETENTION_DAYS must be at most RETENTION_DAYS: a run is deleted with its event');

@@ -56,6 +56,14 @@ export function invalid(path: string, rule: string, message: string): ApiError {
   return new ApiError(422, 'validation_failed', message, { details: [{ path, rule, message }] });
 }
 
+/** 413: more was sent than is accepted here. The rest of it may be unread, so the connection carries no other request. */
+export function tooLarge(limitBytes: number, what = 'The body'): ApiError {
+  const most = limitBytes % 1024 === 0 ? `${limitBytes / 1024} KB` : `${limitBytes} bytes`;
+  return new ApiError(413, 'too_large', `${what} is larger than ${most}, the most that is accepted here`, {
+    headers: { connection: 'close' },
+  });
+}
+
 /** 503: a record is locked, or there are too many requests; the caller may try again soon. */
 export function busy(): ApiError {
   return new ApiError(503, 'busy', 'The service is busy with other requests: try again in a moment', {

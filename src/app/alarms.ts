@@ -1,4 +1,5 @@
 import type { Database } from '../postgres/database.ts';
+import { deleteUnsentFiles } from '../domain/upkeep/unsent-files.ts';
 import { finishBacklogs } from '../domain/upkeep/backlogs.ts';
 import { finishErasures } from '../domain/contacts/erasure.ts';
 import { callScheduled } from '../domain/bots/schedules.ts';
@@ -63,7 +64,13 @@ function finishLeftovers(database: Database): Promise<void> {
 }
 
 function deleteOldRows(database: Database, { retentionDays, runRetentionDays }: Retention): Promise<void> {
-  const works = [deleteExpiredStorage, deleteReleasedBundles, deleteOldIdempotencyKeys, deleteExpiredSignIns];
+  const works = [
+    deleteExpiredStorage,
+    deleteReleasedBundles,
+    deleteOldIdempotencyKeys,
+    deleteExpiredSignIns,
+    deleteUnsentFiles,
+  ];
   return doAll([
     deleteOldEvents(database, retentionDays),
     deleteOldRuns(database, runRetentionDays),

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { Database } from '../postgres/database.ts';
 import { entities } from '../records/entities.ts';
+import { noFileLinks, type FileLinks } from '../lib/file-links.ts';
 import type { Clock } from '../lib/ports.ts';
 
 const engineShare = 1 / 4;
@@ -34,17 +35,20 @@ export function openDatabases({
   url,
   clock,
   log,
+  fileLinks = noFileLinks,
 }: {
   config: Config;
   url: string;
   clock: Clock;
   log: Pick<Logger, 'debug' | 'error'>;
+  fileLinks?: FileLinks;
 }): Databases {
   const sizes = divideConnections(config);
   const common = {
     url,
     entities,
     clock,
+    fileLinks,
     statementTimeoutMs: config.statementTimeoutMs,
     lockTimeoutMs: config.lockTimeoutMs,
     idleInTransactionTimeoutMs: config.idleInTransactionTimeoutMs,

@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { receiverEndpoint } from '../demo/endpoint.ts';
+import { AttachmentStore } from '../domain/attachments/store.ts';
 import { TokenUses } from '../http/route/token-uses.ts';
+import { SignedFileLinks } from '../lib/file-links.ts';
 import { createLog } from '../lib/log.ts';
 import { Mailer } from '../lib/mail.ts';
 import { systemRandom, type Clock, type Random } from '../lib/ports.ts';
@@ -79,6 +81,9 @@ export interface Mechanisms {
   /** Asks models, at servers of accounts by a guarded way out. */
   readonly models: ModelClient;
   readonly secretBox: SecretBox;
+  readonly fileLinks: SignedFileLinks;
+  /** Keeps the files of messages. */
+  readonly attachments: AttachmentStore;
   readonly mailer: Mailer;
   readonly tokenUses: TokenUses;
   readonly sandbox: Sandbox;
@@ -95,10 +100,12 @@ const botConnectionsPerOrigin = 256;
 export async function createMechanisms(options: AppOptions): Promise<Mechanisms> {
   const { config, databaseUrl: url, random = systemRandom, log = createLog(options.config.logLevel) } = options;
   const sharedClock = new SharedClock(options.machineClock);
-  const clock = options.clock ?? sharedClock;
+  const { clock = sharedClock } = options;
   const registry =
     options.registry ?? (await readRegistry(options.pluginRoot ?? projectRoot, { dirs: config.pluginDirs }));
-  const databases = openDatabases({ config, url, clock, log });
+  const secretBox = createSecretBox(config.secretKey, random);
+  const files = createAttachments(config, { secretBox, clock });
+  const databases = openDatabases({ config, url, clock, log, fileLinks: files.fileLinks });
   const warn = (error: unknown): void => warnOf(error, log);
   return {
     options,
@@ -118,12 +125,7 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
       maxChars: config.pluginCacheBytes,
       failed: warn,
     }),
-    readArchive: createArchiveReader({
-      bounds: { unpackedBytes: config.pluginUnpackedBytes, entries: config.pluginEntries },
-      trustedKeys: config.pluginTrustedKeys,
-      signatures: config.pluginSignatures,
-      log,
-    }),
+    readArchive: createReader(config, log),
     outbound: createOutboundHttp({
       allowCidrs: config.outboundAllowCidrs,
       openEndpoints: config.demo ? [receiverEndpoint(config.secretKey)] : [],
@@ -143,12 +145,30 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
       maxBytes: config.llmMaxBytes,
       maxVectorBytes: config.llmEmbeddingMaxBytes,
     }),
-    secretBox: createSecretBox(config.secretKey, random),
+    secretBox,
+    ...files,
     tokenUses: new TokenUses(databases.requests, warn),
     mailer: new Mailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log }),
     site: new Site({ root: projectRoot, watch: options.watchFolders ?? false }),
     ...createSandboxes(config, log),
   };
+}
+
+function createAttachments(config: Config, { secretBox, clock }: Pick<Mechanisms, 'secretBox' | 'clock'>) {
+  const { attachmentBytes: bytes, attachmentsPerMessage: perMessage, attachmentLinkHours: hours } = config;
+  return {
+    fileLinks: new SignedFileLinks({ secretBox, clock, hours }),
+    attachments: new AttachmentStore({ bytes, perMessage }),
+  };
+}
+
+function createReader(config: Config, log: Logger): ReadArchive {
+  return createArchiveReader({
+    bounds: { unpackedBytes: config.pluginUnpackedBytes, entries: config.pluginEntries },
+    trustedKeys: config.pluginTrustedKeys,
+    signatures: config.pluginSignatures,
+    log,
+  });
 }
 
 function createSandboxes(config: Config, log: Logger): Pick<Mechanisms, 'sandbox' | 'replayer'> {

@@ -11,6 +11,7 @@ import { Identities } from '../domain/people/remembered-identities.ts';
 import { ApiError } from '../errors.ts';
 import { FairGate } from '../http/server/fair-gate.ts';
 import { RateLimit } from '../http/server/rate-limit.ts';
+import { serveAttachments } from '../http/server/serve-attachments.ts';
 import { createHttpServer, type HttpServer, type ServerOptions } from '../http/server/server.ts';
 import type { EventStreams } from '../live/streams.ts';
 import type { Config } from '../config.ts';
@@ -40,6 +41,8 @@ export function createServer(
 ): HttpServer {
   const { options, config, phase, databases, readArchive, replayer, outbound, secretBox, clock, random, mailer, log } =
     mechanisms;
+  const publicUrl = () => config.publicUrl ?? serviceUrl(http.server.address() as AddressInfo);
+  mechanisms.fileLinks.publicUrl = publicUrl;
   const http = createHttpServer(
     config.role === 'engine' ? routes.filter(({ contract }) => contract.role === 'anyone') : routes,
     {
@@ -51,6 +54,8 @@ export function createServer(
       services: {
         outbound,
         readArchive,
+        attachments: mechanisms.attachments,
+        fileLinks: mechanisms.fileLinks,
         streams,
         importBounds: { unpackedBytes: config.articleImportUnpackedBytes, entries: config.articleImportEntries },
         ledger: oneAtATime(() => readLedgerFor(mechanisms)),
@@ -60,20 +65,20 @@ export function createServer(
         random,
         mail: (tx, mail) => tx.afterCommit(() => mailer.send(mail)),
         signInMs: config.signInHours * 3_600_000,
-        publicUrl: () => config.publicUrl ?? serviceUrl(http.server.address() as AddressInfo),
+        publicUrl,
         hasModel: config.llmBaseUrl !== null,
         started: () => phase.started,
         accepting: () => phase.accepting,
       },
-      bodyLimits: { maxBytes: config.bodyLimitBytes, maxUploadBytes: uploadLimits(config) },
+      bodyLimits: {
+        maxBytes: config.bodyLimitBytes,
+        maxUploadBytes: uploadLimits(config),
+        maxFormBytes: config.attachmentFormBytes + formBytes,
+      },
+      uploads: new FairGate(config.uploadsInFlight),
       trustedProxies: config.trustedProxies,
       connections: { total: config.connections, perAddress: config.connectionsPerAddress },
-      requests: new RateLimit('requests', config.rateLimitPerMinute),
-      failures: new RateLimit('failed-authentications', config.rateLimitPerMinute === 0 ? 0 : authFailuresPerMinute),
-      sessions: new RateLimit('widget-sessions', config.widgetSessionsPerMinute),
-      signIns: new RateLimit('sign-ins', config.signInsPerMinute),
-      visitorBytes: new RateLimit('widget-bytes', config.widgetBytesPerMinute),
-      contactWrites: new RateLimit('contact-writes', config.rateLimitPerMinute === 0 ? 0 : contactWritesPerMinute),
+      ...rateLimitsOf(config),
       checkReplies: options.checkReplies ?? false,
       metrics: {
         requests: metrics.requests,
@@ -92,13 +97,27 @@ export function createServer(
   return http;
 }
 
-/** What is served besides the API: the documentation, and with DEMO the built-in receiver. */
-function pagesOf({ secretKey }: Config, receiver: ReceiverServer | null): Pick<ServerOptions, 'files' | 'serve'> {
-  if (!receiver) return { files: docsFiles };
+function rateLimitsOf(config: Config) {
+  const isLimited = config.rateLimitPerMinute > 0;
+  return {
+    requests: new RateLimit('requests', config.rateLimitPerMinute),
+    failures: new RateLimit('failed-authentications', isLimited ? authFailuresPerMinute : 0),
+    sessions: new RateLimit('widget-sessions', config.widgetSessionsPerMinute),
+    signIns: new RateLimit('sign-ins', config.signInsPerMinute),
+    visitorBytes: new RateLimit('widget-bytes', config.widgetBytesPerMinute),
+    visitorUploads: new RateLimit('widget-upload-bytes', config.widgetUploadBytesPerMinute),
+    contactWrites: new RateLimit('contact-writes', isLimited ? contactWritesPerMinute : 0),
+  };
+}
+
+/** What is served besides the API: the documentation, files of messages, and with DEMO the built-in receiver. */
+function pagesOf({ role, secretKey }: Config, receiver: ReceiverServer | null): Pick<ServerOptions, 'files' | 'serve'> {
+  const serve = role === 'engine' ? [] : [serveAttachments];
+  if (!receiver) return { files: docsFiles, serve };
   const url = receiverUrl(receiverEndpoint(secretKey));
   return {
     files: [...docsFiles, ...playFiles],
-    serve: (mounted) => servePlay({ server: receiver, url, mounted }),
+    serve: [...serve, (mounted) => servePlay({ server: receiver, url, mounted })],
   };
 }
 

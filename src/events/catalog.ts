@@ -1,6 +1,7 @@
 import type { Contact } from '../records/contact.ts';
 import type { Conversation, Named } from '../records/conversation.ts';
 import type { Message } from '../records/message.ts';
+import type { FileLinks } from '../lib/file-links.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
 import { jsonOf, type SchemaName } from '../schemas.ts';
 import { accountMessage, botConversation, botMessage, contactRecord, conversationRecord } from './payloads.ts';
@@ -42,7 +43,7 @@ export interface Subject {
   disabled?: DisabledWebhook;
 }
 
-type Build = (subject: Subject) => Record<string, unknown>;
+type Build = (subject: Subject, links: FileLinks) => Record<string, unknown>;
 
 /** The audiences of an event, with what each gets. */
 export interface Entry {
@@ -60,12 +61,12 @@ const conversation: Build = (subject) => ({
   account: need(subject.conversation).account,
   ...changed(subject),
 });
-const breach: Build = (subject) => {
+const breach: Build = (subject, links) => {
   const { which, dueAt, policy } = need(subject.breach);
-  return { ...conversation(subject), which, due_at: unixSeconds(dueAt), sla_policy: policy };
+  return { ...conversation(subject, links), which, due_at: unixSeconds(dueAt), sla_policy: policy };
 };
-const message: Build = (subject) => accountMessage(need(subject.message), need(subject.conversation));
-const messageToBot: Build = (subject) => botMessage(need(subject.message), need(subject.conversation));
+const message: Build = (subject, links) => accountMessage(need(subject.message), need(subject.conversation), links);
+const messageToBot: Build = (subject, links) => botMessage(need(subject.message), need(subject.conversation), links);
 const contact: Build = (subject) => ({
   ...contactRecord(need(subject.contact)),
   account: need(subject.account),
@@ -83,9 +84,9 @@ const deletedContact: Build = (subject) => {
 const disabledWebhook: Build = ({ disabled, account }) => ({ ...need(disabled), account: need(account) });
 const botLifecycle: Build = (subject) => botConversation(need(subject.conversation));
 
-const scheduled: Build = (subject) => {
+const scheduled: Build = (subject, links) => {
   const { name, data, at } = need(subject.scheduled);
-  return { ...botLifecycle(subject), name, data, scheduled_at: unixSeconds(at) };
+  return { ...botLifecycle(subject, links), name, data, scheduled_at: unixSeconds(at) };
 };
 
 /** All events: their audiences and bodies. The schemas of the bodies are in schemas/events/. */
@@ -95,8 +96,8 @@ export const catalog = {
   contact_deleted: { account: deletedContact, ends: 'contact' },
   message_created: { account: message, bot: messageToBot },
   message_updated: {
-    account: (subject) => ({ ...message(subject), ...changed(subject) }),
-    bot: (subject) => ({ ...messageToBot(subject), ...changed(subject) }),
+    account: (subject, links) => ({ ...message(subject, links), ...changed(subject) }),
+    bot: (subject, links) => ({ ...messageToBot(subject, links), ...changed(subject) }),
   },
   message_deleted: { account: message },
   conversation_created: { account: conversation },
@@ -117,19 +118,20 @@ export const catalog = {
 export type EventName = keyof typeof catalog;
 export type Audience = 'account' | 'bot';
 
-/** Which body: of which event, for whom, as which of its conversation's events. */
+/** Which body: of which event, for whom, as which of its conversation's events, with which links to files. */
 interface Wanted {
   name: EventName;
   audience: Audience;
   sequence: number | null;
+  links: FileLinks;
 }
 
 /** The body of an event for an audience, as JSON; null when the audience does not receive it. */
-export function bodyOf({ name, audience, sequence }: Wanted, subject: Subject): string | null {
+export function bodyOf({ name, audience, sequence, links }: Wanted, subject: Subject): string | null {
   const build = (catalog[name] as Entry)[audience];
   if (!build) return null;
   const counted = sequence === null ? {} : { sequence };
-  return jsonOf(payloadSchema(name, audience), { event: name, ...build(subject), ...counted });
+  return jsonOf(payloadSchema(name, audience), { event: name, ...build(subject, links), ...counted });
 }
 
 /** The schema of an event's body for an audience. */

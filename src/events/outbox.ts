@@ -1,4 +1,5 @@
 import type { NewEvent } from '../deliveries/queue/enqueue.ts';
+import type { FileLinks } from '../lib/file-links.ts';
 import { bodyOf, catalog, type Entry, type EventName, type Subject } from './catalog.ts';
 
 /** Which bot serves the conversation and, if it does not receive the event, why. */
@@ -14,14 +15,15 @@ export interface RecordedEvent extends NewEvent {
   bot: BotDecision | null;
 }
 
-/** The circumstances of an event: its causation depth, and the arbiter's decision on the bot. */
+/** The circumstances of an event: its causation depth, the arbiter's decision on the bot, and what makes links to files. */
 interface Occasion {
   depth: number;
   bot: BotDecision | null;
+  links: FileLinks;
 }
 
 /** An event with its subject's present state; increments the conversation's `eventSequence`. */
-export function eventOf(name: EventName, subject: Subject, { depth, bot }: Occasion): RecordedEvent {
+export function eventOf(name: EventName, subject: Subject, { depth, bot, links }: Occasion): RecordedEvent {
   const { conversation, session } = subject;
   const sequence = conversation ? ++conversation.eventSequence : null;
   return {
@@ -31,8 +33,8 @@ export function eventOf(name: EventName, subject: Subject, { depth, bot }: Occas
     sequence,
     depth,
     bot,
-    accountPayload: bodyOf({ name, audience: 'account', sequence }, subject),
-    botPayload: bot && bodyOf({ name, audience: 'bot', sequence }, subject),
+    accountPayload: bodyOf({ name, audience: 'account', sequence, links }, subject),
+    botPayload: bot && bodyOf({ name, audience: 'bot', sequence, links }, subject),
   };
 }
 

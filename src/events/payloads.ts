@@ -1,6 +1,8 @@
+import { fileTypeOf, type Attachment } from '../records/attachment.ts';
 import type { Conversation, Named } from '../records/conversation.ts';
 import type { Contact } from '../records/contact.ts';
 import type { Message, SenderKind } from '../records/message.ts';
+import type { FileLinks } from '../lib/file-links.ts';
 import { unixSeconds, unixSecondsOrNull } from '../lib/unix-time.ts';
 import type { Shape } from '../schemas.ts';
 
@@ -18,8 +20,46 @@ function known(
   return sender.kind !== 'system' && sender.id !== null;
 }
 
+/** The files of a message. */
+export function attachmentRecords(
+  { id, attachments }: Message,
+  accountId: number,
+  links: FileLinks,
+): Shape<'resources/message'>['attachments'] {
+  return attachments.map((attachment) => attachmentRecord(attachment, { messageId: id, accountId, links }));
+}
+
+function attachmentRecord(
+  { id, name, type, size, width, height }: Attachment,
+  { messageId, accountId, links }: { messageId: number; accountId: number; links: FileLinks },
+): Shape<'resources/message'>['attachments'][number] {
+  const url = links.urlOf({ accountId, id, name });
+  const fileType = fileTypeOf(type);
+  return {
+    id,
+    message_id: messageId,
+    file_type: fileType,
+    file_name: name,
+    extension: /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? null,
+    content_type: type,
+    file_size: size,
+    data_url: url,
+    ...(fileType === 'image' ? { thumb_url: url } : {}),
+    width,
+    height,
+  };
+}
+
+function filesOf(message: Message, { account }: Conversation, links: FileLinks) {
+  return message.attachments.length === 0 ? {} : { attachments: attachmentRecords(message, account.id, links) };
+}
+
 /** A message in REST answers. */
-export function messageRecord(message: Message, conversation: Conversation): Shape<'resources/message'> {
+export function messageRecord(
+  message: Message,
+  conversation: Conversation,
+  links: FileLinks,
+): Shape<'resources/message'> {
   return {
     id: message.id,
     account_id: conversation.account.id,
@@ -34,7 +74,7 @@ export function messageRecord(message: Message, conversation: Conversation): Sha
     source_id: message.sourceId,
     created_at: unixSeconds(message.createdAt),
     sender: senderRecord(message),
-    attachments: [],
+    attachments: attachmentRecords(message, conversation.account.id, links),
   };
 }
 
@@ -101,7 +141,7 @@ export function contactRecord(contact: Contact): Shape<'shapes/contact'> {
 }
 
 /** The body of a message event for account webhooks, without `sequence`. */
-export function accountMessage(message: Message, conversation: Conversation) {
+export function accountMessage(message: Message, conversation: Conversation, links: FileLinks) {
   const { contact, inbox } = conversation;
   return {
     id: String(message.id),
@@ -123,6 +163,7 @@ export function accountMessage(message: Message, conversation: Conversation) {
     inbox: named(inbox),
     contact: { id: contact.id, name: contact.name, email: contact.email },
     account: conversation.account,
+    ...filesOf(message, conversation, links),
   };
 }
 
@@ -158,7 +199,7 @@ export function botConversationBrief(conversation: Conversation) {
 }
 
 /** The body of a message event for bots. */
-export function botMessage(message: Message, conversation: Conversation) {
+export function botMessage(message: Message, conversation: Conversation, links: FileLinks) {
   const { account, inbox } = conversation;
   return {
     id: message.id,
@@ -174,6 +215,7 @@ export function botMessage(message: Message, conversation: Conversation) {
     inbox: { id: inbox.id, name: inbox.name, channel: inbox.channelType },
     conversation: botConversationBrief(conversation),
     account,
+    ...filesOf(message, conversation, links),
   };
 }
 

@@ -26,7 +26,7 @@ const rewriteStatement = `
 const blank = { content: '', content_attributes: { deleted: true } };
 
 /**
- * Deletes a message's content from its recorded events: retries deliver them without it, and no log or feed shows it any
+ * Deletes a message's content and files from its recorded events: retries deliver them without it, and no log or feed shows it any
  * more. An attempt in progress may still carry it.
  */
 export async function blankMessage(
@@ -50,7 +50,7 @@ function rewrite({ name }: StoredEvent, audience: Audience, payload: Payload | n
   return payload && jsonOf(payloadSchema(name, audience), withoutContent(payload));
 }
 
-function withoutContent(payload: Payload): Payload {
+function withoutContent({ attachments: _files, ...payload }: Payload): Payload {
   const changed = payload['changed_attributes'] as Record<string, unknown> | undefined;
   if (!changed) return { ...payload, ...blank };
   const names = Object.keys(blank).filter((name) => name in changed) as (keyof typeof blank)[];

@@ -217,7 +217,9 @@ export class Transaction extends OuterTransaction {
    * arbiter's decision on the conversation's bot; null when bots do not receive the event.
    */
   record(name: EventName, subject: Subject, bot: BotDecision | null = null): void {
-    this.#part.events.push(eventOf(name, subject, { depth: this.actor.depth, bot }));
+    this.#part.events.push(
+      eventOf(name, subject, { depth: this.actor.depth, bot, links: this.unit.database.fileLinks }),
+    );
   }
 
   /** Announces to the alarm clock, after the commit, when a snooze ends. */

@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createSecretKey, scryptSync, type KeyObject } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  scryptSync,
+  type KeyObject,
+} from 'node:crypto';
 import type { Random } from './ports.ts';
 
 /** Encrypts and decrypts secrets that are stored in the database. */
@@ -7,6 +15,8 @@ export interface SecretBox {
   seal: (text: string) => string;
   /** Decrypts a sealed text. Throws SecretUnreadableError if the key differs or the sealed text was changed. */
   open: (sealed: string) => string;
+  /** The HMAC of a text, by a key that nothing else uses. */
+  mac: (text: string) => Buffer;
 }
 
 /** Thrown for a stored secret that cannot be decrypted. The message contains neither the secret nor the sealed text. */
@@ -28,6 +38,7 @@ const tagBytes = 16;
 const sealedText = /^v1\.([A-Za-z0-9_-]+)$/;
 /** Separates this use of SECRET_KEY from others. Constant, because every process has to derive the same key. */
 const keySalt = 'switchboard secret box v1';
+const macPurpose = 'switchboard links v1';
 const webhookSecretBytes = 32;
 
 /** A box for one SECRET_KEY. Derives the key with scrypt (about 50 ms), because SECRET_KEY may be a passphrase. */
@@ -35,9 +46,11 @@ export function createSecretBox(secretKey: string, random: Random): SecretBox {
   if (secretKey === '') throw new Error('SECRET_KEY is empty.');
   // As a KeyObject, because Node takes five times as long with the bytes.
   const key = createSecretKey(scryptSync(secretKey, keySalt, keyBytes));
+  const macKey = createSecretKey(Buffer.from(hkdfSync('sha256', key, '', macPurpose, keyBytes)));
   return {
     seal: (text) => seal(key, random.bytes(nonceBytes), text),
     open: (sealed) => open(key, sealed),
+    mac: (text) => createHmac('sha256', macKey).update(text).digest(),
   };
 }
 

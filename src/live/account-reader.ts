@@ -135,7 +135,7 @@ export class AccountReader {
     if (streams.length === 0) return new Map();
     const { accountId, database } = this.#options;
     const contacts = [...new Set(streams.map(({ visiting }) => visiting.contactId))];
-    const told = await tellVisitors(database.em(), accountId, { events, contacts });
+    const told = await tellVisitors(database.em(), { accountId, links: database.fileLinks }, { events, contacts });
     const listeners = new Set([...told.values()].map(({ contactId }) => contactId));
     const concerned = streams.filter(({ visiting }) => listeners.has(visiting.contactId));
     const valid = await findValidTokens(

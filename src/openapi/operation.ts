@@ -4,7 +4,7 @@ import { nameOperation } from './names.ts';
 import type { ComponentSchemas, Json } from './schemas.ts';
 import { isIdParameter, parameterNames } from '../http/route/record-route.ts';
 import { factsOf } from '../http/route/roles.ts';
-import { bodyTypes } from '../http/route/read-body.ts';
+import { bodyTypes, formType } from '../http/route/read-body.ts';
 import type { Contract, Route } from '../http/route/route.ts';
 import { traitsOf, type Traits } from '../http/route/traits.ts';
 
@@ -73,10 +73,15 @@ function reference(kind: 'parameters' | 'headers' | 'responses', name: string): 
 }
 
 function requestBody(contract: Contract, schemas: ComponentSchemas): Json {
-  const { body } = contract;
-  if (!body) return {};
-  const content = bodyTypes(contract).map((type) => [type, { schema: schemas.refer(body) }] as const);
+  if (!contract.body) return {};
+  const content = bodyTypes(contract).map((type) => [type, { schema: bodySchema(type, contract, schemas) }] as const);
   return { requestBody: { required: true, content: Object.fromEntries(content) } };
+}
+
+function bodySchema(type: string, { body, withFiles }: Contract, schemas: ComponentSchemas): Json {
+  const named = type === formType && withFiles ? [body, withFiles] : [body];
+  const references = named.flatMap((name) => (name ? [schemas.refer(name)] : []));
+  return references.length > 1 ? { anyOf: references } : (references[0] ?? {});
 }
 
 function responses(contract: Contract, traits: Traits, schemas: ComponentSchemas): Json {

@@ -3,6 +3,7 @@
 // `ctx`.
 
 import type {
+  Attachment,
   CustomerWords,
   FetchAnswer,
   FetchOptions,
@@ -49,6 +50,8 @@ export interface Message {
   readonly private: boolean;
   readonly created_at: number;
   readonly sender: Sender | null;
+  /** The files of a message that has any, in `ctx.message` only; `content` may then be empty. */
+  readonly attachments?: readonly Attachment[];
 }
 
 /** The conversation of the event. */

@@ -1,5 +1,17 @@
 // What bots get from the service while they run: part of `switchboard/bot` (bot-api.ts). It imports nothing.
 
+/** A file of a message. What it is was found in its content. */
+export interface Attachment {
+  readonly id: number;
+  readonly file_type: 'image' | 'audio' | 'video' | 'file';
+  readonly file_name: string;
+  readonly content_type: string;
+  /** In bytes. */
+  readonly file_size: number;
+  /** A link that expires, for a server that is to look at the file. */
+  readonly data_url: string;
+}
+
 /** A moment: a Date, or the seconds from now. */
 export type Moment = Date | { inSeconds: number };
 

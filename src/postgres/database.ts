@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { MikroORM, type EntityClass, type EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { takeBackBroken } from './broken-connections.ts';
+import { noFileLinks, type FileLinks } from '../lib/file-links.ts';
 import type { Clock } from '../lib/ports.ts';
 import { ormContext } from './orm-context.ts';
 import { PreparingClient } from './prepared.ts';
@@ -30,6 +31,8 @@ export interface DatabaseOptions {
   warn: (message: string) => void;
   /** Called with errors of background work that has no caller: work after a commit, and sweeps. */
   failed: (error: unknown) => void;
+  /** Makes the links to files that events tell of. */
+  fileLinks?: FileLinks;
   /** Another pool of this process on the same database; the two share announcements. */
   beside?: Database;
 }
@@ -78,6 +81,7 @@ export class Database {
   readonly clock: Clock;
   readonly failed: DatabaseOptions['failed'];
   readonly retriesLocks: boolean;
+  readonly fileLinks: FileLinks;
   readonly #announcements: EventEmitter;
   #pool: Pool | null = null;
 
@@ -85,6 +89,7 @@ export class Database {
     this.clock = options.clock;
     this.failed = options.failed;
     this.retriesLocks = options.retriesLocks;
+    this.fileLinks = options.fileLinks ?? noFileLinks;
     this.#announcements = options.beside ? options.beside.#announcements : new EventEmitter();
     this.orm = new MikroORM({
       clientUrl: options.url,

@@ -1,6 +1,7 @@
 import { prepared } from '../postgres/prepared.ts';
 import { moment, sql, type Executor } from '../postgres/sql.ts';
 import { valuesOf, type Part } from '../postgres/write-set.ts';
+import { attachFiles, type Attachment } from './attachment.ts';
 
 export type SenderKind = 'contact' | 'user' | 'agent_bot' | 'system';
 export type ContentType = 'text' | 'input_select' | 'input_email';
@@ -26,6 +27,7 @@ export interface Message {
   status: 'sent' | 'delivered' | 'read' | 'failed';
   sourceId: string | null;
   sender: Sender;
+  attachments: readonly Attachment[];
   createdAt: Date;
 }
 
@@ -48,11 +50,12 @@ export interface MessageRow {
   sender_name: string | null;
   sender_email: string | null;
   sender_avatar: string | null;
+  attachments: Attachment[] | null;
   created_at: string;
 }
 
 const columns = `m.id, m.conversation_id, m.message_type, m.content, m.content_type, m.content_attributes, m.private,
-  m.status, m.source_id, m.sender_kind, m.sender_id, m.created_at,
+  m.status, m.source_id, m.sender_kind, m.sender_id, m.attachments, m.created_at,
   coalesce(ct.name, u.name, b.name) AS sender_name, coalesce(ct.email, u.email) AS sender_email,
   coalesce(ct.avatar_url, u.avatar_url, b.avatar_url) AS sender_avatar`;
 
@@ -73,6 +76,7 @@ const written: readonly { name: string; type: string; valueOf: (message: Message
   { name: 'source_id', type: 'text', valueOf: ({ sourceId }) => sourceId },
   { name: 'sender_kind', type: 'text', valueOf: ({ sender }) => sender.kind },
   { name: 'sender_id', type: 'bigint', valueOf: ({ sender }) => sender.id },
+  { name: 'attachments', type: 'jsonb', valueOf: attachmentsJson },
   { name: 'created_at', type: 'timestamptz', valueOf: ({ createdAt }) => createdAt },
 ];
 const [writtenTypes, writtenNames] = [written.map(({ type }) => type), written.map(({ name }) => name).join(', ')];
@@ -80,7 +84,7 @@ const [writtenTypes, writtenNames] = [written.map(({ type }) => type), written.m
 // More rows are a shape that is not worth a plan of its own.
 const maxHot = 4;
 
-/** Inserts messages with the ids they have; contacts who wrote one get its moment as their `last_activity_at`. */
+/** Inserts messages with the ids they have, and gives them their files; contacts who wrote one get its moment as their `last_activity_at`. */
 export function insertMessages(messages: readonly Message[]): Part[] {
   const said: Part = {
     shape: `messages ${messages.length}`,
@@ -93,7 +97,7 @@ export function insertMessages(messages: readonly Message[]): Part[] {
   const lastWords = new Map(
     messages.flatMap(({ sender, createdAt }) => (sender.kind === 'contact' ? [[sender.id, createdAt] as const] : [])),
   );
-  return messages.length === 0 ? [] : [...Array.from(lastWords, touchContact), said];
+  return messages.length === 0 ? [] : [...Array.from(lastWords, touchContact), said, ...attachFiles(messages)];
 }
 
 function touchContact([id, at]: readonly [number | null, Date], index: number): Part {
@@ -184,6 +188,7 @@ export function toMessage(row: MessageRow): Message {
       email: row.sender_email,
       avatarUrl: row.sender_avatar,
     },
+    attachments: row.attachments ?? [],
     createdAt: moment(row.created_at),
   };
 }
@@ -234,9 +239,17 @@ export async function findMessagesById(
 export async function saveMessage(executor: Executor, accountId: number, message: Message, now: Date): Promise<void> {
   await sql(
     executor,
-    `UPDATE messages SET content = $3, content_attributes = $4, status = $5, updated_at = $6
+    `UPDATE messages SET content = $3, content_attributes = $4, status = $5, updated_at = $6, attachments = $7
      WHERE account_id = $1 AND id = $2`,
-    [accountId, message.id, message.content, JSON.stringify(message.contentAttributes), message.status, now],
+    [
+      accountId,
+      message.id,
+      message.content,
+      JSON.stringify(message.contentAttributes),
+      message.status,
+      now,
+      attachmentsJson(message),
+    ],
   );
 }
 
@@ -278,4 +291,8 @@ export async function findLastQuestion(
 ): Promise<string | null> {
   const [row] = await sql<{ content: string }>(executor, findQuestion, [accountId, conversationId]);
   return row?.content ?? null;
+}
+
+function attachmentsJson({ attachments }: Pick<Message, 'attachments'>): string | null {
+  return attachments.length === 0 ? null : JSON.stringify(attachments);
 }

@@ -166,7 +166,7 @@ describe('a message that is sent as a multipart form', () => {
           incoming,
           part('attachments[]"; filename="a.png', Buffer.from([137, 80, 255]), 'Content-Type: image/png\r\n'),
         ),
-        [422, '`attachments[]` is a file'],
+        [422, 'is not what its name says'],
       ],
       'a part of another type': [
         form(part('content', 'x', 'Content-Type: text/plain; charset=iso-8859-1\r\n'), incoming),

@@ -28,7 +28,7 @@ export const http: readonly Mutant[] = [
   },
   {
     file: 'src/http/route/form-parts.ts',
-    text: `  if (parts.length !== count) throw malformed('its parts are not divided as its boundary says');
+    text: `  if (parts.length !== contents.length) throw malformed('its parts are not divided as its boundary says');
 `,
     replacement: '',
     test: 'test/http/multipart.test.ts',
@@ -37,7 +37,7 @@ export const http: readonly Mutant[] = [
   },
   {
     file: 'src/http/route/form-parts.ts',
-    text: `  checkCarriageReturns(bytes, Math.floor(allowed));
+    text: `  checkCarriageReturns(lean);
 `,
     replacement: '',
     test: 'test/http/multipart.test.ts',
@@ -69,7 +69,7 @@ export const http: readonly Mutant[] = [
   },
   {
     file: 'src/http/conditional/idempotency.ts',
-    text: 'const parts = [ctx.method, ctx.originalUrl, body];',
+    text: 'const parts = [ctx.method, ctx.originalUrl, body, ...files.map(digestOf)];',
     replacement: 'const parts = [ctx.method, body];',
     test: 'test/http/idempotency.test.ts',
     only: 'another request under the key',

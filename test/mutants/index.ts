@@ -1,4 +1,5 @@
 import { api } from './api.ts';
+import { attachments } from './attachments.ts';
 import { articles } from './articles.ts';
 import { cli } from './cli.ts';
 import { bots } from './bots.ts';
@@ -25,6 +26,7 @@ import type { Mutant } from './mutant.ts';
 /** Every planted mistake. */
 export const mutants: readonly Mutant[] = [
   ...articles,
+  ...attachments,
   ...conversations,
   ...bots,
   ...people,

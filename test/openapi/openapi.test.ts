@@ -104,9 +104,17 @@ describe('the published contract', () => {
   });
 
   it('names multipart forms beside JSON where they are read', () => {
-    const { content } = operationOf(routes.find(({ contract }) => contract.multipart)!).requestBody;
-    expect(content['multipart/form-data']).to.deep.equal(content['application/json']);
-    for (const one of routes.filter(({ contract }) => contract.body && !contract.multipart))
+    for (const one of routes.filter(({ contract }) => contract.multipart)) {
+      const { content } = operationOf(one).requestBody;
+      expect(content['multipart/form-data']).to.deep.equal(content['application/json']);
+    }
+    for (const one of routes.filter(({ contract }) => contract.withFiles)) {
+      const { content } = operationOf(one).requestBody;
+      const [plain, withFiles] = content['multipart/form-data'].schema.anyOf;
+      expect(plain).to.deep.equal(content['application/json'].schema);
+      expect(follow(document, withFiles).properties).to.have.property('attachments[]');
+    }
+    for (const one of routes.filter(({ contract }) => contract.body && !contract.multipart && !contract.withFiles))
       expect(operationOf(one).requestBody.content).to.have.all.keys(
         one.contract.upload ? 'multipart/form-data' : 'application/json',
       );

@@ -221,6 +221,12 @@ const intrusions: readonly [title: string, own: string, other: string, statement
     `INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id) VALUES (1, $1, $2, 'webhook', 1)`,
   ],
   [
+    'a file in its conversation',
+    'contacts',
+    'conversations',
+    'INSERT INTO attachments (account_id, conversation_id) SELECT 1, $2 WHERE $1 > 0',
+  ],
+  [
     'a run of its bot',
     'conversations',
     'agent_bots',

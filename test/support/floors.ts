@@ -12,7 +12,7 @@ const floors: readonly (readonly string[])[] = [
   ['records', 'packages', 'deliveries/queue'],
   ['events'],
   ['domain/upkeep', 'domain/plugins', 'domain/changes.ts', 'domain/signing-secrets.ts'],
-  ['domain/small-rows.ts'],
+  ['domain/small-rows.ts', 'domain/attachments'],
   ['domain/conversations'],
   ['domain/articles', 'domain/bots', 'domain/contacts', 'domain/labels', 'domain/people', 'domain/*.ts'],
   ['domain/inboxes', 'domain/widget', 'domain/endpoints'],

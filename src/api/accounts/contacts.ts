@@ -83,7 +83,7 @@ const updateRoute = doors.account(
 const conversationsRoute = doors.account(
   ['GET', `${base}/:id/conversations`, 'List the conversations of a contact'],
   { query: 'requests/page.query', reply: 'resources/conversation-page', paged: true, role: 'agent' },
-  async ({ em, account, actor, params, query: { page = 1 } }) => {
+  async ({ services, em, account, actor, params, query: { page = 1 } }) => {
     const { id } = await readContact(em, account.id, actor, params.id);
     const { conversations, count } = await listConversations(em, account.id, actor, {
       status: null,
@@ -98,7 +98,7 @@ const conversationsRoute = doors.account(
       page,
     });
     return {
-      payload: conversations.map(presentListed),
+      payload: conversations.map((listed) => presentListed(listed, services.fileLinks)),
       meta: pageMeta({ count, page, perPage: conversationsPerPage }),
     };
   },

@@ -26,35 +26,40 @@ export const conversationActionRoutes = [
   doors.account(
     ['PATCH', base, 'Set the status of the conversation that the body names'],
     { body: 'requests/conversation.set-status', reply: 'resources/conversation', role: 'bot' },
-    async ({ em, body, transact }) =>
-      presentConversation(em, await transact((tx) => toggleStatus(tx, body.id, readMove(body)))),
+    async ({ services, em, body, transact }) =>
+      presentConversation(em, await transact((tx) => toggleStatus(tx, body.id, readMove(body))), services.fileLinks),
   ),
   doors.account(
     ['POST', `${base}/:id/toggle_status`, 'Toggle the status of a conversation'],
     { body: 'requests/conversation.toggle-status', reply: 'resources/toggled-conversation', role: 'bot' },
-    async ({ em, params, body, transact }) => {
+    async ({ services, em, params, body, transact }) => {
       const toggled = await transact((tx) => toggleStatus(tx, params.id, readMove(body)));
-      return presentToggled(await presentConversation(em, toggled));
+      return presentToggled(await presentConversation(em, toggled, services.fileLinks));
     },
   ),
   doors.account(
     ['POST', `${base}/:id/toggle_priority`, 'Set the priority of a conversation'],
     { body: 'requests/conversation.toggle-priority', reply: 'resources/conversation', role: 'bot' },
-    async ({ em, params, body: { priority }, transact }) =>
-      presentConversation(em, await transact((tx) => updateConversation(tx, params.id, { priority }))),
+    async ({ services, em, params, body: { priority }, transact }) =>
+      presentConversation(
+        em,
+        await transact((tx) => updateConversation(tx, params.id, { priority })),
+        services.fileLinks,
+      ),
   ),
   doors.account(
     ['POST', `${base}/:id/assignments`, 'Assign a conversation to an agent, a team or both'],
     { body: 'requests/conversation.assign', reply: 'resources/conversation', role: 'bot' },
-    async ({ em, params, body, transact }) => {
+    async ({ services, em, params, body, transact }) => {
       const assignment = { assigneeId: body.assignee_id, teamId: body.team_id };
-      return presentConversation(em, await transact((tx) => assign(tx, params.id, assignment)));
+      return presentConversation(em, await transact((tx) => assign(tx, params.id, assignment)), services.fileLinks);
     },
   ),
   doors.account(
     ['POST', `${base}/:id/update_last_seen`, 'Mark a conversation as read'],
     { reply: 'resources/conversation', role: 'agent' },
-    async ({ em, params, transact }) => presentConversation(em, await transact((tx) => markSeen(tx, params.id))),
+    async ({ services, em, params, transact }) =>
+      presentConversation(em, await transact((tx) => markSeen(tx, params.id)), services.fileLinks),
   ),
   doors.account(
     ['GET', `${base}/:id/labels`, 'List the labels of a conversation'],

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ListedConversation } from '../../records/conversation-rows.ts';
 import type { Conversation } from '../../records/conversation.ts';
+import type { FileLinks } from '../../lib/file-links.ts';
 import { findLastMessage } from '../../records/message.ts';
 import { conversationRecord, messageRecord } from '../../events/payloads.ts';
 import type { Shape } from '../../schemas.ts';
@@ -8,15 +9,19 @@ import type { Shape } from '../../schemas.ts';
 type Record = Shape<'resources/conversation'>;
 
 /** A conversation in REST answers, with its last message. */
-export function presentListed({ conversation, lastMessage }: ListedConversation): Record {
+export function presentListed({ conversation, lastMessage }: ListedConversation, links: FileLinks): Record {
   return {
     ...conversationRecord(conversation),
-    last_message: lastMessage && messageRecord(lastMessage, conversation),
+    last_message: lastMessage && messageRecord(lastMessage, conversation, links),
   };
 }
 
 /** Like presentListed; reads the last message. */
-export async function presentConversation(em: EntityManager, conversation: Conversation): Promise<Record> {
+export async function presentConversation(
+  em: EntityManager,
+  conversation: Conversation,
+  links: FileLinks,
+): Promise<Record> {
   const lastMessage = await findLastMessage(em, conversation.account.id, conversation.id);
-  return presentListed({ conversation, lastMessage });
+  return presentListed({ conversation, lastMessage }, links);
 }

@@ -49,7 +49,7 @@ const countRoute = doors.account(
 const listRoute = doors.account(
   ['GET', base, 'List conversations'],
   { query: 'requests/conversation.list.query', reply: 'resources/conversation-list', paged: true, role: 'bot' },
-  async ({ em, account, actor, query }) => {
+  async ({ services, em, account, actor, query }) => {
     const filter = readFilter(query);
     const { conversations, count, counts } = await listConversations(em, account.id, actor, filter);
     return {
@@ -58,7 +58,7 @@ const listRoute = doors.account(
           ...presentCounts(counts),
           ...pageMeta({ count, page: filter.page, perPage: conversationsPerPage }),
         },
-        payload: conversations.map(presentListed),
+        payload: conversations.map((listed) => presentListed(listed, services.fileLinks)),
       },
     };
   },
@@ -67,15 +67,15 @@ const listRoute = doors.account(
 const searchRoute = doors.account(
   ['GET', `${base}/search`, 'Search conversations'],
   { query: 'requests/conversation.search.query', reply: 'resources/conversation-search', paged: true, role: 'bot' },
-  async ({ em, account, actor, query: { q, page = 1 } }) => {
+  async ({ services, em, account, actor, query: { q, page = 1 } }) => {
     const { found, count, isExact } = await searchConversations(
       em,
       { accountId: account.id, actor },
       { text: q, page },
     );
     const payload = found.map(({ listed, messages }) => ({
-      ...presentListed(listed),
-      messages: messages.map((message) => messageRecord(message, listed.conversation)),
+      ...presentListed(listed, services.fileLinks),
+      messages: messages.map((message) => messageRecord(message, listed.conversation, services.fileLinks)),
     }));
     const meta = pageMeta({ count, page, perPage: foundConversationsPerPage });
     return { payload, meta: isExact ? meta : { ...meta, exact: false } };
@@ -90,12 +90,12 @@ const filterRoute = doors.account(
     reply: 'resources/conversation-page',
     role: 'bot',
   },
-  async ({ em, account, actor, body: { payload }, query: { page = 1 } }) => {
+  async ({ services, em, account, actor, body: { payload }, query: { page = 1 } }) => {
     const conditions = readConditions(payload);
     const scope = { accountId: account.id, actor };
     const { conversations, count } = await filterConversations(em, scope, { conditions, page });
     const meta = pageMeta({ count, page, perPage: conversationsPerPage });
-    return { payload: conversations.map(presentListed), meta };
+    return { payload: conversations.map((listed) => presentListed(listed, services.fileLinks)), meta };
   },
 );
 
@@ -108,7 +108,7 @@ const createRoute = doors.account(
     role: 'agent',
     status: 201,
   },
-  async ({ body, transact }) => {
+  async ({ services, body, transact }) => {
     const { conversation, message } = await transact((tx) =>
       createConversation(tx, {
         inboxId: body.inbox_id,
@@ -123,21 +123,25 @@ const createRoute = doors.account(
         customAttributes: body.custom_attributes ?? {},
       }),
     );
-    return presentListed({ conversation, lastMessage: message });
+    return presentListed({ conversation, lastMessage: message }, services.fileLinks);
   },
 );
 
 const updateRoute = doors.account(
   ['PATCH', `${base}/:id`, 'Update a conversation'],
   { body: 'requests/conversation.update', largeBody: true, reply: 'resources/conversation', role: 'bot' },
-  async ({ em, params, body, transact }) => {
+  async ({ services, em, params, body, transact }) => {
     const changes = {
       priority: body.priority,
       slaPolicyId: body.sla_policy_id,
       additionalAttributes: body.additional_attributes,
       customAttributes: body.custom_attributes,
     };
-    return presentConversation(em, await transact((tx) => updateConversation(tx, params.id, changes)));
+    return presentConversation(
+      em,
+      await transact((tx) => updateConversation(tx, params.id, changes)),
+      services.fileLinks,
+    );
   },
 );
 
@@ -149,8 +153,8 @@ export const conversationRoutes = [
   doors.account(
     ['GET', `${base}/:id`, 'Get a conversation'],
     { reply: 'resources/conversation', record: true, role: 'bot' },
-    async ({ em, account, actor, params }) =>
-      presentConversation(em, await readConversation(em, account.id, actor, params.id)),
+    async ({ services, em, account, actor, params }) =>
+      presentConversation(em, await readConversation(em, account.id, actor, params.id), services.fileLinks),
   ),
   createRoute,
   updateRoute,

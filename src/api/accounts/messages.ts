@@ -1,9 +1,12 @@
 import { readConversation } from '../../domain/conversations/access.ts';
+import { checkFiles } from '../../domain/attachments/checked-files.ts';
+import { discardFiles } from '../../domain/attachments/rows.ts';
 import { stopLoop } from '../../domain/bots/suspension.ts';
 import { deleteMessage, updateMessage } from '../../domain/conversations/message-edits.ts';
 import { send } from '../../domain/conversations/send.ts';
 import { findMessages } from '../../records/message.ts';
 import { messageRecord } from '../../events/payloads.ts';
+import type { Attachment } from '../../records/attachment.ts';
 import { doors } from '../../http/route/doors.ts';
 import { fromUnixSeconds } from '../../lib/unix-time.ts';
 
@@ -13,18 +16,26 @@ function placeOf(params: { conversation_id: number; message_id: number }) {
   return { conversationId: params.conversation_id, messageId: params.message_id };
 }
 
+/** Undefined where nothing was sent as a form. */
+type Files = readonly Attachment[] | undefined;
+
+// Beside files the text may be empty, and is not blank.
+function textOf({ content = '' }: { content?: string }): string {
+  return content.trim() === '' ? '' : content;
+}
+
 export const messageRoutes = [
   doors.account(
     ['GET', base, 'List the messages of a conversation'],
     { query: 'requests/message.list.query', reply: 'resources/message-list', role: 'bot' },
-    async ({ em, account, actor, params, query }) => {
+    async ({ services, em, account, actor, params, query }) => {
       const conversation = await readConversation(em, account.id, actor, params.conversation_id);
       const window = {
         ...(query.before === undefined ? {} : { before: fromUnixSeconds(query.before) }),
         ...(query.after === undefined ? {} : { after: fromUnixSeconds(query.after) }),
       };
       const messages = await findMessages(em, account.id, conversation.id, window);
-      return { payload: messages.map((message) => messageRecord(message, conversation)) };
+      return { payload: messages.map((message) => messageRecord(message, conversation, services.fileLinks)) };
     },
   ),
   doors.account(
@@ -32,36 +43,46 @@ export const messageRoutes = [
     {
       body: 'requests/message.create',
       largeBody: true,
-      multipart: true,
+      withFiles: 'requests/message.with-files',
       reply: 'resources/message',
       role: 'bot',
       status: 201,
+      description:
+        'A form may have files, `attachments[]`; it must arrive within 20 seconds. What a file is, is found in its content.',
     },
     {
-      handle: async ({ params, body, transact }) => {
+      prepare: async ({ services, account, actor, params, files, read }): Promise<Files> => {
+        const checked = checkFiles(files, services.attachments.bounds);
+        if (checked.length > 0) await read((em) => readConversation(em, account.id, actor, params.conversation_id));
+        return services.attachments.keep(account.id, checked, read);
+      },
+      handle: async ({ services, params, body, transact }, attachments = []) => {
         const { message, conversation } = await transact((tx) =>
           send(tx, params.conversation_id, {
             type: body.message_type,
-            content: body.content,
+            content: textOf(body),
             private: body.private ?? false,
             contentType: body.content_type ?? 'text',
             contentAttributes: body.content_attributes ?? {},
             sourceId: body.source_id ?? null,
+            attachments,
           }),
         );
-        return messageRecord(message, conversation);
+        return messageRecord(message, conversation, services.fileLinks);
       },
-      refused: (error, { actor, params, transact }) =>
-        stopLoop(transact, { error, actor, conversationId: params.conversation_id }),
+      refused: async (error, { actor, params, transact }, attachments = []) => {
+        if (attachments.length > 0) await transact((tx) => discardFiles(tx, attachments));
+        await stopLoop(transact, { error, actor, conversationId: params.conversation_id });
+      },
     },
   ),
   doors.account(
     ['PATCH', `${base}/:message_id`, 'Update a message of a conversation'],
     { body: 'requests/message.update', largeBody: true, multipart: true, reply: 'resources/message', role: 'agent' },
-    async ({ params, body, transact }) => {
+    async ({ services, params, body, transact }) => {
       const changes = { status: body.status, content: body.content, contentAttributes: body.content_attributes };
       const { message, conversation } = await transact((tx) => updateMessage(tx, placeOf(params), changes));
-      return messageRecord(message, conversation);
+      return messageRecord(message, conversation, services.fileLinks);
     },
   ),
   doors.account(

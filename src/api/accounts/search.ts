@@ -12,7 +12,7 @@ export const searchRoutes = [
   doors.account(
     ['GET', '/api/v1/accounts/:account_id/search', 'Search contacts, conversations and messages'],
     { query: 'requests/search.query', reply: 'resources/search', role: 'agent' },
-    async ({ em, account, actor, query: { q } }) => {
+    async ({ services, em, account, actor, query: { q } }) => {
       const scope = { accountId: account.id, actor };
       const { rows: contacts } = await searchContacts(em, account.id, { text: q, page: 1 });
       const contactIds = contacts.map(({ id }) => id);
@@ -27,8 +27,8 @@ export const searchRoutes = [
       return {
         payload: {
           contacts: contacts.map(contactRecord),
-          conversations: conversations.map(presentListed),
-          messages: messages.slice(0, most).map(({ message, of }) => messageRecord(message, of)),
+          conversations: conversations.map((listed) => presentListed(listed, services.fileLinks)),
+          messages: messages.slice(0, most).map(({ message, of }) => messageRecord(message, of, services.fileLinks)),
         },
       };
     },

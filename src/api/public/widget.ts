@@ -1,8 +1,11 @@
+import { checkFiles } from '../../domain/attachments/checked-files.ts';
+import { discardFiles } from '../../domain/attachments/rows.ts';
 import { findPublicInbox, type Visit } from '../../domain/widget/visits.ts';
 import { markRead, readCurrent, speak } from '../../domain/widget/messages.ts';
 import { openSession, type Session } from '../../domain/widget/sessions.ts';
 import { findAwaitedMessage } from '../../deliveries/queue/under-way.ts';
 import { widgetConversation, widgetMessage } from '../../domain/widget/records.ts';
+import type { Attachment } from '../../records/attachment.ts';
 import type { Conversation } from '../../records/conversation.ts';
 import { findMessages } from '../../records/message.ts';
 import { forbidden, invalid, notFound } from '../../errors.ts';
@@ -54,6 +57,9 @@ function windowOf({ before, after }: Shape<'requests/message.list.query'>) {
     ...(after === undefined ? {} : { after: fromUnixSeconds(after) }),
   };
 }
+
+/** Undefined where nothing was sent as a form. */
+type Files = readonly Attachment[] | undefined;
 
 // `in_reply_to` or `submitted_values` tells an answer from what the contact wrote of its own accord.
 function answerOf({ content_attributes: given }: Shape<'requests/widget-message.create'>) {
@@ -121,11 +127,11 @@ export const widgetRoutes = [
       role: 'contact',
       description: 'The latest 20 of the conversation, the 20 before a moment, or up to 100 after one.',
     },
-    async ({ em, visit, query }) => {
+    async ({ services, em, visit, query }) => {
       const conversation = await readCurrent(em, visit);
       if (!conversation) return { payload: [] };
       const messages = await findMessages(em, visit.account.id, conversation.id, windowOf(query));
-      return { payload: messages.map(widgetMessage) };
+      return { payload: messages.map((message) => widgetMessage(message, visit.account.id, services.fileLinks)) };
     },
   ),
   doors.visitor(
@@ -133,6 +139,7 @@ export const widgetRoutes = [
     {
       body: 'requests/widget-message.create',
       largeBody: true,
+      withFiles: 'requests/widget-message.with-files',
       reply: 'resources/widget-message',
       role: 'contact',
       status: 201,
@@ -140,9 +147,20 @@ export const widgetRoutes = [
       description:
         "It reopens a resolved conversation, and begins one where there is none. A blocked contact gets 403 `contact_blocked`. An e-mail address that was asked for (`input_email`) becomes the contact's.",
     },
-    async ({ visit, body, transact }) => {
-      const said = { content: body.content, answer: answerOf(body) };
-      return widgetMessage((await transact((tx) => speak(tx, visit, said))).message);
+    {
+      prepare: async ({ services, account, files, read }): Promise<Files> =>
+        services.attachments.keep(account.id, checkFiles(files, services.attachments.bounds), read),
+      handle: async ({ services, visit, body, files, transact }, attachments = []) => {
+        const { content = '' } = body;
+        // A form with files is of another schema, and no answer.
+        const answer = files.length > 0 ? null : answerOf(body as Shape<'requests/widget-message.create'>);
+        const said = { content: content.trim() === '' ? '' : content, answer, attachments };
+        const { message } = await transact((tx) => speak(tx, visit, said));
+        return widgetMessage(message, visit.account.id, services.fileLinks);
+      },
+      refused: async (_error, { transact }, attachments = []) => {
+        if (attachments.length > 0) await transact((tx) => discardFiles(tx, attachments));
+      },
     },
   ),
   doors.visitorStream(

@@ -2,6 +2,7 @@ import type { Conversation } from '../../records/conversation.ts';
 import { deleteLanes, lockLanes } from '../../deliveries/queue/erase.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
+import { deleteFilesIn } from '../attachments/rows.ts';
 import { lockConversation } from './access.ts';
 
 // Dependent rows are deleted in bounded statements: one statement for all could exceed the statement timeout.
@@ -14,7 +15,7 @@ const deleteSomeMessages = `
     SELECT id FROM messages WHERE account_id = $1 AND conversation_id = ANY ($2) LIMIT ${rowsAtOnce}) RETURNING id`;
 
 /**
- * Deletes locked conversations with their messages, labels, events, deliveries, attempts and bot runs. Says
+ * Deletes locked conversations with their messages, files, labels, events, deliveries, attempts and bot runs. Says
  * conversation_deleted for each.
  */
 export async function eraseConversations(tx: Transaction, conversations: readonly Conversation[]): Promise<void> {
@@ -22,6 +23,7 @@ export async function eraseConversations(tx: Transaction, conversations: readonl
   const ids = conversations.map(({ id }) => id);
   await lockLanes(tx, 'conversation', ids);
   await deleteAll(tx, deleteSomeEvents, ids);
+  await deleteFilesIn(tx, ids);
   await deleteAll(tx, deleteSomeMessages, ids);
   await deleteLanes(tx, 'conversation', ids);
   await tx.deleteConversations(conversations);

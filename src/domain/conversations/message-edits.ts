@@ -4,6 +4,7 @@ import { forbidden, invalid, notFound } from '../../errors.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
 import { blankMessage } from '../../events/stored-payloads.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
+import { deleteFilesOf } from '../attachments/rows.ts';
 import { lockConversation } from './access.ts';
 import { decide } from './arbiter.ts';
 import { eraseFromRuns } from './run-erasure.ts';
@@ -58,9 +59,9 @@ function checkEdit(actor: Actor, message: Message): void {
   if (isDeleted(message)) throw invalid('/content', 'deleted', 'A deleted message cannot be edited');
 }
 
-// Empty content marks a deleted message: nobody can send one.
-function isDeleted(message: Message): boolean {
-  return message.content === '';
+// Nobody can send a message without content and files.
+function isDeleted({ content, attachments }: Message): boolean {
+  return content === '' && attachments.length === 0;
 }
 
 // A status only advances, since receipts may arrive late or get lost; a failed message may have been sent again.
@@ -82,7 +83,7 @@ async function say(
 }
 
 /**
- * Deletes the content of a message, here, in its recorded events and in the records of runs, and marks it deleted. Says message_updated, with null
+ * Deletes the content of a message and its files, here, in its recorded events and in the records of runs, and marks it deleted. Says message_updated, with null
  * as the previous content, and message_deleted; nothing for a message deleted before. Errors: 404, 403.
  */
 export async function deleteMessage(tx: Transaction, asked: Place): Promise<void> {
@@ -92,8 +93,9 @@ export async function deleteMessage(tx: Transaction, asked: Place): Promise<void
   const place = { conversationId: conversation.id, messageId: message.id };
   await blankMessage(tx, place);
   await eraseFromRuns(tx, { ...place, content: message.content });
+  await deleteFilesOf(tx, message);
   const gone = { content: '', contentAttributes: { deleted: true } };
-  Object.assign(message, gone);
+  Object.assign(message, gone, { attachments: [] });
   await say(tx, reached, {
     content: { previous: null, current: gone.content },
     content_attributes: { previous: null, current: gone.contentAttributes },

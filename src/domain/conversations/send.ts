@@ -1,7 +1,9 @@
+import type { Attachment } from '../../records/attachment.ts';
 import type { Conversation } from '../../records/conversation.ts';
 import type { ContentType, Message, MessageDraft, Sender } from '../../records/message.ts';
 import { forbidden, invalid } from '../../errors.ts';
 import { system, type Transaction } from '../../events/transaction.ts';
+import { holdFiles } from '../attachments/rows.ts';
 import { lockConversation } from './access.ts';
 import { decide, refuseSilentBot, quarantineNote } from './arbiter.ts';
 import { autoAssign } from './auto-assignment.ts';
@@ -17,6 +19,8 @@ export interface NewMessage {
   contentType?: ContentType;
   contentAttributes?: Record<string, unknown>;
   sourceId?: string | null;
+  /** Files that are stored, and belong to no message yet. */
+  attachments?: readonly Attachment[];
   /** The first message of a new conversation, whose creation has decided already who has it. */
   isFirst?: boolean;
 }
@@ -29,23 +33,15 @@ export async function sendInto(tx: Transaction, conversation: Conversation, inpu
   if (input.private && input.type === 'incoming') {
     throw invalid('/private', 'outgoing', 'A private note must have the message_type outgoing: customers write none');
   }
+  const said = draftOf(input);
+  if (said.attachments.length > 0) await holdFiles(tx, said.attachments);
   // Never before the latest message, even if another process's clock, which wrote that one, is ahead.
   const createdAt = tx.now > conversation.lastActivityAt ? tx.now : conversation.lastActivityAt;
   const before = conversation.status;
   const leftBy = awaitsQuarantined(conversation) ? conversation.bot : null;
   await applyToConversation(tx, conversation, input);
   Object.assign(conversation, { lastActivityAt: createdAt, updatedAt: createdAt });
-  const draft: MessageDraft = {
-    type: input.type,
-    content: input.content,
-    contentType: input.contentType ?? 'text',
-    contentAttributes: input.contentAttributes ?? {},
-    private: input.private ?? false,
-    status: 'sent',
-    sourceId: input.sourceId ?? null,
-    sender: senderOf(tx, conversation, input.type),
-    createdAt,
-  };
+  const draft: MessageDraft = { ...said, sender: senderOf(tx, conversation, input.type), createdAt };
   const message = await tx.say(conversation, draft, decide('message_created', conversation, tx.actor, draft));
   if (message.type === 'incoming') {
     if (leftBy) await tell(tx, conversation, { content: quarantineNote(leftBy.name), private: true });
@@ -53,6 +49,19 @@ export async function sendInto(tx: Transaction, conversation: Conversation, inpu
   }
   if (before !== 'open') await autoAssign(tx, conversation);
   return message;
+}
+
+function draftOf(input: NewMessage): Omit<MessageDraft, 'sender' | 'createdAt'> {
+  return {
+    type: input.type,
+    content: input.content,
+    contentType: input.contentType ?? 'text',
+    contentAttributes: input.contentAttributes ?? {},
+    private: input.private ?? false,
+    status: 'sent',
+    sourceId: input.sourceId ?? null,
+    attachments: input.attachments ?? [],
+  };
 }
 
 function senderOf(tx: Transaction, conversation: Conversation, type: Message['type']): Sender {

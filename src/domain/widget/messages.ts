@@ -1,3 +1,4 @@
+import type { Attachment } from '../../records/attachment.ts';
 import type { Conversation } from '../../records/conversation.ts';
 import { findMessagesById, type Message } from '../../records/message.ts';
 import { forbidden, notFound } from '../../errors.ts';
@@ -27,6 +28,7 @@ async function isBlocked(tx: Transaction, contactId: number): Promise<boolean> {
 /** What a contact says; as an answer, where it chose or filled in what a message asks for. */
 export interface Said {
   content: string;
+  attachments?: readonly Attachment[];
   answer?: Pick<GivenAnswer, 'inReplyTo'> | null;
 }
 
@@ -38,12 +40,12 @@ export interface Said {
 export async function speak(
   tx: Transaction,
   visit: Visit,
-  { content, answer = null }: Said,
+  { content, attachments = [], answer = null }: Said,
 ): Promise<{ message: Message; conversation: Conversation }> {
   const { contactId, current } = await enter(tx, visit);
   if (answer) return reply(tx, current, { content, inReplyTo: answer.inReplyTo });
   const { id } = current ?? (await begin(tx, visit, contactId));
-  return send(tx, id, { type: 'incoming', content });
+  return send(tx, id, { type: 'incoming', content, attachments });
 }
 
 async function enter(tx: Transaction, visit: Visit): Promise<{ contactId: number; current: Conversation | null }> {

@@ -1,6 +1,7 @@
 import type { Conversation } from '../../records/conversation.ts';
 import type { Message } from '../../records/message.ts';
-import { senderRecord } from '../../events/payloads.ts';
+import { attachmentRecords, senderRecord } from '../../events/payloads.ts';
+import type { FileLinks } from '../../lib/file-links.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 
@@ -27,7 +28,11 @@ export function widgetConversation({
 }
 
 /** A public message as the contact sees it. */
-export function widgetMessage(message: Message): Shape<'resources/widget-message'> {
+export function widgetMessage(
+  message: Message,
+  accountId: number,
+  links: FileLinks,
+): Shape<'resources/widget-message'> {
   const sender = senderRecord(message);
   return {
     id: message.id,
@@ -39,6 +44,6 @@ export function widgetMessage(message: Message): Shape<'resources/widget-message
     content_attributes: message.contentAttributes,
     created_at: unixSeconds(message.createdAt),
     sender: sender && { name: sender.name, type: sender.type, avatar_url: message.sender.avatarUrl },
-    attachments: [],
+    attachments: attachmentRecords(message, accountId, links),
   };
 }

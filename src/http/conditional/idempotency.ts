@@ -12,6 +12,7 @@ import {
 import { badRequest } from '../../errors.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
 import type { AnyCall } from '../route/call.ts';
+import type { FormFile } from '../route/form-body.ts';
 
 /** A successful answer. */
 export interface Answer {
@@ -39,13 +40,22 @@ export function readKeyedRequest(ctx: Context, call: AnyCall): KeyedRequest | nu
     );
   }
   const holder = holderOf(call);
-  return holder && { holder, key, fingerprint: fingerprintOf(ctx, call.body) };
+  return holder && { holder, key, fingerprint: fingerprintOf(ctx, call) };
 }
 
 // Sorted, because the order of properties has no meaning in JSON and some clients do not keep it.
-function fingerprintOf(ctx: Context, body: unknown): Buffer {
-  const parts = [ctx.method, ctx.originalUrl, body];
+function fingerprintOf(ctx: Context, { body, files }: AnyCall): Buffer {
+  const parts = [ctx.method, ctx.originalUrl, body, ...files.map(digestOf)];
   return createHash('sha256').update(JSON.stringify(parts, sortKeys)).digest();
+}
+
+// A request asks twice, and a file may have megabytes.
+const digests = new WeakMap<FormFile, string>();
+
+function digestOf(file: FormFile): string {
+  const known = digests.get(file) ?? createHash('sha256').update(`${file.name}\n`).update(file.bytes).digest('hex');
+  digests.set(file, known);
+  return known;
 }
 
 function sortKeys(_: string, value: unknown): unknown {

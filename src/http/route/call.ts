@@ -1,12 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUnchanged, type Identity, type Principal } from '../../domain/people/identity.ts';
 import { OutdatedIdentity, type Identities } from '../../domain/people/remembered-identities.ts';
+import type { AttachmentStore } from '../../domain/attachments/store.ts';
 import type { ReadMeaning } from '../../domain/articles/embeddings/questions.ts';
 import type { ImportBounds } from '../../domain/articles/import-file.ts';
 import type { Visit } from '../../domain/widget/visits.ts';
 import type { Named } from '../../records/conversation.ts';
 import type { Actor, OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
 import type { Executor } from '../../postgres/sql.ts';
+import type { SignedFileLinks } from '../../lib/file-links.ts';
 import type { Mail } from '../../lib/mail.ts';
 import type { EventStreams } from '../../live/streams.ts';
 import type { OutboundHttp } from '../../outbound/http.ts';
@@ -16,6 +18,7 @@ import type { ReadArchive } from '../../packages/archive.ts';
 import type { Shape } from '../../schemas.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
 import type { Browser } from './browser.ts';
+import type { FormFile } from './form-body.ts';
 import type { DoorName } from './roles.ts';
 
 /** Services for handlers. None of them waits for another system, so a handler may be one transaction as a whole. */
@@ -26,6 +29,8 @@ export interface Services {
   mail: (tx: Transaction, mail: Mail) => void;
   /** The open streams of events. */
   streams: EventStreams;
+  /** Makes the links to files. */
+  fileLinks: SignedFileLinks;
   /** The URL at which people reach the service, without a trailing slash. */
   publicUrl: () => string;
   /** Whether the service has a model server for accounts without one of their own. */
@@ -41,6 +46,8 @@ export interface Services {
 /** Services for the preparation of a request, which holds no database connection and so may wait for other systems. */
 export interface OutsideServices extends Services {
   outbound: OutboundHttp;
+  /** Where files of messages are kept. */
+  attachments: AttachmentStore;
   /** Reads a plugin that somebody uploads. */
   readArchive: ReadArchive;
   /** The limits of files of articles. */
@@ -147,6 +154,8 @@ export interface Sent<Params, Body, Query> {
   params: Params;
   body: Body;
   query: Query;
+  /** The files `attachments[]` of a form, where the contract has such. */
+  files: readonly FormFile[];
 }
 
 /** A call after admission: path read, body and query not yet. */

@@ -20,11 +20,17 @@ interface OwnClauses {
   open: 'needsNoDatabase' | 'cacheable' | 'anyOrigin';
 }
 
-type Terms<Door extends DoorName, Reply, Body, Query> = Omit<
+type Terms<Door extends DoorName, Reply, Body, Query, WithFiles> = Omit<
   Contract,
-  'summary' | 'role' | 'reply' | 'body' | 'query' | OwnClauses[DoorName]
+  'summary' | 'role' | 'reply' | 'body' | 'query' | 'withFiles' | OwnClauses[DoorName]
 > &
-  Pick<Contract, OwnClauses[Door]> & { role: RoleAt<Door>; reply: Reply; body?: Body; query?: Query };
+  Pick<Contract, OwnClauses[Door]> & {
+    role: RoleAt<Door>;
+    reply: Reply;
+    body?: Body;
+    query?: Query;
+    withFiles?: WithFiles;
+  };
 
 /** What a handler may return: a value of the reply's schema, or nothing where that is `resources/empty`. */
 type Answer<Reply extends SchemaName> =
@@ -34,8 +40,8 @@ type Answer<Reply extends SchemaName> =
 
 type ShapeOf<Name> = Name extends SchemaName ? Shape<Name> : undefined;
 
-type CallOf<Door extends DoorName, Path extends string, Body, Query> = Calls[Door] &
-  Sent<ParametersOf<Path>, ShapeOf<Body>, ShapeOf<Query>>;
+type CallOf<Door extends DoorName, Path extends string, Body, Query, WithFiles = Body> = Calls[Door] &
+  Sent<ParametersOf<Path>, ShapeOf<Body> | ShapeOf<WithFiles>, ShapeOf<Query>>;
 
 function door<Door extends DoorName>() {
   return function row<
@@ -44,12 +50,13 @@ function door<Door extends DoorName>() {
     Body extends SchemaName | undefined = undefined,
     Query extends SchemaName | undefined = undefined,
     Prepared = undefined,
+    WithFiles extends SchemaName | Body = Body,
   >(
     [method, path, summary]: readonly [method: Route['method'], path: Path, summary: string],
-    terms: Terms<Door, Reply, Body, Query>,
+    terms: Terms<Door, Reply, Body, Query, WithFiles>,
     operation:
-      | ((call: CallOf<Door, Path, Body, Query>) => Promise<Answer<Reply>>)
-      | Steps<CallOf<Door, Path, Body, Query>, Prepared, Answer<Reply>>,
+      | ((call: CallOf<Door, Path, Body, Query, WithFiles>) => Promise<Answer<Reply>>)
+      | Steps<CallOf<Door, Path, Body, Query, WithFiles>, Prepared, Answer<Reply>>,
   ): Route {
     const steps = typeof operation === 'function' ? { handle: operation } : operation;
     // Safe: only calls of the row's own door, path and contract reach its steps.

@@ -8,58 +8,135 @@ import { findUnsafe, type Reviver } from './json-text.ts';
 
 const parameter = /\s*;\s*([\w*-]+)=(?:"([^"]*)"|([^\s";]+))/g;
 const dispositionForm = /^form-data(?:\s*;\s*[\w*-]+=(?:"[^"]*"|[^\s";]+))*\s*;?\s*$/i;
+const listName = /^attachments(?:\[\d{0,2}\])?$/;
 const fieldType = /^(?:text\/plain|application\/json)(?:\s*;\s*charset="?(?:utf-8|utf8|us-ascii)"?)?\s*$/i;
+
+/** A file of a form, with the name that it has there. */
+export interface FormFile {
+  name: string;
+  bytes: Buffer;
+}
+
+/** What a form says: its fields, and its files `attachments[]`. */
+export interface DecodedForm {
+  fields: unknown;
+  files: readonly FormFile[];
+}
+
+/** How a form is read. */
+export interface FormTerms {
+  /** The schema of its fields. */
+  schema: SchemaName;
+  /** That of the fields of a form with files `attachments[]`; absent where it may have none. */
+  withFiles?: SchemaName | undefined;
+  /** Bytes of everything but its files at most. */
+  maxTextBytes?: number;
+}
 
 /**
  * Decodes a multipart form by a schema: string properties take the field's text, all others parse it as JSON. Errors:
- * 400 for a malformed form or text that is not UTF-8; 422 for a repeated field, a file where the schema has none, text that
- * is not JSON, and values that JSON bodies may not have either.
+ * 400 for a malformed form or text that is not UTF-8; 413; 422 for a repeated field, a file where the schema has none, text
+ * that is not JSON, and values that JSON bodies may not have either.
  */
-export async function decodeForm(ctx: Context, bytes: Buffer, schema: SchemaName): Promise<unknown> {
-  const fileNames = fileProperties(schema);
-  const texts = new Map<string, string>();
-  const files: Record<string, string> = {};
-  const parts = (await readParts(ctx, bytes, fileNames.length > 0)).map((part) => nameAndCheck(part, fileNames));
-  const isText = fileNames.length === 0 ? isUtf8(bytes) : parts.every((part) => part.isFile || isUtf8(part.bytes));
-  if (!isText) throw badRequest('invalid_form', 'The body is not valid UTF-8.');
-  for (const { name, isFile, fileName, bytes: content } of parts) {
-    const pointer = `/${pointerToken(name)}`;
-    if (texts.has(name) || (isFile && Object.hasOwn(files, name)))
-      throw invalid(pointer, 'duplicate', `${fieldName(pointer)} is given more than once`);
-    if (isFile) Object.assign(files, fileFields({ name, fileName, content }, schema));
-    else texts.set(name, content.toString());
-  }
-  const whole = fileNames.length > 0 ? [...texts.values()].join('\n') : bytes.toString('latin1');
+export async function decodeForm(
+  ctx: Context,
+  bytes: Buffer,
+  { schema, withFiles, maxTextBytes }: FormTerms,
+): Promise<DecodedForm> {
+  const known = { fileNames: fileProperties(schema), takesList: withFiles !== undefined };
+  const parts = (await readParts(ctx, bytes, maxTextBytes)).map((part) => nameAndCheck(part, known));
+  const single = parts.filter(({ isListed }) => !isListed);
+  checkText(parts, bytes);
+  checkNames(single);
+  const texts = new Map(single.flatMap(({ name, isFile, bytes: text }) => (isFile ? [] : [[name, text.toString()]])));
+  const files = Object.assign(
+    {},
+    ...single.filter(({ isFile }) => isFile).map((part) => fileFields(part, schema)),
+  ) as object;
+  const hasFiles = parts.some(({ isFile }) => isFile);
+  const whole = hasFiles ? [...texts.values()].join('\n') : bytes.toString('latin1');
   const unsafe = findUnsafe(whole, (reviver) => valuesOf(texts, schema, reviver));
   if (unsafe) throw new ApiError(422, 'validation_failed', unsafe.message, { details: [unsafe] });
-  return { ...files, ...valuesOf(texts, schema) };
+  return { fields: { ...files, ...valuesOf(texts, schema) }, files: listOf(parts) };
 }
 
-function fileFields(
-  { name, fileName, content }: { name: string; fileName: string; content: Buffer },
-  schema: SchemaName,
-): Record<string, string> {
-  const field = { [name]: content.toString('latin1') };
+function checkText(parts: readonly NamedPart[], bytes: Buffer): void {
+  const hasFiles = parts.some(({ isFile }) => isFile);
+  const isText = hasFiles ? parts.every((part) => part.isFile || isUtf8(part.bytes)) : isUtf8(bytes);
+  if (!isText) throw badRequest('invalid_form', 'The body is not valid UTF-8.');
+}
+
+function checkNames(parts: readonly NamedPart[]): void {
+  const seen = new Set<string>();
+  for (const { name } of parts) {
+    const pointer = `/${pointerToken(name)}`;
+    if (seen.has(name)) throw invalid(pointer, 'duplicate', `${fieldName(pointer)} is given more than once`);
+    seen.add(name);
+  }
+}
+
+// Browsers send an empty file without a name for a field in which none was chosen.
+function listOf(parts: readonly NamedPart[]): FormFile[] {
+  const listed = parts.filter(({ isListed, fileName, bytes }) => isListed && (fileName !== '' || bytes.length > 0));
+  return listed.map(({ fileName, bytes }) => ({ name: fileName.toWellFormed(), bytes }));
+}
+
+function fileFields({ name, fileName, bytes }: NamedPart, schema: SchemaName): Record<string, string> {
+  const field = { [name]: bytes.toString('latin1') };
   const ofName = `${name}_name`;
   return propertyTypes(schema, ofName).length === 0 ? field : { ...field, [ofName]: fileName.toWellFormed() };
 }
 
+/** A part by its name. */
+interface NamedPart {
+  name: string;
+  isFile: boolean;
+  /** One of the files `attachments[]`. */
+  isListed: boolean;
+  fileName: string;
+  bytes: Buffer;
+}
+
 function nameAndCheck(
   { headers, bytes }: Part,
-  fileNames: readonly string[],
-): { name: string; isFile: boolean; fileName: string; bytes: Buffer } {
+  { fileNames, takesList }: { fileNames: readonly string[]; takesList: boolean },
+): NamedPart {
   const parameters = dispositionOf(headers);
   const name = parameters.get('name') ?? '';
   if (name === '') throw malformed('a part has no name');
-  const isFile = fileNames.includes(name);
   const saysFile = parameters.has('filename') || parameters.has('filename*');
-  if (!isFile && (saysFile || !fieldType.test(headers['content-type'] ?? 'text/plain'))) {
-    const pointer = `/${pointerToken(name)}`;
-    throw invalid(pointer, 'file', `${fieldName(pointer)} is a file: only fields of text in UTF-8 are accepted here`);
-  }
+  const isListed = takesList && isListName(name, saysFile);
+  const isFile = isListed || fileNames.includes(name);
+  if (!isFile) refuseFile(name, saysFile, headers['content-type']);
   if (headers['content-transfer-encoding']?.toLowerCase() === 'base64') throw malformed('a part is encoded as base64');
-  const fileName = parameters.get('filename') ?? parameters.get('filename*') ?? '';
-  return { name, isFile, fileName, bytes };
+  return { name, isFile, isListed, fileName: fileNameOf(parameters), bytes };
+}
+
+function isListName(name: string, saysFile: boolean): boolean {
+  if (!listName.test(name)) return false;
+  if (!saysFile) throw invalid('/attachments[]', 'file', '`attachments[]` must be files');
+  return true;
+}
+
+function fileNameOf(parameters: ReadonlyMap<string, string>): string {
+  return decodeName(parameters.get('filename*')) ?? parameters.get('filename') ?? '';
+}
+
+function refuseFile(name: string, saysFile: boolean, type = 'text/plain'): void {
+  if (!saysFile && fieldType.test(type)) return;
+  const pointer = `/${pointerToken(name)}`;
+  throw invalid(pointer, 'file', `${fieldName(pointer)} is a file: only fields of text in UTF-8 are accepted here`);
+}
+
+// RFC 5987; null where it is written otherwise.
+function decodeName(written: string | undefined): string | null {
+  const [, encoded] = /^utf-8'[^']*'(.+)$/i.exec(written ?? '') ?? [];
+  if (encoded === undefined) return null;
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return null;
+  }
 }
 
 function dispositionOf({ 'content-disposition': disposition = '' }: Part['headers']): ReadonlyMap<string, string> {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from 'koa';
-import { badRequest, invalid, type ApiError } from '../../errors.ts';
+import { badRequest, invalid, tooLarge, type ApiError } from '../../errors.ts';
 
 /** A part of a multipart form: its headers by lower-case name, and its bytes. */
 export interface Part {
@@ -13,32 +13,46 @@ export interface Part {
 export const maxParts = 32;
 /** Header bytes of one part at most: the parser's search for names in them takes quadratic time. */
 export const maxPartHeaderBytes = 1024;
-/** Carriage returns in a form at most: a delimiter could begin at each, for which the parser emits two events. */
+/** Carriage returns in a form's texts at most: a delimiter could begin at each, for which the parser emits two events. */
 export const maxCarriageReturns = 20_000;
-// Compressed files have one in 256 bytes; that of a file of texts ends lines that are longer than this.
-const fileBytesPerCarriageReturn = 128;
 
 const boundaryParameter = /;\s*boundary=(?:"([^"]*)"|([^\s;"]*))\s*(?:;|$)/i;
 // RFC 2046, but without the space that it allows inside.
 const boundaryForm = /^[\w'()+,./:=?-]{1,70}$/;
 const sliceBytes = 16 * 1024;
 const carriageReturn = 0x0d;
+const namesFile = /;\s*filename\*?=/i;
+
+/** Where a part's content begins and ends, and whether the part says that it is a file. */
+interface Content {
+  from: number;
+  to: number;
+  isFile: boolean;
+}
 
 /**
  * Divides a complete form into its parts, by koa-body. Checks first what koa-body's parser would spend too much time on
- * or tolerate, and gives it nothing to decode and no file to write. Errors: 400 for a malformed form, 422 for too many
- * parts or line breaks.
+ * or tolerate, and gives it nothing to decode and no file: their bytes are those between the boundaries. Errors: 400 for a
+ * malformed form, 422 for too many parts or line breaks, 413 for more than `maxTextBytes` besides the files.
  */
-export async function readParts(ctx: Context, bytes: Buffer, hasFiles = false): Promise<Part[]> {
+export async function readParts(ctx: Context, bytes: Buffer, maxTextBytes = Infinity): Promise<Part[]> {
   const boundary = boundaryOf(ctx);
-  const count = countParts(bytes, boundary);
-  const allowed = hasFiles
-    ? Math.max(maxCarriageReturns, bytes.length / fileBytesPerCarriageReturn)
-    : maxCarriageReturns;
-  checkCarriageReturns(bytes, Math.floor(allowed));
-  const parts = await parse(ctx, bytes, boundary);
-  if (parts.length !== count) throw malformed('its parts are not divided as its boundary says');
-  return parts;
+  const contents = findContents(bytes, boundary);
+  const lean = withoutFiles(bytes, contents);
+  if (lean.length > maxTextBytes) throw tooLarge(maxTextBytes);
+  checkCarriageReturns(lean);
+  const parts = await parse(ctx, lean, boundary);
+  if (parts.length !== contents.length) throw malformed('its parts are not divided as its boundary says');
+  return parts.map((part, index) => {
+    const content = contents[index];
+    return content?.isFile ? { ...part, bytes: bytes.subarray(content.from, content.to) } : part;
+  });
+}
+
+function withoutFiles(bytes: Buffer, contents: readonly Content[]): Buffer {
+  const files = contents.filter(({ isFile }) => isFile);
+  const starts = [0, ...files.map(({ to }) => to)];
+  return Buffer.concat(starts.map((from, index) => bytes.subarray(from, files[index]?.from)));
 }
 
 /** 400 for a malformed form. The problem is a phrase that never quotes the body. */
@@ -54,30 +68,31 @@ function boundaryOf(ctx: Context): string {
 }
 
 // Finds too many parts and unterminated headers before the parser allocates objects for them.
-function countParts(bytes: Buffer, boundary: string): number {
+function findContents(bytes: Buffer, boundary: string): Content[] {
   const opening = `--${boundary}\r\n`;
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   if (bytes.toString('latin1', 0, opening.length) !== opening) throw malformed('it does not begin with its boundary');
-  let count = 0;
+  const contents: Content[] = [];
   let at = opening.length - '\r\n'.length;
   while (bytes.toString('latin1', at, at + 2) === '\r\n') {
-    count += 1;
-    if (count > maxParts) throw invalid('', 'maxProperties', `The form has more than ${maxParts} fields`);
+    if (contents.length === maxParts) throw invalid('', 'maxProperties', `The form has more than ${maxParts} fields`);
     const headersEnd = bytes.subarray(at, at + maxPartHeaderBytes).indexOf('\r\n\r\n');
     if (headersEnd === -1) throw malformed(`a part has more than ${maxPartHeaderBytes} bytes of headers, or none`);
-    const next = bytes.indexOf(delimiter, at + headersEnd + '\r\n\r\n'.length);
+    const from = at + headersEnd + '\r\n\r\n'.length;
+    const next = bytes.indexOf(delimiter, from);
     if (next === -1) throw malformed('it ends without its closing boundary');
+    contents.push({ from, to: next, isFile: namesFile.test(bytes.toString('latin1', at, from)) });
     at = next + delimiter.length;
   }
   const end = bytes.toString('latin1', at);
   if (end !== '--' && end !== '--\r\n') throw malformed('it does not end with its closing boundary');
-  return count;
+  return contents;
 }
 
-function checkCarriageReturns(bytes: Buffer, most: number): void {
-  let left = most;
+function checkCarriageReturns(bytes: Buffer): void {
+  let left = maxCarriageReturns;
   for (const byte of bytes) if (byte === carriageReturn) left -= 1;
-  if (left < 0) throw invalid('', 'maxLength', `The form has more than ${most} line breaks`);
+  if (left < 0) throw invalid('', 'maxLength', `The form has more than ${maxCarriageReturns} line breaks`);
 }
 
 // Yields the event loop between slices, so that other requests proceed.

@@ -4,17 +4,18 @@ import { OutdatedIdentity } from '../../domain/people/remembered-identities.ts';
 import { ApiError } from '../../errors.ts';
 import { assertShape } from '../../schemas.ts';
 import { admit, type AdmissionOptions } from './admit.ts';
-import type { AnyCall, InAccount } from './call.ts';
+import type { Admitted, AnyCall, InAccount } from './call.ts';
 import { entityTag, isUnchanged } from '../conditional/entity-tag.ts';
 import { findAnswer, onlyOnce, readKeyedRequest, type Answer } from '../conditional/idempotency.ts';
 import { freezeView, readIfMatch, requireMatch } from '../conditional/if-match.ts';
 import { pageLinks } from './link-header.ts';
 import { isIdParameter, parameterNames } from './record-route.ts';
 import { inAccount, inOneTransaction } from './one-transaction.ts';
-import { addressKey } from '../server/rate-limit.ts';
+import { addressKey, type RateLimit } from '../server/rate-limit.ts';
 import { readCheckedBody, readQuery, type BodyLimits } from './read-request.ts';
+import { isForm } from './read-body.ts';
 import { factsOf } from './roles.ts';
-import { Unchanged, type Contract, type Route } from './route.ts';
+import { Unchanged, type Contract, type Route, type Steps } from './route.ts';
 import { serveStream } from './serve-stream.ts';
 import type { FairGate, Party } from '../server/fair-gate.ts';
 import { traitsOf, type Traits } from './traits.ts';
@@ -22,6 +23,10 @@ import { traitsOf, type Traits } from './traits.ts';
 export interface MountOptions extends AdmissionOptions {
   /** Limits how many admitted requests use the database at the same time. */
   gate: FairGate;
+  /** Limits how many forms with files are held in memory at the same time. */
+  uploads: FairGate;
+  /** Bytes of files that contacts at one address may send. */
+  visitorUploads: RateLimit;
   bodyLimits: BodyLimits;
   /** Whether every reply is checked against its schema: in tests, since a violation is a defect of the service. */
   checkReplies: boolean;
@@ -88,8 +93,15 @@ async function serve(ctx: Context, served: Served): Promise<void> {
 async function reach(ctx: Context, served: Served): Promise<Answer> {
   const { route, options } = served;
   const { role } = route.contract;
-  const recall = route.method !== 'GET' && !route.steps.prepare && readIfMatch(ctx) === null;
+  const recall = route.method !== 'GET' && !preparationOf(ctx, route) && readIfMatch(ctx) === null;
   const admitted = await admit(ctx, { role, recall }, options);
+  if (!route.contract.withFiles || !isForm(ctx)) return reachAs(ctx, admitted, served);
+  return options.uploads.run(partiesOf(ctx, admitted, served), () => reachAs(ctx, admitted, served));
+}
+
+async function reachAs(ctx: Context, admitted: Admitted, served: Served): Promise<Answer> {
+  const { route, options } = served;
+  const { role } = route.contract;
   const sending = readSent(ctx, route, options);
   const proof = 'proof' in admitted ? admitted.proof : null;
   try {
@@ -106,10 +118,17 @@ async function reach(ctx: Context, served: Served): Promise<Answer> {
 
 async function readSent(ctx: Context, { contract }: Route, options: MountOptions) {
   const query = contract.query && readQuery(ctx.querystring, contract.query);
-  const body = await readCheckedBody(ctx, contract, options.bodyLimits);
+  const { body, files } = await readCheckedBody(ctx, contract, options.bodyLimits);
   const { storing } = factsOf(contract.role).limits;
   if (storing && body) await options[storing].spend(ctx, addressKey(ctx), JSON.stringify(body).length);
-  return { query, body };
+  const fileBytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  if (storing && fileBytes > 0) await options.visitorUploads.spend(ctx, addressKey(ctx), fileBytes);
+  return { query, body, files };
+}
+
+// Where files may be sent, only what comes as a form has any.
+function preparationOf(ctx: Context, { contract, steps }: Route): Steps<AnyCall, unknown, unknown>['prepare'] {
+  return contract.withFiles && !isForm(ctx) ? undefined : steps.prepare;
 }
 
 // The preparation may be slow, so it holds no place in the gate; all work on the database does.
@@ -118,23 +137,24 @@ async function answer(ctx: Context, call: AnyCall, served: Served): Promise<Answ
   const parties = partiesOf(ctx, call, served);
   const inside = <Result>(work: () => Promise<Result>): Promise<Result> =>
     route.contract.needsNoDatabase ? work() : options.gate.run(parties, work);
-  if (route.steps.prepare) {
+  const prepare = preparationOf(ctx, route);
+  if (prepare) {
     const kept = await inside(() => findKeptAnswer(ctx, call, served));
     if (kept) return kept;
   }
   const read = <Found>(find: (em: AnyCall['em']) => Promise<Found>) => inside(() => find(call.em));
-  const prepared = await route.steps.prepare?.({ ...call, services: options.services, read });
+  const prepared = await prepare?.({ ...call, services: options.services, read });
   return inside(async () => {
     try {
       return await perform(ctx, call, prepared, served);
     } catch (error) {
-      await route.steps.refused?.(error, call);
+      await route.steps.refused?.(error, call, prepared);
       throw error;
     }
   });
 }
 
-function partiesOf(ctx: Context, call: AnyCall, { route, options: { gate } }: Served): Party[] {
+function partiesOf(ctx: Context, call: AnyCall | Admitted, { route, options: { gate } }: Served): Party[] {
   const { share } = factsOf(route.contract.role);
   if ('account' in call) return gate.ofAccount(call.account.id, { visitor: share === 'visitors' });
   return gate.ofCaller('principal' in call ? `token ${call.principal.tokenId}` : `address ${addressKey(ctx)}`);

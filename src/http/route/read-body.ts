@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import rawBody from 'raw-body';
-import { ApiError, badRequest } from '../../errors.ts';
+import { ApiError, badRequest, tooLarge } from '../../errors.ts';
 import { parseJsonBody } from './json-text.ts';
 import type { Contract } from './route.ts';
 
@@ -9,15 +9,16 @@ interface BodyError {
 }
 
 const jsonType = 'application/json';
-const formType = 'multipart/form-data';
+/** The media type of multipart forms. */
+export const formType = 'multipart/form-data';
 
 const charsets = new Set(['', 'utf-8', 'utf8']);
 const encodings = new Set(['', 'identity']);
 
 /** The media types in which the contract's body may be sent. */
-export function bodyTypes({ multipart, upload }: Contract): string[] {
+export function bodyTypes({ multipart, upload, withFiles }: Contract): string[] {
   if (upload) return [formType];
-  return multipart ? [jsonType, formType] : [jsonType];
+  return multipart || withFiles ? [jsonType, formType] : [jsonType];
 }
 
 function mediaTypeOf(ctx: Context): string {
@@ -57,17 +58,7 @@ export async function readBody(
 
 function explain(error: unknown, limitBytes: number): unknown {
   const { type } = error as BodyError;
-  if (type === 'entity.too.large') {
-    // The rest of the body stays unread, so the connection cannot carry another request.
-    return new ApiError(
-      413,
-      'too_large',
-      `The body is larger than ${limitBytes / 1024} KB, the most that is accepted here`,
-      {
-        headers: { connection: 'close' },
-      },
-    );
-  }
+  if (type === 'entity.too.large') return tooLarge(limitBytes);
   // Not readable: the connection ended, or its bytes were not HTTP, before anybody read the body.
   if (type?.startsWith('request.') || type === 'stream.not.readable')
     return badRequest('incomplete_body', 'The connection ended before the whole body had arrived');

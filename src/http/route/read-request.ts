@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { ApiError, badRequest, notFound, type ErrorDetail } from '../../errors.ts';
 import { findProblems, findQueryProblems, type SchemaName } from '../../schemas.ts';
-import { decodeForm } from './form-body.ts';
+import { decodeForm, type FormFile } from './form-body.ts';
 import { bodyTypes, decodeBody, isForm, readBody } from './read-body.ts';
 import type { Parameters } from './call.ts';
 import { isIdParameter } from './record-route.ts';
@@ -71,6 +71,8 @@ export interface BodyLimits {
   maxBytes: number;
   /** Of a form with a file. */
   maxUploadBytes: Readonly<Record<Upload, number>>;
+  /** Of a form with files `attachments[]`, with all of them. */
+  maxFormBytes: number;
 }
 
 /** Bytes of the contract's body at most. */
@@ -93,13 +95,23 @@ function checkValue(body: unknown, schema: SchemaName): unknown {
   return read;
 }
 
+/** The body of a request, and the files `attachments[]` of its form. */
+export interface CheckedBody {
+  body: unknown;
+  files: readonly FormFile[];
+}
+
 /**
  * Reads and validates the body of a contract. Undefined where the contract has no
  * body: whatever was sent is ignored. Errors: 400, 413, 415, 422.
  */
-export async function readCheckedBody(ctx: Context, contract: Contract, limits: BodyLimits): Promise<unknown> {
-  const { body: schema } = contract;
-  if (!schema) return undefined;
-  const bytes = await readBody(ctx, { limitBytes: bodyLimitOf(contract, limits), types: bodyTypes(contract) });
-  return isForm(ctx) ? checkValue(await decodeForm(ctx, bytes, schema), schema) : checkBody(bytes, schema);
+export async function readCheckedBody(ctx: Context, contract: Contract, limits: BodyLimits): Promise<CheckedBody> {
+  const { body: schema, withFiles } = contract;
+  if (!schema) return { body: undefined, files: [] };
+  const [limitBytes, types] = [bodyLimitOf(contract, limits), bodyTypes(contract)];
+  if (!isForm(ctx)) return { body: checkBody(await readBody(ctx, { limitBytes, types }), schema), files: [] };
+  const bytes = await readBody(ctx, { limitBytes: withFiles ? limits.maxFormBytes : limitBytes, types });
+  const terms = { schema, ...(withFiles ? { withFiles, maxTextBytes: limitBytes } : {}) };
+  const { fields, files } = await decodeForm(ctx, bytes, terms);
+  return { body: checkValue(fields, files.length > 0 ? (withFiles ?? schema) : schema), files };
 }

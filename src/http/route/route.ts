@@ -27,6 +27,11 @@ export interface Contract {
   /** The body may also come as a multipart form without files: text fields as they are, all others as JSON text. */
   multipart?: true;
   /**
+   * The body may also come as a multipart form that may have files, `attachments[]`: one with files has fields of this
+   * schema. What `prepare` does is done for forms only.
+   */
+  withFiles?: SchemaName;
+  /**
    * The body comes as a multipart form only, and may be as large as PLUGIN_ARCHIVE_BYTES or ARTICLE_IMPORT_BYTES. Its
    * properties with `contentMediaType` are files: one character for each byte (latin1). A property `NAME_name` of a file
    * `NAME` is the name that the form has for the file, unless it is given as a field.
@@ -72,7 +77,7 @@ export interface Steps<Call, Prepared, Reply> {
   prepare?: (call: Before<Call>) => Promise<Prepared>;
   handle: (call: Call, prepared: Prepared) => Promise<Reply>;
   /** After `handle` has thrown and its transaction was rolled back: what must happen nevertheless, in another one. */
-  refused?: (error: unknown, call: Call) => Promise<void>;
+  refused?: (error: unknown, call: Call, prepared: Prepared) => Promise<void>;
 }
 
 /** An operation of the REST API: a row of the route table. */

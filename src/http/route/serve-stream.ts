@@ -17,7 +17,7 @@ export async function serveStream(ctx: Context, { contract, steps }: Route, opti
   const admitted = await admit(ctx, { role, recall: false, takesTickets: true }, options);
   const query = schema && readQuery(ctx.querystring, schema);
   const lastEventId = ctx.get('last-event-id') || null;
-  const call = { ...admitted, query, body: undefined, lastEventId, address: addressKey(ctx) };
+  const call = { ...admitted, query, body: undefined, files: [], lastEventId, address: addressKey(ctx) };
   const visitor = factsOf(role).share === 'visitors';
   const parties = 'account' in call ? gate.ofAccount(call.account.id, { visitor }) : [];
   const open = (await gate.run(parties, () => steps.handle(call, undefined))) as () => Readable;

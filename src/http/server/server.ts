@@ -24,8 +24,8 @@ export interface ServerOptions extends MountOptions {
   findFile?: FindFile;
   /** Where browsers are led that ask for `/`. */
   home?: string;
-  /** Serves paths that are no part of the API, with what admits its callers. */
-  serve?: (mounted: MountOptions) => Koa.Middleware;
+  /** Serve paths that are no part of the API, with what admits its callers. */
+  serve?: readonly ((mounted: MountOptions) => Koa.Middleware)[];
   /** The number of reverse proxies whose X-Forwarded-For is believed. */
   trustedProxies: number;
   /** Connections at the same time: in all, and from one address (not counted behind a proxy). */
@@ -58,7 +58,7 @@ export function createHttpServer(routes: readonly Route[], options: ServerOption
   app.use(crossOrigin(router, { database: options.database, routes }));
   app.use(serveFiles(options.files ?? [], options.findFile ?? (() => Promise.resolve(null))));
   if (options.home) app.use(leadHome(options.home));
-  if (options.serve) app.use(options.serve(options));
+  for (const serve of options.serve ?? []) app.use(serve(options));
   app.use(router.routes());
   app.use(refuseMethod(router));
   const handle = app.callback();

@@ -1,5 +1,6 @@
 import { findSeenConversations } from '../../domain/widget/seen-conversations.ts';
 import { widgetConversation, widgetMessage } from '../../domain/widget/records.ts';
+import type { FileLinks } from '../../lib/file-links.ts';
 import type { Executor } from '../../postgres/sql.ts';
 import { findMessagesById, type Message } from '../../records/message.ts';
 import type { Shape } from '../../schemas.ts';
@@ -30,7 +31,7 @@ export function writeTyping(isTyping: boolean): Buffer {
  */
 export async function tellVisitors(
   executor: Executor,
-  accountId: number,
+  { accountId, links }: { accountId: number; links: FileLinks },
   { events, contacts }: { events: readonly FeedEvent[]; contacts: readonly number[] },
 ): Promise<Map<number, ToldVisitor>> {
   const concerned = events.filter(({ name, payload }) => payload !== null && told.has(name));
@@ -45,7 +46,8 @@ export async function tellVisitors(
     accountId,
     theirs.flatMap(({ messageId }) => messageId ?? []),
   );
-  return new Map(theirs.flatMap((one) => tell(one, messages)));
+  const present = (message: Message) => widgetMessage(message, accountId, links);
+  return new Map(theirs.flatMap((one) => tell(one, messages, present)));
 }
 
 type Seen = Awaited<ReturnType<typeof findSeenConversations>> extends Map<number, infer One> ? One : never;
@@ -76,6 +78,7 @@ async function findPublic(
 function tell(
   { event, seen, messageId }: Theirs,
   messages: ReadonlyMap<number, Message>,
+  present: (message: Message) => ReturnType<typeof widgetMessage>,
 ): [position: number, ToldVisitor][] {
   const { contactId, inboxId } = seen;
   const telling = (words: Told, asks = false): [number, ToldVisitor] => [
@@ -87,7 +90,7 @@ function tell(
   if (!message) return [];
   const isNew = event.name === 'message_created';
   const name = isNew ? 'message_created' : 'message_updated';
-  return [telling({ event: name, message: widgetMessage(message) }, isNew && message.type === 'incoming')];
+  return [telling({ event: name, message: present(message) }, isNew && message.type === 'incoming')];
 }
 
 function write(words: Told): Buffer {

@@ -36,6 +36,7 @@ import { DeliveryLog } from './20261122-delivery-log.ts';
 import { StreamTickets } from './20261122-stream-tickets.ts';
 import { MessageWrites } from './20261122-message-writes.ts';
 import { SignIns } from './20261122-sign-ins.ts';
+import { Attachments } from './20261122-attachments.ts';
 import { WebhookVersions } from './20261122-webhook-versions.ts';
 import { StorageTotals } from './20261122-storage-totals.ts';
 import { AskedDeliveries } from './20261122-asked-deliveries.ts';
@@ -102,6 +103,7 @@ export const migrations = [
   { name: '20261122-contact-identifiers', class: ContactIdentifiers },
   { name: '20261122-contact-labels', class: ContactLabels },
   { name: '20261122-contact-attributes', class: ContactAttributes },
+  { name: '20261122-attachments', class: Attachments },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

@@ -34,6 +34,7 @@ const messageFields = [
   'sender',
   'source_id',
   'additional_attributes',
+  'attachments',
 ];
 const conversationFields = ['id', 'status', 'account_id', 'inbox_id'];
 

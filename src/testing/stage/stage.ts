@@ -7,6 +7,7 @@ import type { BotDecision } from '../../events/outbox.ts';
 import { system, type Actor, type Transaction } from '../../events/transaction.ts';
 import type { Contact } from '../../records/contact.ts';
 import type { Conversation } from '../../records/conversation.ts';
+import { noFileLinks } from '../../lib/file-links.ts';
 import type { Message } from '../../records/message.ts';
 import type { ServingBot } from '../../records/serving-bot.ts';
 import type { SimulateOptions } from '../api.ts';
@@ -154,7 +155,7 @@ export class Stage implements StageState {
       id: this.#lastEvent,
       name,
       depth,
-      body: bodyOf({ name, audience: 'bot', sequence }, subject) ?? '',
+      body: bodyOf({ name, audience: 'bot', sequence, links: noFileLinks }, subject) ?? '',
     });
   }
 

@@ -166,6 +166,7 @@ function draftOf({ message, by }: Kind): MessageDraft | null {
     status: 'sent',
     sourceId: null,
     sender: { kind: by, id: 1, name: 'Somebody', email: null, avatarUrl: null },
+    attachments: [],
     createdAt: new Date(0),
   };
 }

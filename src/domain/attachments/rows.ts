@@ -1,0 +1,46 @@
+import { ApiError } from '../../errors.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import type { Attachment } from '../../records/attachment.ts';
+import type { Message } from '../../records/message.ts';
+
+/**
+ * Locks files that are stored and belong to no message yet, for a message of this transaction. Errors: 409 when one was
+ * deleted meanwhile.
+ */
+export async function holdFiles(tx: Transaction, attachments: readonly Attachment[]): Promise<void> {
+  const rows = await sql(
+    tx.connection,
+    `SELECT FROM attachments WHERE account_id = $1 AND id = ANY ($2) AND message_id IS NULL ORDER BY id FOR UPDATE`,
+    [tx.account.id, attachments.map(({ id }) => id)],
+  );
+  if (rows.length === attachments.length) return;
+  throw new ApiError(409, 'conflict', 'The files are no longer stored: send the message again');
+}
+
+/** Deletes files that were stored for a message which was refused. */
+export async function discardFiles(tx: Transaction, attachments: readonly Attachment[]): Promise<void> {
+  await sql(tx.connection, 'DELETE FROM attachments WHERE account_id = $1 AND id = ANY ($2) AND message_id IS NULL', [
+    tx.account.id,
+    attachments.map(({ id }) => id),
+  ]);
+}
+
+/** Deletes the files of a message. */
+export async function deleteFilesOf(tx: Transaction, { id, attachments }: Message): Promise<void> {
+  if (attachments.length === 0) return;
+  await sql(tx.connection, 'DELETE FROM attachments WHERE account_id = $1 AND message_id = $2', [tx.account.id, id]);
+}
+
+// A file has thousands of pieces where the database keeps it.
+const filesAtOnce = 10;
+const deleteSome = `
+  DELETE FROM attachments WHERE account_id = $1 AND id IN (
+    SELECT id FROM attachments WHERE account_id = $1 AND conversation_id = ANY ($2) LIMIT ${filesAtOnce}) RETURNING id`;
+
+/** Deletes the files of conversations, in bounded statements. */
+export async function deleteFilesIn(tx: Transaction, conversationIds: readonly number[]): Promise<void> {
+  let deleted: unknown[];
+  do deleted = await sql(tx.connection, deleteSome, [tx.account.id, conversationIds]);
+  while (deleted.length === filesAtOnce);
+}
