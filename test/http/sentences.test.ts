@@ -39,7 +39,7 @@ describe('what people are told of their mistakes', () => {
     ],
     ['POST', 'conversations/C/labels', { labels: ['nope'] }, 422, 'There is no label `nope`'],
     ['POST', 'conversations/C/toggle_status', { status: 'snoozed' }, 422, '`snoozed_until` is missing'],
-    ['POST', 'conversations', { inbox_id: '1', contact_id: 1 }, 422, '`inbox_id` must be a whole number'],
+    ['POST', 'conversations', { inbox_id: 'one', contact_id: 1 }, 422, '`inbox_id` must be a whole number'],
     ['POST', 'conversations', { inbox_id: 1, contact_id: 1, message: {} }, 422, '`message.content` is missing'],
     ['POST', 'contacts', [], 422, 'The body must be an object'],
     ['POST', 'contacts', { name: '' }, 422, '`name` must not be empty'],

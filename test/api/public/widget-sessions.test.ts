@@ -38,7 +38,7 @@ describe('sessions of the widget', () => {
     });
     expect(body.contact_token).to.match(/^swc_/);
     expect(body.conversation).to.equal(null);
-    const { body: contact } = await app.get(`contacts/${body.contact.id}`);
+    const { payload: contact } = (await app.get(`contacts/${body.contact.id}`)).body;
     expect(contact).to.deep.include({
       blocked: false,
       custom_attributes: {},
