@@ -124,6 +124,18 @@ event: "conversation_status_changed"
 changed_attributes: ChangedAttributes
 })
 /**
+ * The contact of a conversation has stopped typing. Told once: a delivery that fails is not repeated.
+ */
+export type ConversationTypingOff = (TypingEventShape & {
+event: "conversation_typing_off"
+})
+/**
+ * The contact of a conversation is typing. Told once: a delivery that fails is not repeated.
+ */
+export type ConversationTypingOn = (TypingEventShape & {
+event: "conversation_typing_on"
+})
+/**
  * A conversation's attributes changed (its status apart).
  */
 export type ConversationUpdated = (ConversationShape & ConversationEventShape & {
@@ -369,6 +381,34 @@ languages?: string[]
  */
 export type ArticleTags = string[]
 /**
+ * What a client tells about its contact; null for nothing.
+ */
+export type CreateClientContact = (UpdateClientContact & {
+/**
+ * By which the contact is to be known. Whoever guesses it is let in: without it, one is made that nobody guesses.
+ */
+source_id?: (string | null)
+/**
+ * The site's own identifier of the visitor; ignored without `identifier_hash`.
+ */
+identifier?: (string | null)
+/**
+ * Proof of the `identifier` by the site's server: its HMAC-SHA256, keyed by the inbox's identity secret, in hex.
+ */
+identifier_hash?: (string | null)
+[k: string]: unknown
+})
+/**
+ * What a client tells about its contact; null for nothing.
+ */
+export type UpdateClientContact = (VisitorProfileShape & {
+/**
+ * Picture of the contact.
+ */
+avatar_url?: (string | null)
+[k: string]: unknown
+})
+/**
  * Page and order of contacts.
  */
 export type ListContactsQuery = (PageQuery & {
@@ -444,7 +484,21 @@ export type UpdateAccount = UpdateOwnAccount
  * @minItems 1
  * @maxItems 50
  */
-export type Subscriptions = ("conversation_created" | "conversation_updated" | "conversation_status_changed" | "conversation_deleted" | "message_created" | "message_updated" | "message_deleted" | "contact_created" | "contact_updated" | "contact_deleted" | "sla_breached" | "webhook_disabled" | "webwidget_triggered")[]
+export type Subscriptions = ("conversation_created" | "conversation_updated" | "conversation_status_changed" | "conversation_deleted" | "conversation_typing_on" | "conversation_typing_off" | "message_created" | "message_updated" | "message_deleted" | "contact_created" | "contact_updated" | "contact_deleted" | "sla_breached" | "webhook_disabled" | "webwidget_triggered")[]
+/**
+ * What a visitor tells about itself; null for nothing.
+ */
+export type OpenSession = (VisitorProfileShape & {
+/**
+ * The site's own identifier of the visitor; ignored without `identifier_hash`.
+ */
+identifier?: (string | null)
+/**
+ * Proof of the `identifier` by the site's server: its HMAC-SHA256, keyed by the inbox's identity secret, in hex.
+ */
+identifier_hash?: (string | null)
+[k: string]: unknown
+})
 /**
  * A plugin that the account's bots can run.
  */
@@ -621,17 +675,75 @@ tags: string[]
 published: boolean
 })
 /**
+ * A contact as its client sees it.
+ */
+export type ClientContact = (ContactIdentityShape & {
+/**
+ * By which the client reads and writes as the contact: a key, to be kept like one.
+ */
+source_id: string
+})
+/**
+ * A conversation as the client of its contact sees it.
+ */
+export type ClientConversation = (ContactConversationShape & {
+inbox_id: Id
+contact: ContactBrief
+/**
+ * The newest public message, if there is one.
+ * 
+ * @maxItems 1
+ */
+messages: ClientMessage[]
+})
+/**
+ * A message as the client of its contact sees it.
+ */
+export type ClientMessage = (ContactMessageShape & {
+/**
+ * What the client gave, to know its message again.
+ */
+echo_id?: string
+})
+/**
+ * A message as its contact is told it.
+ */
+export type ContactMessageShape = (MessageRecordShape & {
+/**
+ * Null for the service itself, and for authors that no longer exist.
+ */
+sender: ({
+name: string
+type: ("Contact" | "User" | "AgentBot")
+avatar_url: (string | null)
+} | null)
+})
+/**
+ * A message as REST answers it, to agents and to its contact.
+ */
+export type MessageRecordShape = (MessageContentShape & {
+id: Id
+conversation_id: Id
+status: ("sent" | "delivered" | "read" | "failed")
+created_at: UnixTime
+attachments: Attachment[]
+})
+/**
+ * The conversations of a contact in an inbox, the newest first.
+ */
+export type ClientConversations = ClientConversation[]
+/**
+ * Messages of a conversation, the oldest first.
+ */
+export type ClientMessages = ClientMessage[]
+/**
  * A customer.
  */
 export type Contact = (ContactShape & {
-contact_inboxes?: {
-source_id: (string | null)
-inbox: {
-id: Id
-name: string
-channel_type: string
-}
-}[]
+/**
+ * Each inbox once, with the identifier that was given last.
+ */
+contact_inboxes?: ContactInbox[]
 })
 /**
  * A customer interaction in an inbox.
@@ -651,22 +763,17 @@ account_id: Id
 inbox_id: Id
 })
 /**
- * A message as REST answers it, to agents and to its contact.
- */
-export type MessageRecordShape = (MessageContentShape & {
-id: Id
-conversation_id: Id
-status: ("sent" | "delivered" | "read" | "failed")
-created_at: UnixTime
-attachments: Attachment[]
-})
-/**
  * A customer who was just added, and the same under `payload`, where many clients look for it.
  */
 export type CreatedContact = (ContactShape & {
 payload: {
 contact: Contact
+contact_inbox?: ContactInbox
 }
+/**
+ * Where the contact was created in an inbox.
+ */
+contact_inbox?: ContactInbox
 })
 /**
  * A webhook just created, and the same under `payload`: the only answer that carries its signing secret.
@@ -1085,18 +1192,13 @@ snoozed_until: NullableUnixTime
  */
 export type Webhook = WebhookShape
 /**
+ * A conversation as its contact sees it.
+ */
+export type WidgetConversation = ContactConversationShape
+/**
  * A message as the contact sees it.
  */
-export type WidgetMessage = (MessageRecordShape & {
-/**
- * Null for the service itself, and for authors that no longer exist.
- */
-sender: ({
-name: string
-type: ("Contact" | "User" | "AgentBot")
-avatar_url: (string | null)
-} | null)
-})
+export type WidgetMessage = ContactMessageShape
 /**
  * Lowercase letters, digits, `_` and `-`.
  * 
@@ -1128,6 +1230,8 @@ export interface Schemas {
 "events/account/conversation_created": ConversationCreated
 "events/account/conversation_deleted": ConversationDeleted
 "events/account/conversation_status_changed": ConversationStatusChanged
+"events/account/conversation_typing_off": ConversationTypingOff
+"events/account/conversation_typing_on": ConversationTypingOn
 "events/account/conversation_updated": ConversationUpdated
 "events/account/message_created": MessageCreated
 "events/account/message_deleted": MessageDeleted
@@ -1154,10 +1258,19 @@ export interface Schemas {
 "requests/article.search.query": SearchArticlesQuery
 "requests/article.update": UpdateArticle
 "requests/bot.usage.query": BotUsageQuery
+"requests/client-contact.create": CreateClientContact
+"requests/client-contact.update": UpdateClientContact
+"requests/client-conversation.create": CreateClientConversation
+"requests/client-conversation.list.query": ListClientConversationsQuery
+"requests/client-message.create": SendClientMessage
+"requests/client-message.update": AnswerClientMessage
+"requests/client-typing": ToggleTyping
+"requests/contact-inbox.create": CreateContactInbox
 "requests/contact-note.create": CreateContactNote
 "requests/contact.create": CreateContact
 "requests/contact.filter": FilterContacts
 "requests/contact.list.query": ListContactsQuery
+"requests/contact.merge": MergeContacts
 "requests/contact.search.query": SearchContactsQuery
 "requests/contact.set-labels": SetContactLabels
 "requests/contact.update": UpdateContact
@@ -1227,6 +1340,13 @@ export interface Schemas {
 "resources/article": Article
 "resources/bot-usage": BotUsage
 "resources/cancelled-deliveries": CancelledDeliveries
+"resources/client-contact": ClientContact
+"resources/client-conversation": ClientConversation
+"resources/client-conversations": ClientConversations
+"resources/client-message": ClientMessage
+"resources/client-messages": ClientMessages
+"resources/contact-inbox-list": ContactInboxList
+"resources/contact-inbox": ContactInbox
 "resources/contact-labels": ContactLabels
 "resources/contact-list": ContactList
 "resources/contact-note-list": ContactNoteList
@@ -1323,7 +1443,9 @@ export interface Schemas {
 "shapes/bot-message": BotMessageShape
 "shapes/condition": ConditionShape
 "shapes/contact-brief": ContactBriefShape
+"shapes/contact-conversation": ContactConversationShape
 "shapes/contact-identity": ContactIdentityShape
+"shapes/contact-message": ContactMessageShape
 "shapes/contact": ContactShape
 "shapes/conversation-counts": ConversationCountsShape
 "shapes/conversation-event": ConversationEventShape
@@ -1342,7 +1464,9 @@ export interface Schemas {
 "shapes/profile": ProfileShape
 "shapes/record": RecordShape
 "shapes/session-event": SessionEventShape
+"shapes/typing-event": TypingEventShape
 "shapes/user": UserShape
+"shapes/visitor-profile": VisitorProfileShape
 "shapes/webhook": WebhookShape
 "shapes/working-day": WorkingDayShape
 }
@@ -1373,12 +1497,16 @@ id: Id
 name: string
 }
 /**
- * A contact was deleted for good, with all that belonged to it.
+ * A contact was deleted for good, with all that belonged to it, or was merged into another.
  */
 export interface ContactDeleted {
 event: "contact_deleted"
 id: Id
 account_id: Id
+/**
+ * The contact that has all of it now; absent when it was deleted for good.
+ */
+merged_into_id?: Id
 account: Named
 }
 /**
@@ -1408,6 +1536,27 @@ inbox_id: Id
 contact_id: Id
 account: Named
 sequence: EventSequence
+}
+/**
+ * Who is typing, and where. It has no `sequence`: it is no part of what happened in the conversation.
+ */
+export interface TypingEventShape {
+conversation: ConversationBrief
+user: {
+id: Id
+name: string
+type: "Contact"
+}
+/**
+ * Whether a note is being written; never for a contact.
+ */
+is_private: boolean
+account: Named
+}
+export interface ConversationBrief {
+id: Id
+status: ConversationStatus
+inbox_id: Id
 }
 /**
  * What is said, as everybody is told it.
@@ -1810,6 +1959,107 @@ until?: UnixTime
 [k: string]: unknown
 }
 /**
+ * What visitors tell about themselves; null for nothing.
+ */
+export interface VisitorProfileShape {
+name?: (string | null)
+email?: (string | null)
+/**
+ * E.164, for example +14155552671.
+ */
+phone_number?: (string | null)
+/**
+ * Kept apart from those of people and integrations, as `visitor_attributes`; at most 8 KB.
+ */
+custom_attributes?: GivenVisitorAttributes
+}
+/**
+ * At most 8 KB.
+ */
+export interface GivenVisitorAttributes {
+[k: string]: unknown
+}
+/**
+ * What a client tells of a conversation.
+ */
+export interface CreateClientConversation {
+/**
+ * Nobody vouches for them: they are stored as `visitor_attributes` in the conversation's `additional_attributes`; at most 8 KB.
+ */
+custom_attributes?: GivenVisitorAttributes
+[k: string]: unknown
+}
+/**
+ * Which page, of 25 each.
+ */
+export interface ListClientConversationsQuery {
+page?: number
+[k: string]: unknown
+}
+/**
+ * A message of the contact.
+ */
+export interface SendClientMessage {
+content: string
+/**
+ * Given for an answer to a choice (`input_select`) or to a question for an e-mail address (`input_email`): `content` is then the `value` of an item, or the address.
+ */
+content_attributes?: {
+/**
+ * The message that asked; without it, the newest that asked.
+ */
+in_reply_to?: Id
+/**
+ * What was chosen.
+ * 
+ * @maxItems 1
+ */
+submitted_values?: SubmittedValue[]
+[k: string]: unknown
+}
+/**
+ * Answered as it is given, for the client to know its message again.
+ */
+echo_id?: string
+[k: string]: unknown
+}
+export interface SubmittedValue {
+title?: string
+value: string
+[k: string]: unknown
+}
+/**
+ * The answer to a message that asks for a choice (`input_select`) or an e-mail address (`input_email`).
+ */
+export interface AnswerClientMessage {
+/**
+ * The `value` of the chosen item, or the address.
+ * 
+ * @minItems 1
+ * @maxItems 1
+ */
+submitted_values: SubmittedValue[]
+[k: string]: unknown
+}
+/**
+ * Whether the contact is typing.
+ */
+export interface ToggleTyping {
+typing_status: ("on" | "off")
+[k: string]: unknown
+}
+/**
+ * In which inbox a contact is to be known, and by which external identifier.
+ */
+export interface CreateContactInbox {
+inbox_id: Id
+/**
+ * Unique in the inbox; without it, the contact's address in the inbox's channel, or one that is made.
+ */
+source_id?: (string | null)
+[k: string]: unknown
+}
+/**
  * What is worth knowing about a contact.
  */
 export interface CreateContactNote {
@@ -1834,6 +2084,14 @@ avatar_url?: (string | null)
 blocked?: boolean
 custom_attributes?: GivenAttributes
 additional_attributes?: GivenAttributes
+/**
+ * An inbox in which the contact is known from the beginning.
+ */
+inbox_id?: Id
+/**
+ * By which external identifier; counts with `inbox_id` only. Without it, the contact's address in the inbox's channel, or one that is made.
+ */
+source_id?: (string | null)
 [k: string]: unknown
 }
 /**
@@ -1878,6 +2136,20 @@ custom_attribute_type?: (string | null)
  */
 export interface PageQuery {
 page?: number
+[k: string]: unknown
+}
+/**
+ * Which contact remains, and which one it takes over.
+ */
+export interface MergeContacts {
+/**
+ * It remains, with its values.
+ */
+base_contact_id: Id
+/**
+ * It is deleted; the other gets what belongs to it, and the values that it lacks.
+ */
+mergee_contact_id: Id
 [k: string]: unknown
 }
 /**
@@ -1957,11 +2229,11 @@ labels?: string[]
 [k: string]: unknown
 }
 /**
- * What opens a conversation.
+ * What opens a conversation: with a contact, by its `contact_id`, or else by a `source_id` by which it is known in the inbox.
  */
 export interface CreateConversation {
 inbox_id: Id
-contact_id: Id
+contact_id?: Id
 source_id?: (string | null)
 status?: ConversationStatus
 snoozed_until?: NullableUnixTime
@@ -2580,11 +2852,7 @@ in_reply_to?: Id
  * 
  * @maxItems 1
  */
-submitted_values?: {
-title?: string
-value: string
-[k: string]: unknown
-}[]
+submitted_values?: SubmittedValue[]
 [k: string]: unknown
 }
 [k: string]: unknown
@@ -2598,32 +2866,6 @@ export interface SendFiles {
  */
 content?: string
 "attachments[]"?: Files
-[k: string]: unknown
-}
-/**
- * What a visitor tells about itself; null for nothing.
- */
-export interface OpenSession {
-name?: (string | null)
-email?: (string | null)
-/**
- * E.164, for example +14155552671.
- */
-phone_number?: (string | null)
-/**
- * The site's own identifier of the visitor; ignored without `identifier_hash`.
- */
-identifier?: (string | null)
-/**
- * Proof of the `identifier` by the site's server: its HMAC-SHA256, keyed by the inbox's identity secret, in hex.
- */
-identifier_hash?: (string | null)
-/**
- * Kept apart from those of people and integrations, as `visitor_attributes`; at most 8 KB.
- */
-custom_attributes?: {
-[k: string]: unknown
-}
 [k: string]: unknown
 }
 /**
@@ -2801,6 +3043,42 @@ export interface CancelledDeliveries {
  * How many deliveries were pending; 100,000 where there were more.
  */
 count: number
+}
+/**
+ * A conversation as its contact is told it.
+ */
+export interface ContactConversationShape {
+id: Id
+status: ConversationStatus
+/**
+ * The person who answers, if there is one.
+ */
+assignee: ({
+name: string
+} | null)
+created_at: UnixTime
+last_activity_at: UnixTime
+}
+/**
+ * The inboxes of a contact.
+ */
+export interface ContactInboxList {
+payload: ContactInbox[]
+meta: PageMeta
+}
+/**
+ * An inbox in which a contact is known, and by which external identifier.
+ */
+export interface ContactInbox {
+/**
+ * By which the contact is known there. In an inbox of the API, one that the service made, or that came by the public API, is a key: who has it reads and writes as the contact. Null for agents outside the inbox where it is such a key, and where one is still to be made.
+ */
+source_id: (string | null)
+inbox: {
+id: Id
+name: string
+channel_type: string
+}
 }
 /**
  * The titles of a contact's labels, in their order.
@@ -3489,21 +3767,6 @@ expires_at: UnixTime
 export interface WebhookList {
 payload: Webhook[]
 meta: PageMeta
-}
-/**
- * A conversation as its contact sees it.
- */
-export interface WidgetConversation {
-id: Id
-status: ConversationStatus
-/**
- * The person who answers, if there is one.
- */
-assignee: ({
-name: string
-} | null)
-created_at: UnixTime
-last_activity_at: UnixTime
 }
 /**
  * What a contact is told while it follows its conversation: a message (`message`), the state of the conversation (`conversation`), or whether a bot is at work for it (`typing`).

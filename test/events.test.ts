@@ -111,7 +111,7 @@ describe('what operations say', () => {
   it('is said of each conversation without a gap', async () => {
     const gaps = await world.app.query(
       `SELECT c.id FROM conversations c LEFT JOIN LATERAL (
-         SELECT count(*) AS count, min(sequence) AS first, max(sequence) AS last
+         SELECT count(sequence) AS count, min(sequence) AS first, max(sequence) AS last
          FROM events e WHERE e.account_id = c.account_id AND e.conversation_id = c.id) said ON true
        WHERE c.event_sequence <> coalesce(said.last, 0) OR said.count <> coalesce(said.last, 0) OR said.first <> 1`,
     );

@@ -3,6 +3,8 @@ import { accountRoutes } from './accounts/account.ts';
 import { agentBotRoutes } from './accounts/agent-bots.ts';
 import { agentRoutes } from './accounts/agents.ts';
 import { articleRoutes } from './accounts/articles.ts';
+import { clientRoutes } from './public/clients.ts';
+import { mergeRoutes } from './accounts/merges.ts';
 import { contactRoutes } from './accounts/contacts.ts';
 import { conversationRoutes } from './accounts/conversations.ts';
 import { endpointRoutes } from './accounts/endpoint-verbs.ts';
@@ -38,6 +40,7 @@ export const routes: readonly Route[] = [
   ...messageRoutes,
   ...contactRoutes,
   ...searchRoutes,
+  ...mergeRoutes,
   ...inboxRoutes,
   ...agentBotRoutes,
   ...usageRoutes,
@@ -64,6 +67,7 @@ export const routes: readonly Route[] = [
   ...platformPluginRoutes,
   ...platformLedgerRoutes,
   ...widgetRoutes,
+  ...clientRoutes,
   ...healthRoutes,
   ...openapiRoutes(() => routes),
 ];

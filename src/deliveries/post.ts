@@ -1,5 +1,6 @@
 import type { Database } from '../postgres/database.ts';
 import { findAddress } from '../domain/endpoints/address.ts';
+import { isFleeting } from '../events/catalog.ts';
 import type { OutboundHttp, OutboundResult } from '../outbound/http.ts';
 import { keepResults } from '../lib/keep-results.ts';
 import type { Clock, Random } from '../lib/ports.ts';
@@ -52,12 +53,16 @@ function judge(claimed: Claimed, { result, made }: Call, { clock, random }: Post
   const attempt = { kind: claimed.endpoint.kind, attempt: claimed.failures + 1, result, now: clock.now(), random };
   const step = nextStep(attempt);
   return {
-    // Whoever tries an endpoint waits for the answer.
-    verdict: afterCall(claimed.trigger === 'test' ? withoutRetry(step) : step, result, made),
+    verdict: afterCall(isTriedOnce(claimed) ? withoutRetry(step) : step, result, made),
     outcome: outcomeOf(result),
     detail: result.errorDetail,
     isSettled: false,
   };
+}
+
+// Whoever tries an endpoint waits for the answer; and what is fleeting is of no use later.
+function isTriedOnce({ trigger, event }: Claimed): boolean {
+  return trigger === 'test' || isFleeting(event.name);
 }
 
 async function heedFailure(claimed: Claimed, call: Call, ports: PostOptions): Promise<Made> {

@@ -4,7 +4,14 @@ import type { Message } from '../records/message.ts';
 import type { FileLinks } from '../lib/file-links.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
 import { jsonOf, type SchemaName } from '../schemas.ts';
-import { accountMessage, botConversation, botMessage, contactRecord, conversationRecord } from './payloads.ts';
+import {
+  accountMessage,
+  botConversation,
+  botMessage,
+  contactRecord,
+  conversationRecord,
+  typingContact,
+} from './payloads.ts';
 import { accountSession, botSession, type StartedSession } from './session-payloads.ts';
 
 /** Changed attributes by name, with the previous and current values as the REST API shows them. */
@@ -41,6 +48,8 @@ export interface Subject {
   session?: StartedSession;
   scheduled?: ScheduledCall;
   disabled?: DisabledWebhook;
+  /** The contact that a deleted one was merged into. */
+  mergedInto?: number;
 }
 
 type Build = (subject: Subject, links: FileLinks) => Record<string, unknown>;
@@ -53,6 +62,8 @@ export interface Entry {
   bot?: Build;
   /** The row whose deletion the event tells; the event must not be deleted with it. */
   ends?: 'conversation' | 'contact';
+  /** It is fleeting: it gets no number among the events of its conversation, and a delivery that fails is not repeated. */
+  fleeting?: true;
 }
 
 const changed = ({ changed: attributes }: Subject) => (attributes ? { changed_attributes: attributes } : {});
@@ -79,10 +90,14 @@ const deletedConversation: Build = (subject) => {
 };
 const deletedContact: Build = (subject) => {
   const { id, accountId } = need(subject.contact);
-  return { id, account_id: accountId, account: need(subject.account) };
+  const { mergedInto } = subject;
+  const merged = mergedInto === undefined ? {} : { merged_into_id: mergedInto };
+  return { id, account_id: accountId, ...merged, account: need(subject.account) };
 };
 const disabledWebhook: Build = ({ disabled, account }) => ({ ...need(disabled), account: need(account) });
 const botLifecycle: Build = (subject) => botConversation(need(subject.conversation));
+
+const typing: Build = (subject) => typingContact(need(subject.conversation));
 
 const scheduled: Build = (subject, links) => {
   const { name, data, at } = need(subject.scheduled);
@@ -104,6 +119,8 @@ export const catalog = {
   conversation_updated: { account: conversation },
   conversation_deleted: { account: deletedConversation, ends: 'conversation' },
   conversation_status_changed: { account: conversation },
+  conversation_typing_on: { account: typing, fleeting: true },
+  conversation_typing_off: { account: typing, fleeting: true },
   conversation_opened: { bot: botLifecycle },
   conversation_resolved: { bot: botLifecycle },
   sla_breached: { account: breach },
@@ -117,6 +134,12 @@ export const catalog = {
 
 export type EventName = keyof typeof catalog;
 export type Audience = 'account' | 'bot';
+
+/** Whether the event is fleeting: see Entry. False for events that this version does not know. */
+export function isFleeting(name: string): boolean {
+  const entry: Entry | undefined = Object.hasOwn(catalog, name) ? catalog[name as EventName] : undefined;
+  return entry?.fleeting ?? false;
+}
 
 /** Which body: of which event, for whom, as which of its conversation's events, with which links to files. */
 interface Wanted {

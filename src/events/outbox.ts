@@ -1,6 +1,6 @@
 import type { NewEvent } from '../deliveries/queue/enqueue.ts';
 import type { FileLinks } from '../lib/file-links.ts';
-import { bodyOf, catalog, type Entry, type EventName, type Subject } from './catalog.ts';
+import { bodyOf, catalog, isFleeting, type Entry, type EventName, type Subject } from './catalog.ts';
 
 /** Which bot serves the conversation and, if it does not receive the event, why. */
 export interface BotDecision {
@@ -22,10 +22,10 @@ interface Occasion {
   links: FileLinks;
 }
 
-/** An event with its subject's present state; increments the conversation's `eventSequence`. */
+/** An event with its subject's present state; increments the conversation's `eventSequence`, unless it is fleeting. */
 export function eventOf(name: EventName, subject: Subject, { depth, bot, links }: Occasion): RecordedEvent {
   const { conversation, session } = subject;
-  const sequence = conversation ? ++conversation.eventSequence : null;
+  const sequence = conversation && !isFleeting(name) ? ++conversation.eventSequence : null;
   return {
     name,
     ...placeOf(name, subject),

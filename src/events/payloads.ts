@@ -167,6 +167,16 @@ export function accountMessage(message: Message, conversation: Conversation, lin
   };
 }
 
+/** The body of a typing event of the contact, for account webhooks. */
+export function typingContact({ id, status, inbox, contact, account }: Conversation) {
+  return {
+    conversation: { id, status, inbox_id: inbox.id },
+    user: { id: contact.id, name: contact.name, type: 'Contact' },
+    is_private: false,
+    account,
+  };
+}
+
 function botMeta({ contact, inbox }: Conversation) {
   return { sender: { id: contact.id, name: contact.name, type: 'contact' }, channel: inbox.channelType };
 }

@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { Conversation } from './conversation.ts';
 
 const ContactSchema = defineEntity({
   name: 'Contact',
@@ -29,3 +30,11 @@ export class Contact extends ContactSchema.class {
   static readonly noun = 'Contact';
 }
 ContactSchema.setClass(Contact);
+
+type Known = 'id' | 'name' | 'email' | 'phoneNumber' | 'identifier' | 'avatarUrl' | 'blocked';
+
+/** The contact as its conversations show it. */
+export function surroundingOf(contact: Pick<Contact, Known>): Conversation['contact'] {
+  const { id, name, email = null, phoneNumber = null, identifier = null, avatarUrl = null, blocked } = contact;
+  return { id, name, email, phoneNumber, identifier, avatarUrl, blocked };
+}

@@ -1,5 +1,6 @@
 import { arrayParameter } from '../postgres/array-parameter.ts';
 import { valuesOf as placesOf, type Part } from '../postgres/write-set.ts';
+import { joinInbox } from './source-ids.ts';
 import type { Conversation } from './conversation.ts';
 
 interface Column {
@@ -10,6 +11,7 @@ interface Column {
 
 /** The columns that verbs may change, and their values. */
 const columns: readonly Column[] = [
+  { name: 'contact_id', type: 'bigint', valueOf: ({ contact }) => contact.id },
   { name: 'status', type: 'text', valueOf: ({ status }) => status },
   { name: 'priority', type: 'text', valueOf: ({ priority }) => priority },
   { name: 'assignee_id', type: 'bigint', valueOf: ({ assignee }) => assignee?.id ?? null },
@@ -43,7 +45,6 @@ const columns: readonly Column[] = [
 const lasting: readonly Column[] = [
   { name: 'id', type: 'bigint', valueOf: ({ id }) => id },
   { name: 'inbox_id', type: 'bigint', valueOf: ({ inbox }) => inbox.id },
-  { name: 'contact_id', type: 'bigint', valueOf: ({ contact }) => contact.id },
   { name: 'source_id', type: 'text', valueOf: ({ sourceId }) => sourceId },
   { name: 'created_at', type: 'timestamptz', valueOf: ({ createdAt }) => createdAt },
 ];
@@ -60,8 +61,8 @@ export interface Held {
 }
 
 /**
- * What is to be written of held conversations: the new ones, and those that differ from what is stored. From then on they
- * count as stored.
+ * What is to be written of held conversations: the new ones, with their contacts' places in their inboxes, and those that
+ * differ from what is stored. From then on they count as stored.
  */
 export function writeConversations(held: Iterable<Held>): Part[] {
   const [created, changed]: [Conversation[], Changed[]] = [[], []];
@@ -72,7 +73,7 @@ export function writeConversations(held: Iterable<Held>): Part[] {
     else if (differing.length > 0) changed.push({ conversation, differing });
     one.stored = { ...conversation };
   }
-  return [...created.map(insertOne), ...update(changed)];
+  return [...created.map(insertOne), ...created.map(joinInbox), ...update(changed)];
 }
 
 /** A conversation that differs from its stored values, and the differing columns. */

@@ -107,6 +107,19 @@ describe('streams of visitors', function () {
     expect(status).to.equal(401);
   });
 
+  it('end when the contact is merged, and the next one tells of its conversation', async () => {
+    const widget = await Widget.create(app);
+    const { headers, contactId, conversation } = await enter(widget);
+    const source = await follow(widget, headers);
+    const base = (await app.post('contacts', { name: 'Base' })).body.id;
+    const body = { base_contact_id: base, mergee_contact_id: contactId };
+    expect((await app.post('actions/contact_merge', body)).status).to.equal(200);
+    await source.ended;
+    const next = await follow(widget, headers);
+    await app.post(`conversations/${conversation}/messages`, { content: 'Good day', message_type: 'outgoing' });
+    await until(() => told(next).some(([name, content]) => name === 'message_created' && content === 'Good day'));
+  });
+
   it('are bounded for an inbox, an address and an account, where agents always get in', async () => {
     const [first, second, third] = [await Widget.create(app), await Widget.create(app), await Widget.create(app)];
     const refusal = async (widget: Widget, headers: Record<string, string>) => {

@@ -9,7 +9,7 @@ export const api: readonly Mutant[] = [
     harm: "Every account reads the settings of the platform's bots.",
   },
   {
-    file: 'src/api/public/widget.ts',
+    file: 'src/api/public/messages.ts',
     text: `    publicOnly: true,
 `,
     replacement: '',
@@ -50,7 +50,7 @@ export const api: readonly Mutant[] = [
   },
   {
     file: 'src/domain/widget/messages.ts',
-    text: "  if (blocked) throw forbidden('You cannot send messages here any more', 'contact_blocked');\n",
+    text: '  if (blocked) throw contactBlocked();\n',
     replacement: '',
     test: 'test/api/public/widget-messages.test.ts',
     only: 'blocked contact',

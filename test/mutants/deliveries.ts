@@ -168,8 +168,8 @@ export const deliveries: readonly Mutant[] = [
   },
   {
     file: 'src/deliveries/queue/finish.ts',
-    text: "WHERE f.goes_on AND f.outcome = 'delivered' AND CASE",
-    replacement: 'WHERE f.goes_on OR CASE',
+    text: "WHERE f.goes_on AND f.outcome = 'delivered' AND f.leased_until",
+    replacement: 'WHERE f.goes_on AND f.leased_until',
     test: 'test/faults/lane-turns.test.ts',
     harm: 'A receiver that has gone down gets what waits in the lanes under way, although its circuit is open.',
   },

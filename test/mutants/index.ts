@@ -2,6 +2,7 @@ import { api } from './api.ts';
 import { attachments } from './attachments.ts';
 import { articles } from './articles.ts';
 import { cli } from './cli.ts';
+import { clients } from './clients.ts';
 import { bots } from './bots.ts';
 import { conversations } from './conversations.ts';
 import { people } from './people.ts';
@@ -39,6 +40,7 @@ export const mutants: readonly Mutant[] = [
   ...events,
   ...http,
   ...api,
+  ...clients,
   ...jobs,
   ...lib,
   ...runs,

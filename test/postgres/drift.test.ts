@@ -155,6 +155,12 @@ const intrusions: readonly [title: string, own: string, other: string, statement
     `INSERT INTO messages (account_id, sender_kind, sender_id, conversation_id, message_type, content) VALUES (1, 'contact', $1, $2, 'incoming', 'x')`,
   ],
   [
+    'its contact in an inbox',
+    'contacts',
+    'inboxes',
+    `INSERT INTO contact_inboxes (account_id, contact_id, inbox_id, source_id, admits) VALUES (1, $1, $2, 'x', true)`,
+  ],
+  [
     'a note on its contact',
     'contacts',
     'contacts',

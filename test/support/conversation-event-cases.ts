@@ -181,6 +181,20 @@ export const conversationEvents: Record<string, EventCase[]> = {
   'POST contacts/filter': [{ says: [], again: 'nothing' }],
   'POST conversations/filter': [{ says: [], again: 'nothing' }],
   'POST contacts/:id/labels': [{ says: ['contact_updated > webhook'], again: 'nothing' }],
+  'POST actions/contact_merge': [
+    { says: ['contact_deleted > webhook'], again: 'refused' },
+    {
+      when: 'of one who has more',
+      request: async ({ maker, inbox }) => {
+        const mergee = await maker.contact({ email: 'merged@example.com' });
+        await maker.conversation(inbox, { contact_id: mergee });
+        return { body: { base_contact_id: await maker.contact(), mergee_contact_id: mergee } };
+      },
+      says: [updated, 'contact_updated > webhook', 'contact_deleted > webhook'],
+      again: 'refused',
+    },
+  ],
+  'POST contacts/:id/contact_inboxes': [{ says: [], again: 'nothing' }],
   'POST contacts/:id/notes': [{ says: [], again: 'nothing' }],
 };
 

@@ -81,7 +81,17 @@ export const conversationOperations: Record<string, Prepare> = {
   'GET search': () => ({ query: 'q=message' }),
   'GET contacts/search': () => ({ query: 'q=contact' }),
   'GET contacts/:id': presentContact,
-  'POST contacts': ({ maker }) => ({ body: { name: maker.text('contact') } }),
+  'POST contacts': ({ maker, inbox }) => ({ body: { name: maker.text('contact'), inbox_id: inbox } }),
+  'POST contacts#nowhere': ({ maker }) => ({ body: { name: maker.text('contact') } }),
+  'GET contacts/:id/contact_inboxes': presentContact,
+  'POST contacts/:id/contact_inboxes': async (home) => ({
+    ...(await onContact(home)),
+    body: { inbox_id: home.inbox, source_id: home.maker.text('source') },
+  }),
+  'GET contacts/:id/contactable_inboxes': presentContact,
+  'POST actions/contact_merge': async ({ maker }) => ({
+    body: { base_contact_id: await maker.contact(), mergee_contact_id: await maker.contact() },
+  }),
   'PATCH contacts/:id': ({ maker, ...home }) => onContact({ maker, ...home }, { name: maker.text('contact') }),
   'DELETE contacts/:id': async (home) => {
     const { at, ...request } = await onContact(home);

@@ -1,3 +1,5 @@
+import { clientMatrix } from './clients.ts';
+
 /** Who may call the operations that clients of the field know beside those of the contract: rows of the table in matrix.test.ts. */
 export const fieldMatrix = `
   GET    /api                                                     200  200 200  200 200 200   200  200  200   200  200  200 200
@@ -12,4 +14,4 @@ export const fieldMatrix = `
   POST   inbox_members                                            200  403 403  403 403 403   404  404  404   401  401  401 401
   PATCH  inbox_members                                            200  403 403  403 403 403   404  404  404   401  401  401 401
   DELETE inbox_members                                            200  403 403  403 403 403   404  404  404   401  401  401 401
-`;
+`.concat(...Object.entries(clientMatrix).map(([name, statuses]) => `${name} ${statuses}\n`));

@@ -1,7 +1,7 @@
 import type { Route } from '../../src/http/route/route.ts';
 import { accountOperations } from './account-operations.ts';
 import { conversationOperations } from './conversation-operations.ts';
-import { outerOperations } from './outer-operations.ts';
+import { clientOperations, outerOperations } from './outer-operations.ts';
 import { smallOperations } from './small-resources.ts';
 import type { Tenant, World } from './world.ts';
 
@@ -46,4 +46,5 @@ export const operations: Readonly<Record<string, Prepare>> = {
   ...accountOperations,
   ...smallOperations,
   ...outerOperations,
+  ...clientOperations,
 };

@@ -1,8 +1,12 @@
 import type { EventCase } from './event-cases.ts';
+import { clientOperations as operations } from './outer-operations.ts';
 
 const always: EventCase[] = [{ says: [], again: 'nothing' }];
 const once: EventCase[] = [{ says: [], again: 'refused' }];
 const updated = ['conversation_updated > webhook'];
+const clients = '/public/api/v1/inboxes/:identifier/contacts';
+const client = `${clients}/:contact_identifier`;
+const own = `${client}/conversations/:conversation_id`;
 const sessions = 'POST /public/api/v1/inboxes/:identifier/sessions';
 
 /** The events of operations outside of accounts. */
@@ -42,6 +46,33 @@ export const outerEvents: Record<string, EventCase[]> = {
       again: 'nothing',
     },
   ],
+
+  [`POST ${clients}`]: [{ as: 'nobody', says: ['contact_created > webhook'], again: 'the same' }],
+  [`PATCH ${client}`]: [{ as: 'nobody', says: ['contact_updated > webhook'], again: 'nothing' }],
+  [`POST ${client}/conversations`]: [{ as: 'nobody', says: ['conversation_created > webhook'], again: 'the same' }],
+  [`POST ${own}/toggle_status`]: [
+    {
+      as: 'nobody',
+      says: ['conversation_status_changed > webhook', 'conversation_resolved > bot'],
+      again: 'nothing',
+    },
+  ],
+  [`POST ${own}/toggle_typing`]: [
+    { as: 'nobody', says: ['conversation_typing_on > webhook'], again: 'the same' },
+    {
+      when: 'no more',
+      as: 'nobody',
+      request: async (home, world) => ({
+        ...(await operations[`POST ${own}/toggle_typing`]!(home, world)),
+        body: { typing_status: 'off' },
+      }),
+      says: ['conversation_typing_off > webhook'],
+      again: 'the same',
+    },
+  ],
+  [`POST ${own}/update_last_seen`]: [{ as: 'nobody', says: ['message_updated > webhook'], again: 'nothing' }],
+  [`POST ${own}/messages`]: [{ as: 'nobody', says: ['message_created > webhook'], again: 'the same' }],
+  [`PATCH ${own}/messages/:message_id`]: [{ as: 'nobody', says: ['message_updated > webhook'], again: 'nothing' }],
 
   'POST /platform/api/v1/accounts': always,
   'PATCH /platform/api/v1/accounts/:id': always,

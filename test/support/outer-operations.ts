@@ -1,4 +1,5 @@
 import { pluginArchive, upload } from './archives.ts';
+import { atClient, makeClient } from './clients.ts';
 import type { Prepare, Request } from './operations.ts';
 import type { Tenant, World } from './world.ts';
 
@@ -46,6 +47,42 @@ function onPlugin(body: object = {}, { waiting = false } = {}): Prepare {
 const onShipped =
   (body: object = {}): Prepare =>
   () => ({ at: { plugin: 'faq' }, body: { ...body } });
+
+const clients = '/public/api/v1/inboxes/:identifier/contacts';
+const client = `${clients}/:contact_identifier`;
+const own = `${client}/conversations/:conversation_id`;
+
+const asClient =
+  (body?: object): Prepare =>
+  ({ client: present }) => ({
+    at: { ...atClient(present), conversation_id: present.conversation, message_id: present.message },
+    ...(body ? { body: { ...body } } : {}),
+  });
+
+/** As a new client, whose conversation the request changes. */
+const asNewClient =
+  (body?: object): Prepare =>
+  async ({ maker, inbox, ...home }) =>
+    asClient(body)({ ...home, maker, inbox, client: await makeClient(maker, inbox) }, {} as World);
+
+/** Requests of the clients of inboxes. */
+export const clientOperations: Record<string, Prepare> = {
+  [`POST ${clients}`]: ({ client: { identifier }, maker }) => ({
+    at: { identifier },
+    body: { name: maker.text('client') },
+  }),
+  [`GET ${client}`]: asClient(),
+  [`PATCH ${client}`]: async (home, world) => asNewClient({ name: home.maker.text('client') })(home, world),
+  [`GET ${client}/conversations`]: asClient(),
+  [`POST ${client}/conversations`]: asClient({}),
+  [`GET ${own}`]: asClient(),
+  [`POST ${own}/toggle_status`]: asNewClient(),
+  [`POST ${own}/toggle_typing`]: asClient({ typing_status: 'on' }),
+  [`POST ${own}/update_last_seen`]: asNewClient(),
+  [`GET ${own}/messages`]: asClient(),
+  [`POST ${own}/messages`]: async (home, world) => asClient({ content: home.maker.text('message') })(home, world),
+  [`PATCH ${own}/messages/:message_id`]: asNewClient({ submitted_values: [{ title: 'Yes', value: 'yes' }] }),
+};
 
 /** Requests outside of accounts. */
 export const outerOperations: Record<string, Prepare> = {

@@ -3,6 +3,7 @@ import { systemRandom } from '../../src/lib/ports.ts';
 import { newToken } from '../../src/lib/tokens.ts';
 import { readText, TestApp, type TestAppOptions } from './app.ts';
 import { formOf } from './archives.ts';
+import { makeClient, type ClientOf } from './clients.ts';
 import { Maker, type Bot } from './maker.ts';
 import { addAccount, addPerson, type Person } from './people.ts';
 import { makeEachSmall } from './small-resources.ts';
@@ -62,6 +63,8 @@ export interface Tenant {
   /** A web page's inbox, with the bot and the member. */
   widget: { id: number; identifier: string };
   guest: { contactId: number; headers: Record<string, string> };
+  /** A client of the inbox, by the public API, in a conversation with a question to it. */
+  client: ClientOf;
 }
 
 type Building = Partial<Tenant> & { maker: Maker };
@@ -97,6 +100,7 @@ const steps: Step[] = [
   async ({ maker, conversation, webhook }) => ({ delivery: await maker.delivery(conversation, webhook) }),
   async ({ maker, webhook }) => ({ recovery: await maker.recovery(webhook) }),
   async ({ maker, widget }) => ({ guest: await maker.visitor(widget.id) }),
+  async ({ maker, inbox }) => ({ client: await makeClient(maker, inbox) }),
   async ({ maker, widget, guest }) => {
     await maker.message(await maker.conversation(widget.id, { contact_id: guest.contactId }));
     return {};
@@ -190,7 +194,8 @@ export class World {
   }
 
   static async build(options: TestAppOptions = {}): Promise<World> {
-    const app = await TestApp.start({ engine: false, ...options });
+    const config = { widgetSessionsPerMinute: 0, ...options.config };
+    const app = await TestApp.start({ engine: false, ...options, config });
     const administrator = await addPerson(app, { name: 'Alpha keeper', role: 'administrator' });
     const elsewhere = await addAccount(app, 'Bravo');
     const revoked = await addPerson(app, { name: 'Alpha revoked', role: 'administrator' });

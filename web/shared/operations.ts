@@ -38,6 +38,10 @@ export interface Operations {
   'GET /platform/api/v1/plugins/:plugin/versions': { query: 'requests/page.query'; reply: 'resources/plugin-version-list' };
   'GET /platform/api/v1/users/:id': { reply: 'resources/platform-user' };
   'GET /public/api/v1/inboxes/:identifier': { reply: 'resources/widget-inbox' };
+  'GET /public/api/v1/inboxes/:identifier/contacts/:contact_identifier': { reply: 'resources/client-contact' };
+  'GET /public/api/v1/inboxes/:identifier/contacts/:contact_identifier/conversations': { query: 'requests/client-conversation.list.query'; reply: 'resources/client-conversations' };
+  'GET /public/api/v1/inboxes/:identifier/contacts/:contact_identifier/conversations/:conversation_id': { reply: 'resources/client-conversation' };
+  'GET /public/api/v1/inboxes/:identifier/contacts/:contact_identifier/conversations/:conversation_id/messages': { query: 'requests/message.list.query'; reply: 'resources/client-messages' };
   'GET /public/api/v1/inboxes/:identifier/conversation': { reply: 'resources/widget-conversation' };
   'GET /public/api/v1/inboxes/:identifier/events': { reply: 'resources/widget-event' };
   'GET /public/api/v1/inboxes/:identifier/messages': { query: 'requests/message.list.query'; reply: 'resources/widget-message-list' };
@@ -56,6 +60,8 @@ export interface Operations {
   'GET articles/search': { query: 'requests/article.search.query'; reply: 'resources/article-search' };
   'GET contacts': { query: 'requests/contact.list.query'; reply: 'resources/contact-list' };
   'GET contacts/:id': { reply: 'resources/single-contact' };
+  'GET contacts/:id/contact_inboxes': { reply: 'resources/contact-inbox-list' };
+  'GET contacts/:id/contactable_inboxes': { reply: 'resources/contact-inbox-list' };
   'GET contacts/:id/conversations': { query: 'requests/page.query'; reply: 'resources/conversation-page' };
   'GET contacts/:id/labels': { reply: 'resources/contact-labels' };
   'GET contacts/:id/notes': { query: 'requests/page.query'; reply: 'resources/contact-note-list' };
@@ -97,6 +103,8 @@ export interface Operations {
   'PATCH /platform/api/v1/agent_bots/:id': { body: 'requests/agent-bot.update'; reply: 'resources/agent-bot' };
   'PATCH /platform/api/v1/plugins/:plugin': { body: 'requests/plugin.update'; reply: 'resources/plugin' };
   'PATCH /platform/api/v1/users/:id': { body: 'requests/platform-user.update'; reply: 'resources/platform-user' };
+  'PATCH /public/api/v1/inboxes/:identifier/contacts/:contact_identifier': { body: 'requests/client-contact.update'; reply: 'resources/client-contact' };
+  'PATCH /public/api/v1/inboxes/:identifier/contacts/:contact_identifier/conversations/:conversation_id/messages/:message_id': { body: 'requests/client-message.update'; reply: 'resources/client-message' };
   'PATCH agent_bots/:id': { body: 'requests/agent-bot.update'; reply: 'resources/agent-bot' };
   'PATCH agents/:id': { body: 'requests/agent.update'; reply: 'resources/agent' };
   'PATCH articles/:id': { body: 'requests/article.update'; reply: 'resources/article' };
@@ -127,10 +135,17 @@ export interface Operations {
   'POST /platform/api/v1/plugins/:plugin/reject': { body: 'requests/plugin.approve'; reply: 'resources/plugin' };
   'POST /platform/api/v1/users': { body: 'requests/platform-user.create'; reply: 'resources/platform-user-with-token' };
   'POST /platform/api/v1/users/:id/reset_access_token': { reply: 'resources/platform-user-with-token' };
+  'POST /public/api/v1/inboxes/:identifier/contacts': { body: 'requests/client-contact.create'; reply: 'resources/client-contact' };
+  'POST /public/api/v1/inboxes/:identifier/contacts/:contact_identifier/conversations': { body: 'requests/client-conversation.create'; reply: 'resources/client-conversation' };
+  'POST /public/api/v1/inboxes/:identifier/contacts/:contact_identifier/conversations/:conversation_id/messages': { body: 'requests/client-message.create'; reply: 'resources/client-message' };
+  'POST /public/api/v1/inboxes/:identifier/contacts/:contact_identifier/conversations/:conversation_id/toggle_status': { reply: 'resources/client-conversation' };
+  'POST /public/api/v1/inboxes/:identifier/contacts/:contact_identifier/conversations/:conversation_id/toggle_typing': { body: 'requests/client-typing'; reply: 'resources/empty' };
+  'POST /public/api/v1/inboxes/:identifier/contacts/:contact_identifier/conversations/:conversation_id/update_last_seen': { reply: 'resources/client-conversation' };
   'POST /public/api/v1/inboxes/:identifier/messages': { body: 'requests/widget-message.create'; reply: 'resources/widget-message' };
   'POST /public/api/v1/inboxes/:identifier/sessions': { body: 'requests/widget-session.create'; reply: 'resources/widget-session' };
   'POST /public/api/v1/inboxes/:identifier/update_last_seen': { reply: 'resources/widget-conversation' };
   'POST /sign_in': { body: 'requests/sign-in'; reply: 'resources/sign-in' };
+  'POST actions/contact_merge': { body: 'requests/contact.merge'; reply: 'resources/contact' };
   'POST agent_bots': { body: 'requests/agent-bot.create'; reply: 'resources/agent-bot-with-secrets' };
   'POST agent_bots/:id/cancel_pending': { reply: 'resources/cancelled-deliveries' };
   'POST agent_bots/:id/pause': { reply: 'resources/agent-bot' };
@@ -145,6 +160,7 @@ export interface Operations {
   'POST articles': { body: 'requests/article.create'; reply: 'resources/article' };
   'POST articles/import': { body: 'requests/article.import'; reply: 'resources/article-import' };
   'POST contacts': { body: 'requests/contact.create'; reply: 'resources/created-contact' };
+  'POST contacts/:id/contact_inboxes': { body: 'requests/contact-inbox.create'; reply: 'resources/contact-inbox' };
   'POST contacts/:id/labels': { body: 'requests/contact.set-labels'; reply: 'resources/contact-labels' };
   'POST contacts/:id/notes': { body: 'requests/contact-note.create'; reply: 'resources/contact-note' };
   'POST contacts/filter': { body: 'requests/contact.filter'; query: 'requests/page.query'; reply: 'resources/contact-list' };

@@ -1,12 +1,11 @@
+import { addContactInbox, findContactInboxes } from '../../domain/contacts/contact-inboxes.ts';
 import { deleteContact } from '../../domain/contacts/erasure.ts';
 import { createContactNote, listContactNotes, type ContactNote } from '../../domain/contacts/notes.ts';
 import {
   createContact,
-  findContactInboxes,
   listContacts,
   readContact,
   updateContact,
-  type ContactInbox,
   type ContactSort,
 } from '../../domain/contacts/contacts.ts';
 import { filterContacts, searchContacts } from '../../domain/contacts/search.ts';
@@ -18,6 +17,7 @@ import { readConditions } from '../conditions.ts';
 import { pageMeta, presentPage } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
+import { contactInboxRoutes, presentContactInbox } from './contact-inboxes.ts';
 import { contactLabelRoutes } from './contact-labels.ts';
 import { presentListed } from './conversation-records.ts';
 
@@ -28,10 +28,6 @@ const times: ReadonlySet<ContactSort> = new Set(['last_activity_at', 'created_at
 function readSort(sort: string): { sort: ContactSort; descending: boolean } {
   const field = sort.replace(/^-/, '') as ContactSort;
   return { sort: field, descending: times.has(field) !== sort.startsWith('-') };
-}
-
-function presentInbox({ sourceId, inbox }: ContactInbox) {
-  return { source_id: sourceId, inbox: { id: inbox.id, name: inbox.name, channel_type: inbox.channelType } };
 }
 
 function presentNote(note: ContactNote): Shape<'resources/contact-note'> {
@@ -59,6 +55,32 @@ const filterRoute = doors.account(
   async ({ em, account, body: { payload }, query: { page = 1 } }) => {
     const conditions = readConditions(payload);
     return presentPage(await filterContacts(em, account.id, { conditions, page }), contactRecord);
+  },
+);
+
+const createRoute = doors.account(
+  ['POST', base, 'Create a contact'],
+  { body: 'requests/contact.create', largeBody: true, reply: 'resources/created-contact', role: 'agent', status: 201 },
+  async ({ services, body, transact }) => {
+    const { inbox_id: inboxId, source_id: sourceId = null } = body;
+    const created = await transact(async (tx) => {
+      const contact = await createContact(tx, {
+        name: body.name,
+        email: body.email ?? null,
+        phoneNumber: body.phone_number ?? null,
+        identifier: body.identifier ?? null,
+        blocked: body.blocked ?? false,
+        avatarUrl: body.avatar_url ?? null,
+        customAttributes: body.custom_attributes ?? {},
+        additionalAttributes: body.additional_attributes ?? {},
+      });
+      if (inboxId === undefined) return { contact, place: null };
+      const made = services.random.uuid();
+      return { contact, place: await addContactInbox(tx, { contactId: contact.id, inboxId, sourceId, made }) };
+    });
+    const contact = contactRecord(created.contact);
+    const place = created.place ? { contact_inbox: presentContactInbox(created.place) } : {};
+    return { ...contact, ...place, payload: { contact, ...place } };
   },
 );
 
@@ -131,18 +153,18 @@ export const contactRoutes = [
   doors.account(
     ['GET', base, 'List contacts'],
     { query: 'requests/contact.list.query', reply: 'resources/contact-list', paged: true, role: 'agent' },
-    async ({ em, account, query }) => {
+    async ({ em, account, actor, query }) => {
       const { page = 1, sort = 'name', include_contact_inboxes: withInboxes } = query;
       const contacts = await listContacts(em, account.id, { page, ...readSort(sort) });
       if (!withInboxes) return presentPage(contacts, contactRecord);
       const inboxes = await findContactInboxes(
         em,
-        account.id,
+        { accountId: account.id, actor },
         contacts.rows.map(({ id }) => id),
       );
       return presentPage(contacts, (contact) => ({
         ...contactRecord(contact),
-        contact_inboxes: inboxes.filter(({ contactId }) => contactId === contact.id).map(presentInbox),
+        contact_inboxes: inboxes.filter(({ contactId }) => contactId === contact.id).map(presentContactInbox),
       }));
     },
   ),
@@ -153,32 +175,7 @@ export const contactRoutes = [
     { reply: 'resources/single-contact', record: true, role: 'bot' },
     async ({ em, account, actor, params }) => presentSingle(await readContact(em, account.id, actor, params.id)),
   ),
-  doors.account(
-    ['POST', base, 'Create a contact'],
-    {
-      body: 'requests/contact.create',
-      largeBody: true,
-      reply: 'resources/created-contact',
-      role: 'agent',
-      status: 201,
-    },
-    async ({ body, transact }) => {
-      const contact = await transact((tx) =>
-        createContact(tx, {
-          name: body.name,
-          email: body.email ?? null,
-          phoneNumber: body.phone_number ?? null,
-          identifier: body.identifier ?? null,
-          blocked: body.blocked ?? false,
-          avatarUrl: body.avatar_url ?? null,
-          customAttributes: body.custom_attributes ?? {},
-          additionalAttributes: body.additional_attributes ?? {},
-        }),
-      );
-      const record = contactRecord(contact);
-      return { ...record, payload: { contact: record } };
-    },
-  ),
+  createRoute,
   updateRoute,
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete a contact'],
@@ -188,4 +185,5 @@ export const contactRoutes = [
   conversationsRoute,
   ...noteRoutes,
   ...contactLabelRoutes,
+  ...contactInboxRoutes,
 ];

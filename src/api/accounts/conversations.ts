@@ -1,3 +1,4 @@
+import { needContactBySource } from '../../domain/contacts/contact-inboxes.ts';
 import { readConversation } from '../../domain/conversations/access.ts';
 import { conversationsPerPage, countConversations, listConversations } from '../../domain/conversations/list.ts';
 import { filterConversations } from '../../domain/conversations/filtering.ts';
@@ -107,13 +108,16 @@ const createRoute = doors.account(
     reply: 'resources/conversation',
     role: 'agent',
     status: 201,
+    description: 'With `source_id` alone it is of the contact who is known by that in the inbox.',
   },
   async ({ services, body, transact }) => {
-    const { conversation, message } = await transact((tx) =>
+    const { inbox_id: inboxId, source_id: sourceId = null } = body;
+    const { conversation, message } = await transact(async (tx) =>
       createConversation(tx, {
-        inboxId: body.inbox_id,
-        contactId: body.contact_id,
-        sourceId: body.source_id ?? null,
+        inboxId,
+        // One of both is there by the schema.
+        contactId: body.contact_id ?? (await needContactBySource(tx, { inboxId, sourceId: sourceId ?? '' })),
+        sourceId,
         status: body.status ?? null,
         snoozedUntil: body.snoozed_until ? fromUnixSeconds(body.snoozed_until) : null,
         assigneeId: body.assignee_id ?? null,

@@ -8,12 +8,11 @@ import { widgetConversation, widgetMessage } from '../../domain/widget/records.t
 import type { Attachment } from '../../records/attachment.ts';
 import type { Conversation } from '../../records/conversation.ts';
 import { findMessages } from '../../records/message.ts';
-import { forbidden, invalid, notFound } from '../../errors.ts';
+import { forbidden, notFound } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
-import { isIdentityProven } from './identity-proof.ts';
-import type { SecretBox } from '../../lib/secret-box.ts';
+import { provenIdentifier } from './identity-proof.ts';
+import { answerOf, windowOf } from './messages.ts';
 import { newToken } from '../../lib/tokens.ts';
-import { fromUnixSeconds } from '../../lib/unix-time.ts';
 import { readKept } from '../../live/read-page.ts';
 import type { Shape } from '../../schemas.ts';
 
@@ -34,38 +33,8 @@ function presentSession({ contact, conversation, granted }: Session, token: stri
   };
 }
 
-// An identifier without a proof is ignored: an error would reveal which identifiers exist.
-function provenIdentifier(
-  { identitySecrets }: Visit,
-  { identifier, identifier_hash: proof }: Shape<'requests/widget-session.create'>,
-  box: SecretBox,
-): string | null {
-  if (!identifier || !proof) return null;
-  const secrets = identitySecrets.map((sealed) => box.open(sealed));
-  if (isIdentityProven(secrets, identifier, proof)) return identifier;
-  throw invalid(
-    '/identifier_hash',
-    'proof',
-    "`identifier_hash` is not the proof of this identifier by the inbox's identity secret",
-  );
-}
-
-function windowOf({ before, after }: Shape<'requests/message.list.query'>) {
-  return {
-    publicOnly: true,
-    ...(before === undefined ? {} : { before: fromUnixSeconds(before) }),
-    ...(after === undefined ? {} : { after: fromUnixSeconds(after) }),
-  };
-}
-
 /** Undefined where nothing was sent as a form. */
 type Files = readonly Attachment[] | undefined;
-
-// `in_reply_to` or `submitted_values` tells an answer from what the contact wrote of its own accord.
-function answerOf({ content_attributes: given }: Shape<'requests/widget-message.create'>) {
-  const isAnswer = given?.in_reply_to !== undefined || given?.submitted_values !== undefined;
-  return isAnswer ? { inReplyTo: given.in_reply_to ?? null } : null;
-}
 
 export const widgetRoutes = [
   doors.open(

@@ -2,6 +2,7 @@
  * THE lock order. A transaction that waits for several of these rows takes them from the top down; any other order can
  * deadlock.
  *
+ *   0. by what a contact comes in: its tokens, then its places in inboxes
  *   1. conversations, by id
  *   2. their contact
  *   3. the endpoint: the row of a webhook or a bot

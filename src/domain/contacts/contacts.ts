@@ -1,7 +1,8 @@
 import { Contact } from '../../records/contact.ts';
 import { forbidden } from '../../errors.ts';
+import type { ChangedAttributes } from '../../events/catalog.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import { sql } from '../../postgres/sql.ts';
 import { visibleConversations } from '../conversations/access.ts';
 import { merge } from '../changes.ts';
 import { lockOne, readOne, uniqueOr422, update, type Page } from '../small-rows.ts';
@@ -20,7 +21,7 @@ export interface NewContact {
 }
 
 /** Bytes of JSON that visitors may store, since nobody vouches for them. */
-const maxVisitorAttributes = 8192;
+export const maxVisitorAttributes = 8192;
 
 const refuseIdentifier = uniqueOr422(
   'contacts_identifier_unique',
@@ -66,6 +67,12 @@ export async function updateContact(tx: Transaction, id: number, changes: Contac
   const changed = update(contact, values, tx.now);
   if (!changed) return contact;
   await tx.em.flush().catch(refuseIdentifier);
+  sayUpdated(tx, contact, changed);
+  return contact;
+}
+
+/** Says contact_updated of a contact that was changed. */
+export function sayUpdated(tx: Transaction, contact: Contact, changed: ChangedAttributes): void {
   // Events show a contact's picture as `thumbnail`.
   const { avatar_url: thumbnail, ...others } = changed;
   tx.record('contact_updated', {
@@ -73,7 +80,6 @@ export async function updateContact(tx: Transaction, id: number, changes: Contac
     account: tx.account,
     changed: thumbnail ? { ...others, thumbnail } : others,
   });
-  return contact;
 }
 
 /** The contact of the account. Errors: 404, 403 for a bot that serves none of its conversations. */
@@ -143,39 +149,4 @@ export async function listContacts(
     found.map(({ id }) => id),
   );
   return { rows, count: await em.count(Contact, { accountId }), page, perPage: contactsPerPage };
-}
-
-/** An inbox in which a contact has a conversation, and the contact's external identifier there. */
-export interface ContactInbox {
-  contactId: number;
-  sourceId: string | null;
-  inbox: { id: number; name: string; channelType: string };
-}
-
-interface ContactInboxRow {
-  contact_id: number;
-  source_id: string | null;
-  inbox_id: number;
-  name: string;
-  channel_type: string;
-}
-
-/** The inboxes of the given contacts, each with the `source_id` of the contact's latest conversation there. */
-export async function findContactInboxes(
-  executor: Executor,
-  accountId: number,
-  contactIds: readonly number[],
-): Promise<ContactInbox[]> {
-  const rows = await sql<ContactInboxRow>(
-    executor,
-    `SELECT DISTINCT ON (c.contact_id, c.inbox_id) c.contact_id, c.source_id, c.inbox_id, i.name, i.channel_type
-     FROM conversations c JOIN inboxes i ON i.account_id = c.account_id AND i.id = c.inbox_id
-     WHERE c.account_id = $1 AND c.contact_id = ANY ($2) ORDER BY c.contact_id, c.inbox_id, c.id DESC`,
-    [accountId, contactIds],
-  );
-  return rows.map((row) => ({
-    contactId: row.contact_id,
-    sourceId: row.source_id,
-    inbox: { id: row.inbox_id, name: row.name, channelType: row.channel_type },
-  }));
 }

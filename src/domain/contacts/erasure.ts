@@ -47,7 +47,9 @@ async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased'
 async function requestErasure(tx: Transaction, contact: Contact): Promise<void> {
   contact.deletionRequestedAt ??= tx.now;
   await tx.em.flush();
-  await sql(tx.em, 'DELETE FROM contact_tokens WHERE account_id = $1 AND contact_id = $2', [tx.account.id, contact.id]);
+  for (const table of ['contact_tokens', 'contact_inboxes']) {
+    await sql(tx.em, `DELETE FROM ${table} WHERE account_id = $1 AND contact_id = $2`, [tx.account.id, contact.id]);
+  }
 }
 
 interface Unfinished {

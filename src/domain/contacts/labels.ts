@@ -62,6 +62,25 @@ export async function setContactLabels(
   return changed.labels.current;
 }
 
+// Labels are locked in the order of their ids: none must be deleted before the commit.
+const copyStatement = `
+  WITH held AS MATERIALIZED (
+    SELECT id FROM labels WHERE account_id = $1 AND id IN (
+      SELECT label_id FROM contact_labels WHERE account_id = $1 AND contact_id = $3) ORDER BY id FOR KEY SHARE
+  )
+  INSERT INTO contact_labels (account_id, contact_id, label_id) SELECT $1, $2, id FROM held ON CONFLICT DO NOTHING`;
+
+/** Gives a locked contact the labels of another one; null when it has them all. */
+export async function copyContactLabels(
+  { em, account }: Transaction,
+  { from, to }: { from: number; to: number },
+): Promise<{ previous: string[]; current: string[] } | null> {
+  const previous = await findContactLabels(em, account.id, to);
+  await sql(em, copyStatement, [account.id, to, from]);
+  const current = await findContactLabels(em, account.id, to);
+  return current.length > previous.length ? { previous, current } : null;
+}
+
 function sorted(labels: readonly { title: string }[]): string[] {
   return labels.map(({ title }) => title).sort();
 }

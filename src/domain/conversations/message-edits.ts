@@ -40,7 +40,7 @@ export async function updateMessage(
   const merged = merge('/content_attributes', message.contentAttributes, contentAttributes);
   const changed = change(message, { status, content, contentAttributes: merged });
   if (!changed) return reached;
-  await say(tx, reached, changed);
+  await saveEdit(tx, reached, changed);
   return reached;
 }
 
@@ -70,7 +70,8 @@ function checkStatus(message: Message, status: Message['status']): void {
   throw invalid('/status', 'transition', `A message that is ${message.status} cannot become ${status}`);
 }
 
-async function say(
+/** Writes a changed message of a locked conversation. Says message_updated. */
+export async function saveEdit(
   tx: Transaction,
   { conversation, message }: { conversation: Conversation; message: Message },
   changed: ChangedAttributes,
@@ -96,7 +97,7 @@ export async function deleteMessage(tx: Transaction, asked: Place): Promise<void
   await deleteFilesOf(tx, message);
   const gone = { content: '', contentAttributes: { deleted: true } };
   Object.assign(message, gone, { attachments: [] });
-  await say(tx, reached, {
+  await saveEdit(tx, reached, {
     content: { previous: null, current: gone.content },
     content_attributes: { previous: null, current: gone.contentAttributes },
   });

@@ -106,6 +106,20 @@ export async function keepAnswer(
   );
 }
 
+/** Gives the answers of one contact to another, who may ask for them again; those of a key that the latter has used stay. */
+export async function moveKeys(
+  executor: Executor,
+  accountId: number,
+  { from, to }: { from: number; to: number },
+): Promise<void> {
+  await sql(
+    executor,
+    `UPDATE idempotency_keys k SET holder = $4, contact_id = $3 WHERE account_id = $1 AND contact_id = $2
+       AND NOT EXISTS (SELECT FROM idempotency_keys used WHERE used.holder = $4 AND used.key = k.key)`,
+    [accountId, from, to, holderName({ accountId, contactId: to })],
+  );
+}
+
 const pageSize = 1000;
 
 interface OldKey {

@@ -1,10 +1,10 @@
 import type { Attachment } from '../../records/attachment.ts';
 import type { Conversation } from '../../records/conversation.ts';
 import { findMessagesById, type Message } from '../../records/message.ts';
-import { forbidden, notFound } from '../../errors.ts';
+import { forbidden, notFound, type ApiError } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
-import { send } from '../conversations/send.ts';
+import { sendInto } from '../conversations/send.ts';
 import { nothingAsked, readAnswer, type GivenAnswer } from './answers.ts';
 import type { Visit } from './visits.ts';
 import { begin, findCurrent, keepEmail, lockCurrent, lockVisitor } from './sessions.ts';
@@ -44,26 +44,37 @@ export async function speak(
 ): Promise<{ message: Message; conversation: Conversation }> {
   const { contactId, current } = await enter(tx, visit);
   if (answer) return reply(tx, current, { content, inReplyTo: answer.inReplyTo });
-  const { id } = current ?? (await begin(tx, visit, contactId));
-  return send(tx, id, { type: 'incoming', content, attachments });
+  const conversation = current ?? (await begin(tx, visit, contactId));
+  return { message: await sendInto(tx, conversation, { type: 'incoming', content, attachments }), conversation };
 }
 
 async function enter(tx: Transaction, visit: Visit): Promise<{ contactId: number; current: Conversation | null }> {
   const known = visit.contact?.id ?? null;
-  const [contactId, current] = await Promise.all([
-    lockVisitor(tx, visit),
-    known === null ? null : lockCurrent(tx, { inboxId: visit.inbox.id, contactId: known }),
-  ]);
+  const lockIn = (id: number) => lockCurrent(tx, { inboxId: visit.inbox.id, contactId: id });
+  const [contactId, found] = await Promise.all([lockVisitor(tx, visit), known === null ? null : lockIn(known)]);
+  // The contact may have been merged meanwhile: its conversations are the other's then.
+  const current = contactId === known ? found : await lockIn(contactId);
   const blocked = current ? current.contact.blocked : await isBlocked(tx, contactId);
-  if (blocked) throw forbidden('You cannot send messages here any more', 'contact_blocked');
+  if (blocked) throw contactBlocked();
   return { contactId, current };
 }
 
-async function reply(tx: Transaction, conversation: Conversation | null, given: GivenAnswer) {
+/** 403: the contact is blocked. */
+export function contactBlocked(): ApiError {
+  return forbidden('You cannot send messages here any more', 'contact_blocked');
+}
+
+/** Sends what a contact answers to a message of its locked conversation. Errors: 422 for an answer to what was not asked. */
+export async function reply(
+  tx: Transaction,
+  conversation: Conversation | null,
+  given: GivenAnswer,
+): Promise<{ message: Message; conversation: Conversation }> {
   if (!conversation) throw nothingAsked();
   const { contentAttributes, email } = await readAnswer(tx, conversation, given);
   if (email !== null) await keepEmail(tx, conversation, email);
-  return send(tx, conversation.id, { type: 'incoming', content: email ?? given.content, contentAttributes });
+  const content = email ?? given.content;
+  return { message: await sendInto(tx, conversation, { type: 'incoming', content, contentAttributes }), conversation };
 }
 
 /** Receipts of one call; another call gives the rest. */
@@ -81,15 +92,21 @@ async function takeUnread(tx: Transaction, conversationId: number): Promise<Mess
   return messages.sort((one, other) => one.id - other.id);
 }
 
-/**
- * Gives the messages to the visit's contact the status `read`, the newest 100 at a time. Says message_updated for each, to
- * account webhooks only, since a receipt is no edit. Errors: 404 without a conversation.
- */
+/** Like markConversationRead, in the conversation that the visit's contact continues. Errors: 404 without a conversation. */
 export async function markRead(tx: Transaction, { inbox, contact }: Visit): Promise<Conversation> {
   const conversation = contact && (await lockCurrent(tx, { inboxId: inbox.id, contactId: contact.id }));
   if (!conversation) throw notFound('Conversation');
+  await markConversationRead(tx, conversation);
+  return conversation;
+}
+
+/**
+ * Gives the messages to the contact of a locked conversation the status `read`, the newest 100 at a time. Says message_updated
+ * for each, to account webhooks only, since a receipt is no edit.
+ */
+export async function markConversationRead(tx: Transaction, conversation: Conversation): Promise<void> {
   const unread = await takeUnread(tx, conversation.id);
-  if (unread.length === 0) return conversation;
+  if (unread.length === 0) return;
   await sql(
     tx.connection,
     `UPDATE messages SET status = 'read', updated_at = $3 WHERE account_id = $1 AND id = ANY ($2)`,
@@ -99,5 +116,4 @@ export async function markRead(tx: Transaction, { inbox, contact }: Visit): Prom
     const changed = { status: { previous: message.status, current: 'read' } };
     tx.record('message_updated', { conversation, message: { ...message, status: 'read' }, changed });
   }
-  return conversation;
 }

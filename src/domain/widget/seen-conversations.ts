@@ -44,17 +44,21 @@ function toFound({ id, status, assignee, ...row }: Row): Found {
   };
 }
 
-/** Which of the contacts' tokens are still valid, by their ids. */
+/** Which of the contacts' tokens are still valid, by their ids: those of a contact that was merged are another's. */
 export async function findValidTokens(
   executor: Executor,
-  tokens: readonly { accountId: number; tokenId: number }[],
+  tokens: readonly { accountId: number; tokenId: number; contactId: number }[],
 ): Promise<ReadonlySet<number>> {
   if (tokens.length === 0) return new Set();
   const rows = await sql<{ id: number }>(
     executor,
-    `SELECT k.id FROM unnest($1::bigint[], $2::bigint[]) AS held (account_id, id)
-     JOIN contact_tokens k ON k.account_id = held.account_id AND k.id = held.id`,
-    [tokens.map(({ accountId }) => accountId), tokens.map(({ tokenId }) => tokenId)],
+    `SELECT k.id FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS held (account_id, id, contact_id)
+     JOIN contact_tokens k ON k.account_id = held.account_id AND k.id = held.id AND k.contact_id = held.contact_id`,
+    [
+      tokens.map(({ accountId }) => accountId),
+      tokens.map(({ tokenId }) => tokenId),
+      tokens.map(({ contactId }) => contactId),
+    ],
   );
   return new Set(rows.map(({ id }) => id));
 }

@@ -1,4 +1,4 @@
-import type { Contact } from '../../records/contact.ts';
+import { surroundingOf, type Contact } from '../../records/contact.ts';
 import type { Conversation } from '../../records/conversation.ts';
 import { findConversation } from '../../records/conversation-rows.ts';
 import { findInboxBots } from '../../records/serving-bot.ts';
@@ -20,20 +20,32 @@ export type VisitorProfile = Pick<ContactChanges, 'email' | 'phoneNumber' | 'vis
 
 const nameless = 'Visitor';
 
-/** Locks the visit's contact in this inbox until the transaction ends; returns its id. Errors: 401 when it was deleted. */
-export function lockVisitor(tx: Transaction, { contact, inbox }: Visit): Promise<number> {
-  return lockContact(tx, inbox.id, contact?.id ?? null);
+/**
+ * Locks the visit's contact in this inbox until the transaction ends; returns its id, which is another one where the contact
+ * was merged meanwhile. Errors: 401 when it was deleted.
+ */
+export async function lockVisitor(tx: Transaction, { contact, inbox, tokenId }: Visit): Promise<number> {
+  const locked = await lockIfThere(tx, inbox.id, contact?.id ?? null);
+  if (locked !== null) return locked;
+  const statement = 'SELECT contact_id FROM contact_tokens WHERE account_id = $1 AND id = $2';
+  const [token] = await sql<{ contact_id: number }>(tx.connection, statement, [tx.account.id, tokenId]);
+  return lockContact(tx, inbox.id, token?.contact_id ?? null);
 }
 
 async function lockContact(tx: Transaction, inboxId: number, contactId: number | null): Promise<number> {
+  const locked = await lockIfThere(tx, inboxId, contactId);
+  if (locked === null) throw new ApiError(401, 'unauthenticated', 'The contact of this token was deleted');
+  return locked;
+}
+
+async function lockIfThere(tx: Transaction, inboxId: number, contactId: number | null): Promise<number | null> {
   const [token] = await sql<{ contact_id: number }>(
     tx.connection,
     `SELECT contact_id FROM contact_tokens WHERE account_id = $1 AND inbox_id = $2 AND contact_id = $3 ORDER BY id LIMIT 1
      FOR NO KEY UPDATE`,
     [tx.account.id, inboxId, contactId],
   );
-  if (!token) throw new ApiError(401, 'unauthenticated', 'The contact of this token was deleted');
-  return token.contact_id;
+  return token?.contact_id ?? null;
 }
 
 const currentId = `SELECT id FROM conversations WHERE account_id = $1 AND inbox_id = $2 AND contact_id = $3
@@ -189,12 +201,6 @@ async function holdVisitor(
   if (token !== null) await grantContactToken(tx, visit, { contactId, token });
   await lockContact(tx, visit.inbox.id, contactId);
   return lockUnresolved(tx, visit, contactId);
-}
-
-// The contact as conversations show it, with the profile's new values.
-function surroundingOf(contact: Contact): Conversation['contact'] {
-  const { id, name, email = null, phoneNumber = null, identifier = null, avatarUrl = null, blocked } = contact;
-  return { id, name, email, phoneNumber, identifier, avatarUrl, blocked };
 }
 
 /** Gives the contact of the locked conversation an e-mail address. Says contact_updated. */

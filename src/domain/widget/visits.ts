@@ -8,8 +8,10 @@ export interface Visit {
   /** The inbox's sealed secrets with which an `identifier` is proven; empty when none was created. */
   identitySecrets: readonly string[];
   contact: { id: number; name: string; email: string | null; avatarUrl: string | null } | null;
-  /** The contact's token; null without a contact. */
+  /** The contact's token; null without a contact, and for clients. */
   tokenId: number | null;
+  /** By which the contact's client comes in (client-visits.ts); null for the visitors of pages. */
+  sourceId: string | null;
 }
 
 // Other channels reach their customers through a server of their own.
@@ -57,6 +59,7 @@ export async function findVisit(
     inbox: { id: row.inbox_id, name: row.inbox_name, channelType: row.channel_type },
     identitySecrets: row.identity_secrets,
     tokenId: row.token_id,
+    sourceId: null,
     contact: id === null ? null : { id, name: row.contact_name ?? '', email, avatarUrl },
   };
 }

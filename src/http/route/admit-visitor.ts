@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { findClientVisit } from '../../domain/widget/client-visits.ts';
 import { findVisit, type Visit } from '../../domain/widget/visits.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { transact, type Actor, type Transact } from '../../events/transaction.ts';
@@ -12,8 +13,8 @@ import { factsOf, type Role } from './roles.ts';
 const maxTokenLength = 256;
 
 /**
- * Admits a caller under /public to the account of the inbox in the path. Errors: 404 for an inbox that is not public,
- * 401 for a missing contact token or one that is not valid in the inbox, 429.
+ * Admits a caller under /public to the account of the inbox in the path. Errors: 404 for an inbox that is not public, and for a
+ * `source_id` that admits nobody; 401 for a missing contact token or one that is not valid in the inbox; 429.
  */
 export async function admitVisitor(
   ctx: Context,
@@ -21,10 +22,13 @@ export async function admitVisitor(
   options: AdmissionOptions,
 ): Promise<Admitted> {
   const { services, database } = options;
-  const { limits, keyed } = factsOf(role);
+  const { limits, keyed, bySource } = factsOf(role);
   if (limits.arriving) await options[limits.arriving].consume(ctx, addressKey(ctx));
   const params = readPath(ctx.params);
-  const visit = await identify(ctx, { identifier: String(params['identifier']), mayBeNew: !keyed }, options);
+  const identifier = String(params['identifier']);
+  const visit = await (bySource
+    ? identifyClient(ctx, { identifier, sourceId: params['contact_identifier'] }, options)
+    : identify(ctx, { identifier, mayBeNew: !keyed }, options));
   if (visit.contact) {
     const limit = (ctx.method === 'POST' && limits.posting) || limits.calling;
     if (limit) await options[limit].consume(ctx, `contact ${visit.contact.id}`);
@@ -59,6 +63,21 @@ async function identify(
   if (visit.contact || (mayBeNew && !given)) return visit;
   await options.failures.consume(ctx, addressKey(ctx));
   throw new ApiError(401, 'unauthenticated', 'The contact token is missing or not valid');
+}
+
+// A guess counts like a wrong token.
+async function identifyClient(
+  ctx: Context,
+  { identifier, sourceId }: { identifier: string; sourceId: string | number | undefined },
+  options: AdmissionOptions,
+): Promise<Visit> {
+  await options.failures.check(ctx, addressKey(ctx));
+  const known = sourceId === undefined ? null : String(sourceId);
+  const visit = await findClientVisit(options.database.em(), identifier, known);
+  if (!visit) throw notFound('Inbox');
+  if (visit.contact || known === null) return visit;
+  await options.failures.consume(ctx, addressKey(ctx));
+  throw notFound('Contact');
 }
 
 function readToken(ctx: Context): { given: boolean; hash: Buffer | null } {

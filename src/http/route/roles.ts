@@ -24,7 +24,9 @@ interface RoleFacts {
   security: readonly Readonly<Record<string, readonly []>>[];
   /** Statuses of refusals by admission. */
   errors: readonly number[];
-  /** Whether the token identifies the caller, so that a POST may be repeated under an Idempotency-Key. */
+  /** Behind the visitor door: the `source_id` in the path admits the caller, instead of a contact token. */
+  bySource?: true;
+  /** Whether the token, or the path, identifies the caller, so that a POST may be repeated under an Idempotency-Key. */
   keyed: boolean;
   limits: {
     /** Counted per address, before any lookup. */
@@ -48,6 +50,7 @@ const token = {
 const account = { ...token, door: 'account', share: 'account' } as const;
 const platform = { ...token, door: 'platform', share: 'caller' } as const;
 const open = { door: 'open', admits: () => true, refusal: '', security: [], keyed: false, share: 'caller' } as const;
+const client = { bySource: true, admits: () => true, security: [], errors: [429] } as const;
 const visitor = { door: 'visitor', refusal: '', errors: [401, 429], share: 'visitors' } as const;
 
 /** The roles: each is the least that a caller must be to use an operation. */
@@ -98,6 +101,20 @@ const roles = {
     admits: ({ kind }) => kind === 'contact',
     told: 'For the contact whose token is in `x-contact-token`, in the inbox that the token is for.',
     security: [{ contact_token: [] }],
+    keyed: true,
+    limits: { calling: 'requests', posting: 'contactWrites', storing: 'visitorBytes' },
+  },
+  newClient: {
+    ...visitor,
+    ...client,
+    told: 'For the clients of an inbox of the API.',
+    keyed: false,
+    limits: { arriving: 'sessions', storing: 'visitorBytes' },
+  },
+  client: {
+    ...visitor,
+    ...client,
+    told: 'For the clients of an inbox of the API: whoever knows the `source_id` in the path is let in, if the service made it or it came by this API.',
     keyed: true,
     limits: { calling: 'requests', posting: 'contactWrites', storing: 'visitorBytes' },
   },

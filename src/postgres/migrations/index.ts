@@ -50,6 +50,7 @@ import { ContactIdentifiers } from './20261122-contact-identifiers.ts';
 import { ContactLabels } from './20261122-contact-labels.ts';
 import { ContactAttributes } from './20261122-contact-attributes.ts';
 import { SessionBegan } from './20261122-session-began.ts';
+import { ContactInboxes } from './20261122-contact-inboxes.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -104,6 +105,7 @@ export const migrations = [
   { name: '20261122-contact-labels', class: ContactLabels },
   { name: '20261122-contact-attributes', class: ContactAttributes },
   { name: '20261122-attachments', class: Attachments },
+  { name: '20261122-contact-inboxes', class: ContactInboxes },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

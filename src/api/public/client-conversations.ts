@@ -1,0 +1,164 @@
+import {
+  beginOwn,
+  listOwn,
+  markOwnRead,
+  readOwn,
+  resolveOwn,
+  speakInOwn,
+  submitToOwn,
+  typeInOwn,
+  type ClientConversation,
+} from '../../domain/widget/client-conversations.ts';
+import { widgetConversation, widgetMessage } from '../../domain/widget/records.ts';
+import { doors } from '../../http/route/doors.ts';
+import { findMessages } from '../../records/message.ts';
+import type { FileLinks } from '../../lib/file-links.ts';
+import type { Shape } from '../../schemas.ts';
+import { answerOf, windowOf } from './messages.ts';
+
+const base = '/public/api/v1/inboxes/:identifier/contacts/:contact_identifier/conversations';
+const messages = `${base}/:conversation_id/messages`;
+const blocked = 'A blocked contact gets 403 `contact_blocked`.';
+
+function present(
+  { conversation, lastMessage }: ClientConversation,
+  links: FileLinks,
+): Shape<'resources/client-conversation'> {
+  const { id, name, email } = conversation.contact;
+  return {
+    ...widgetConversation(conversation),
+    inbox_id: conversation.inbox.id,
+    contact: { id, name, email },
+    messages: lastMessage ? [widgetMessage(lastMessage, conversation.account.id, links)] : [],
+  };
+}
+
+const actions = [
+  doors.visitor(
+    ['POST', `${base}/:conversation_id/toggle_status`, 'Resolve a conversation of a client'],
+    {
+      reply: 'resources/client-conversation',
+      role: 'client',
+      errors: [403],
+      description: `It is resolved, or stays so: the contact's next message reopens it. ${blocked}`,
+    },
+    async ({ services, em, visit, params, transact }) => {
+      await transact((tx) => resolveOwn(tx, visit, params.conversation_id));
+      return present(await readOwn(em, visit, params.conversation_id), services.fileLinks);
+    },
+  ),
+  doors.visitor(
+    ['POST', `${base}/:conversation_id/toggle_typing`, 'Tell whether the contact of a client is typing'],
+    {
+      body: 'requests/client-typing',
+      reply: 'resources/empty',
+      role: 'client',
+      errors: [403],
+      description: `Streams and webhooks hear of it. ${blocked}`,
+    },
+    ({ visit, params: { conversation_id: id }, body, transact }) =>
+      transact((tx) => typeInOwn(tx, visit, { id, isTyping: body.typing_status === 'on' })),
+  ),
+  doors.visitor(
+    ['POST', `${base}/:conversation_id/update_last_seen`, 'Mark what was written to the contact of a client as read'],
+    {
+      reply: 'resources/client-conversation',
+      role: 'client',
+      description: 'At most the newest 100 messages at a time.',
+    },
+    async ({ services, em, visit, params, transact }) => {
+      await transact((tx) => markOwnRead(tx, visit, params.conversation_id));
+      return present(await readOwn(em, visit, params.conversation_id), services.fileLinks);
+    },
+  ),
+];
+
+const messageRoutes = [
+  doors.visitor(
+    ['GET', messages, 'List the messages of a conversation of a client'],
+    {
+      query: 'requests/message.list.query',
+      reply: 'resources/client-messages',
+      role: 'client',
+      description: 'The latest 20, the 20 before a moment, or up to 100 after one; public ones, the oldest first.',
+    },
+    async ({ services, em, account, visit, params, query }) => {
+      const { conversation } = await readOwn(em, visit, params.conversation_id);
+      const found = await findMessages(em, account.id, conversation.id, windowOf(query));
+      return found.map((message) => widgetMessage(message, account.id, services.fileLinks));
+    },
+  ),
+  doors.visitor(
+    ['POST', messages, 'Send a message of a client'],
+    {
+      body: 'requests/client-message.create',
+      largeBody: true,
+      reply: 'resources/client-message',
+      role: 'client',
+      status: 201,
+      errors: [403],
+      description: `It reopens a resolved conversation. ${blocked} An e-mail address that was asked for (\`input_email\`) becomes the contact's.`,
+    },
+    async ({ services, account, visit, params: { conversation_id: id }, body, transact }) => {
+      const said = { id, content: body.content, answer: answerOf(body) };
+      const written = await transact((tx) => speakInOwn(tx, visit, said));
+      const message = widgetMessage(written, account.id, services.fileLinks);
+      return body.echo_id === undefined ? message : { ...message, echo_id: body.echo_id };
+    },
+  ),
+  doors.visitor(
+    ['PATCH', `${messages}/:message_id`, 'Answer a message to a client'],
+    {
+      body: 'requests/client-message.update',
+      reply: 'resources/client-message',
+      role: 'client',
+      errors: [403],
+      description: `What was submitted stands in the message from then on, as \`content_attributes\`. ${blocked}`,
+    },
+    async ({ services, account, visit, params, body, transact }) => {
+      const { conversation_id: id, message_id: messageId } = params;
+      // One is there by the schema.
+      const value = body.submitted_values[0]?.value ?? '';
+      const message = await transact((tx) => submitToOwn(tx, visit, { id, messageId, value }));
+      return widgetMessage(message, account.id, services.fileLinks);
+    },
+  ),
+];
+
+/** Conversations and messages of clients. */
+export const clientConversationRoutes = [
+  doors.visitor(
+    ['GET', base, 'List the conversations of a client'],
+    {
+      query: 'requests/client-conversation.list.query',
+      reply: 'resources/client-conversations',
+      role: 'client',
+      description: 'Those of the contact in the inbox, the newest first, 25 on a page.',
+    },
+    async ({ services, em, visit, query: { page = 1 } }) =>
+      (await listOwn(em, visit, page)).map((one) => present(one, services.fileLinks)),
+  ),
+  doors.visitor(
+    ['POST', base, 'Begin a conversation of a client'],
+    {
+      body: 'requests/client-conversation.create',
+      reply: 'resources/client-conversation',
+      role: 'client',
+      status: 201,
+      errors: [403],
+      description: blocked,
+    },
+    async ({ services, visit, body, transact }) => {
+      const conversation = await transact((tx) => beginOwn(tx, visit, body.custom_attributes ?? {}));
+      return present({ conversation, lastMessage: null }, services.fileLinks);
+    },
+  ),
+  doors.visitor(
+    ['GET', `${base}/:conversation_id`, 'Get a conversation of a client'],
+    { reply: 'resources/client-conversation', role: 'client' },
+    async ({ services, em, visit, params }) =>
+      present(await readOwn(em, visit, params.conversation_id), services.fileLinks),
+  ),
+  ...actions,
+  ...messageRoutes,
+];

@@ -1,0 +1,17 @@
+import { fromUnixSeconds } from '../../lib/unix-time.ts';
+import type { Shape } from '../../schemas.ts';
+
+/** A stretch of a conversation that its contact may see. */
+export function windowOf({ before, after }: Shape<'requests/message.list.query'>) {
+  return {
+    publicOnly: true,
+    ...(before === undefined ? {} : { before: fromUnixSeconds(before) }),
+    ...(after === undefined ? {} : { after: fromUnixSeconds(after) }),
+  };
+}
+
+/** `in_reply_to` or `submitted_values` tells an answer from what the contact wrote of its own accord. */
+export function answerOf({ content_attributes: given }: Shape<'requests/widget-message.create'>) {
+  const isAnswer = given?.in_reply_to !== undefined || given?.submitted_values !== undefined;
+  return isAnswer ? { inReplyTo: given.in_reply_to ?? null } : null;
+}

@@ -1,0 +1,155 @@
+import type { Conversation } from '../../records/conversation.ts';
+import { findListedConversations, type ListedConversation } from '../../records/conversation-rows.ts';
+import { findMessage, findMessages, type Message } from '../../records/message.ts';
+import { notFound } from '../../errors.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
+import { change } from '../changes.ts';
+import { createConversation } from '../conversations/lifecycle.ts';
+import { saveEdit } from '../conversations/message-edits.ts';
+import { sendInto } from '../conversations/send.ts';
+import { undergo } from '../conversations/status.ts';
+import { readAnswer } from './answers.ts';
+import { lockClient } from './clients.ts';
+import { contactBlocked, markConversationRead, reply, type Said } from './messages.ts';
+import { keepEmail } from './sessions.ts';
+import type { Visit } from './visits.ts';
+
+const perPage = 25;
+const ownId = `SELECT c.id FROM conversations c JOIN contact_inboxes k
+    ON k.account_id = c.account_id AND k.contact_id = c.contact_id AND k.inbox_id = c.inbox_id
+  WHERE c.account_id = $1 AND c.inbox_id = $2 AND k.source_id = $3 AND k.admits`;
+
+/** A conversation of a client, with its newest public message. */
+export type ClientConversation = ListedConversation;
+
+/** A page of 25 of the conversations of the visit's contact in the inbox, the newest first. */
+export function listOwn(executor: Executor, visit: Visit, page: number): Promise<ClientConversation[]> {
+  const values = [perPage, (page - 1) * perPage];
+  return findOwn(executor, visit, 'ORDER BY c.id DESC LIMIT $4 OFFSET $5', values);
+}
+
+/** A conversation of the visit's contact in the inbox. Errors: 404. */
+export async function readOwn(executor: Executor, visit: Visit, id: number): Promise<ClientConversation> {
+  const [found] = await findOwn(executor, visit, 'AND c.id = $4', [id]);
+  if (!found) throw notFound('Conversation');
+  return found;
+}
+
+/** Begins a conversation of the visit's contact. Says conversation_created. Errors: 403 `contact_blocked`, 404. */
+export async function beginOwn(
+  tx: Transaction,
+  visit: Visit,
+  visitorAttributes: Record<string, unknown>,
+): Promise<Conversation> {
+  const contactId = await lockClient(tx, visit);
+  const { conversation } = await createConversation(tx, {
+    inboxId: visit.inbox.id,
+    contactId,
+    sourceId: null,
+    status: null,
+    snoozedUntil: null,
+    assigneeId: null,
+    teamId: null,
+    message: null,
+    additionalAttributes: Object.keys(visitorAttributes).length > 0 ? { visitor_attributes: visitorAttributes } : {},
+    customAttributes: {},
+  });
+  if (conversation.contact.blocked) throw contactBlocked();
+  return conversation;
+}
+
+/** Resolves a conversation of the visit's contact. Says what `toggleStatus` says. Errors: 403 `contact_blocked`, 404. */
+export async function resolveOwn(tx: Transaction, visit: Visit, id: number): Promise<Conversation> {
+  const conversation = await lockToWrite(tx, visit, id);
+  undergo(tx, conversation, { kind: 'status', to: 'resolved' });
+  return conversation;
+}
+
+/** Sends a message of the visit's contact into a conversation of it; see `speak`. Errors: 403 `contact_blocked`, 404, 422. */
+export async function speakInOwn(
+  tx: Transaction,
+  visit: Visit,
+  { id, content, answer = null }: Said & { id: number },
+): Promise<Message> {
+  const conversation = await lockToWrite(tx, visit, id);
+  if (answer) return (await reply(tx, conversation, { content, inReplyTo: answer.inReplyTo })).message;
+  return sendInto(tx, conversation, { type: 'incoming', content });
+}
+
+/**
+ * Stores what the contact submits with the message that asks for it; an e-mail address becomes the contact's. Says
+ * message_updated when it changes, and contact_updated. Errors: 403 `contact_blocked`, 404, 422 when the message asks for nothing,
+ * or for something else.
+ */
+export async function submitToOwn(
+  tx: Transaction,
+  visit: Visit,
+  { id, messageId, value }: { id: number; messageId: number; value: string },
+): Promise<Message> {
+  const conversation = await lockToWrite(tx, visit, id);
+  const message = await findMessage(tx.connection, tx.account.id, conversation.id, messageId);
+  if (!message || message.private) throw notFound('Message');
+  const answer = await readAnswer(tx, conversation, { content: value, inReplyTo: messageId });
+  if (answer.email !== null) await keepEmail(tx, conversation, answer.email);
+  const { in_reply_to: _, ...submitted } = answer.contentAttributes;
+  const changed = change(message, { contentAttributes: { ...message.contentAttributes, ...submitted } });
+  if (changed) await saveEdit(tx, { conversation, message }, changed);
+  return message;
+}
+
+/**
+ * Says conversation_typing_on or conversation_typing_off of a conversation of the visit's contact. Errors: 403 `contact_blocked`,
+ * 404.
+ */
+export async function typeInOwn(
+  tx: Transaction,
+  visit: Visit,
+  { id, isTyping }: { id: number; isTyping: boolean },
+): Promise<void> {
+  const conversation = await lockToWrite(tx, visit, id);
+  tx.record(isTyping ? 'conversation_typing_on' : 'conversation_typing_off', { conversation });
+}
+
+/** Gives what was written to the contact the status `read`: see markConversationRead. Errors: 404. */
+export async function markOwnRead(tx: Transaction, visit: Visit, id: number): Promise<Conversation> {
+  const conversation = await lockOwn(tx, visit, id);
+  await markConversationRead(tx, conversation);
+  return conversation;
+}
+
+async function withPublic(executor: Executor, listed: ListedConversation): Promise<ClientConversation> {
+  if (!listed.lastMessage?.private) return listed;
+  const { conversation } = listed;
+  const window = { publicOnly: true, limit: 1 };
+  const [last = null] = await findMessages(executor, conversation.account.id, conversation.id, window);
+  return { conversation, lastMessage: last };
+}
+
+async function findOwn(executor: Executor, { account, inbox, sourceId }: Visit, rest: string, values: unknown[]) {
+  const parameters = [account.id, inbox.id, sourceId, ...values];
+  const rows = await sql<{ id: number }>(executor, `${ownId} ${rest}`, parameters);
+  const listed = await findListedConversations(
+    executor,
+    account.id,
+    rows.map(({ id }) => id),
+  );
+  return Promise.all(listed.map((one) => withPublic(executor, one)));
+}
+
+// In one round trip: what the second statement sees is from after the wait of the first.
+async function lockOwn(tx: Transaction, visit: Visit, id: number): Promise<Conversation> {
+  const parameters = [visit.inbox.id, visit.sourceId, id];
+  const [, [conversation]] = await Promise.all([
+    lockClient(tx, visit),
+    tx.conversations({ ids: `${ownId} AND c.id = $4`, parameters, hot: true, reserves: true }),
+  ]);
+  if (!conversation) throw notFound('Conversation');
+  return conversation;
+}
+
+async function lockToWrite(tx: Transaction, visit: Visit, id: number): Promise<Conversation> {
+  const conversation = await lockOwn(tx, visit, id);
+  if (conversation.contact.blocked) throw contactBlocked();
+  return conversation;
+}
