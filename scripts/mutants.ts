@@ -22,6 +22,7 @@ const copied = [
   'src',
   'templates',
   'test',
+  'web',
   '.mocharc.json',
   'package.json',
 ];

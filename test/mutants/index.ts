@@ -4,6 +4,8 @@ import { articles } from './articles.ts';
 import { cli } from './cli.ts';
 import { clients } from './clients.ts';
 import { bots } from './bots.ts';
+import { consoleActivity } from './console-activity.ts';
+import { consoleWebhooks } from './console-webhooks.ts';
 import { conversations } from './conversations.ts';
 import { people } from './people.ts';
 import { plugins } from './plugins.ts';
@@ -50,4 +52,6 @@ export const mutants: readonly Mutant[] = [
   ...testing,
   ...root,
   ...migrations,
+  ...consoleActivity,
+  ...consoleWebhooks,
 ];

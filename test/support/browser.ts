@@ -26,7 +26,9 @@ export class TestBrowser {
   /** Opens an empty page with cookies and storage of its own. */
   async open(options: BrowserContextOptions = {}): Promise<WatchedPage> {
     const browser = await this.#browser();
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+    // Without a locale a machine that has none lends the browser a language that no standard knows.
+    const usual = { viewport: { width: 1440, height: 900 }, locale: 'en-US' };
+    const context = await browser.newContext({ ...usual, ...options });
     return WatchedPage.watch(await context.newPage());
   }
 

@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import type { TestApp } from './app.ts';
 import type { TestBrowser, WatchedPage } from './browser.ts';
 
@@ -18,4 +19,15 @@ export async function signedIn(
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
   return watched;
+}
+
+/** Fails unless the page, as it is now, is accessible and fits at all widths; ends with the widest. */
+export async function expectAtAllWidths(watched: WatchedPage): Promise<void> {
+  const { page } = watched;
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    await watched.expectAccessible();
+    expect(await page.getByRole('heading', { level: 1 }).count()).to.equal(1);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), page.url()).to.be.at.most(0);
+  }
 }

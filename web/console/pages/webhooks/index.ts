@@ -1,3 +1,15 @@
 import type { Section } from '../../page-row.ts';
+import { DeliveriesPage } from './deliveries.tsx';
+import { DeliveryPage } from './delivery.tsx';
+import { WebhookPage } from './webhook.tsx';
+import { WebhooksPage } from './webhooks.tsx';
 
-export const webhooks: Section = { title: 'Webhooks', rows: [] };
+export const webhooks: Section = {
+  title: 'Webhooks',
+  rows: [
+    { path: '/console/webhooks', nav: 'Webhooks', administrators: true, view: WebhooksPage },
+    { path: '/console/webhooks/:id', administrators: true, view: WebhookPage },
+    { path: '/console/deliveries', nav: 'Deliveries', administrators: true, view: DeliveriesPage },
+    { path: '/console/deliveries/:id', administrators: true, view: DeliveryPage },
+  ],
+};

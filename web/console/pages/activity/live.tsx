@@ -1,0 +1,166 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { LiveEvent } from '../../../shared/live.ts';
+import { useStore } from '../../../shared/store.ts';
+import { Json } from '../../kit/code.tsx';
+import { IdField } from '../../kit/filter-fields.tsx';
+import { ChoiceField } from '../../kit/form.tsx';
+import { useLive } from '../../kit/live.ts';
+import { Page } from '../../kit/page.tsx';
+import { Table } from '../../kit/table.tsx';
+import type { ViewProps } from '../../page-row.ts';
+import { setQuery } from '../../router.ts';
+import { live } from '../../session.ts';
+import { eventExamples } from './event-examples.ts';
+import { emptyTail, hear, mostShown, pause, resume, type Tail } from './tail.ts';
+
+const names = [...new Set(eventExamples.map(({ name }) => name))].toSorted();
+
+/** The account's events as they happen. */
+export function LivePage({ query }: ViewProps) {
+  const isWanted = wantedBy(query);
+  const [tail, setTail] = useTail(isWanted);
+  const state = useStore(live.state);
+  const shown = tail.shown.filter(isWanted);
+  return (
+    <Page
+      title="Live"
+      actions={
+        <>
+          {tail.waiting === null ? (
+            <button type="button" onClick={() => setTail(pause)}>
+              Pause
+            </button>
+          ) : (
+            <button type="button" class="primary" onClick={() => setTail(resume)}>
+              Resume
+            </button>
+          )}
+          <button type="button" onClick={() => setTail((before) => ({ ...emptyTail, waiting: before.waiting && [] }))}>
+            Clear
+          </button>
+        </>
+      }
+    >
+      <p>
+        Every event from now on, newest first, {mostShown} at most.{' '}
+        {state === 'waiting' && 'There is no connection at the moment: what is missed comes when it is back.'}
+      </p>
+      <Filters query={query} />
+      <Notes tail={tail} />
+      <Table
+        caption="Events, newest first"
+        rows={shown}
+        keyOf={({ cursor }) => cursor}
+        empty={
+          <p>Nothing has happened since you opened this page. Write a message in a chat, and its events appear here.</p>
+        }
+        columns={[
+          { title: 'At', cell: ({ created_at: at }) => <Moment at={at} /> },
+          { title: 'Event', cell: ({ event }) => event },
+          {
+            title: 'Conversation',
+            cell: ({ conversation_id: id }) => (id === null ? '–' : <a href={`/console/conversations/${id}`}>{id}</a>),
+          },
+          { title: 'Number', cell: ({ sequence }) => sequence ?? '–' },
+          { title: 'Payload', cell: (event) => <Payload event={event} /> },
+        ]}
+      />
+    </Page>
+  );
+}
+
+function wantedBy(query: URLSearchParams): (event: LiveEvent) => boolean {
+  const type = query.get('type');
+  const conversation = query.get('conversation_id');
+  return (event) =>
+    (type === null || event.event === type) &&
+    (conversation === null || String(event.conversation_id) === conversation);
+}
+
+const gatherMs = 100;
+
+// Many events at once draw the page once.
+function useTail(isWanted: (event: LiveEvent) => boolean) {
+  const [tail, setTail] = useState<Tail>(emptyTail);
+  const gathered = useRef<LiveEvent[]>([]);
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  useLive((event) => {
+    if (event === 'missed') return setTail((before) => ({ ...before, hasMissed: true }));
+    // What the filter leaves out must not push out what it lets through.
+    if (!isWanted(event)) return;
+    gathered.current.push(event);
+    timer.current ??= setTimeout(() => {
+      timer.current = null;
+      const events = gathered.current.splice(0);
+      setTail((before) => hear(before, events));
+    }, gatherMs);
+  });
+  useEffect(() => () => clearTimeout(timer.current ?? undefined), []);
+  return [tail, setTail] as const;
+}
+
+function Filters({ query }: { query: URLSearchParams }) {
+  return (
+    <search class="filters">
+      <ChoiceField
+        label="Event"
+        value={query.get('type') ?? ''}
+        onChange={(type) => setQuery({ type })}
+        options={[['', 'All'], ...names.map((name) => [name, name] as const)]}
+      />
+      <IdField
+        label="Conversation"
+        value={query.get('conversation_id')}
+        onChange={(id) => setQuery({ conversation_id: id })}
+      />
+    </search>
+  );
+}
+
+function Notes({ tail: { waiting, dropped, hasMissed } }: { tail: Tail }) {
+  return (
+    <div role="status">
+      {waiting !== null && (
+        <p class="note">
+          Paused: {waiting.length} {waiting.length === 1 ? 'event waits' : 'events wait'}.
+          {dropped > 0 && ` ${dropped} older ones were too many to be kept.`}
+        </p>
+      )}
+      {hasMissed && (
+        <p class="note error">
+          The connection was away for so long that some events cannot be shown. The deliveries and conversations have
+          them.
+        </p>
+      )}
+    </div>
+  );
+}
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+
+function Moment({ at }: { at: number }) {
+  const moment = new Date(at * 1000);
+  return <time dateTime={moment.toISOString()}>{clock.format(moment)}</time>;
+}
+
+// Drawn when it is unfolded: a page of large bodies would be slow.
+function Payload({ event: { event, cursor, payload } }: { event: LiveEvent }) {
+  const [isOpen, setOpen] = useState(false);
+  if (payload === null) return <>for bots only</>;
+  return (
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{summaryOf(payload)}</summary>
+      {isOpen && <Json key={cursor} label={`Payload of ${event}`} value={payload} />}
+    </details>
+  );
+}
+
+const longest = 60;
+
+/** What makes one event differ from the next at a glance. */
+function summaryOf(payload: object): string {
+  const { content, name, status } = payload as Record<string, unknown>;
+  const text = [content, name, status].find((one) => typeof one === 'string' && one !== '');
+  if (typeof text !== 'string') return 'Payload';
+  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+}

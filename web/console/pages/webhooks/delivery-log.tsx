@@ -1,0 +1,135 @@
+import type { Query } from '../../../shared/call.ts';
+import { IdField, MomentField, numberIn } from '../../kit/filter-fields.tsx';
+import { ChoiceField } from '../../kit/form.tsx';
+import { useReloadOn } from '../../kit/live.ts';
+import { Show } from '../../kit/load.tsx';
+import { More, useParts, type Growing, type Part } from '../../kit/more.tsx';
+import { useRepeat } from '../../kit/repeat.ts';
+import { Table, type Column } from '../../kit/table.tsx';
+import { Time } from '../../kit/time.tsx';
+import { setQuery } from '../../router.ts';
+import { deliveredEvents, errorInWords, isUnderWay, Receiver, State, states, type Delivery } from './states.tsx';
+
+type Wanted = Partial<Query<'GET deliveries'>>;
+
+const names = ['state', 'event', 'conversation_id', 'since', 'until'] as const;
+
+/** The deliveries that the query of the address asks for; they are looked at again while one of them is under way. */
+export function useDeliveries(
+  query: URLSearchParams,
+  load: (wanted: Wanted, signal?: AbortSignal) => Promise<Part<Delivery>>,
+  inputs: readonly unknown[] = [],
+): Growing<Delivery> {
+  const given = Object.fromEntries(names.map((name) => [name, query.get(name) ?? undefined]));
+  // What the address has wrong, the service says.
+  const wanted = given as unknown as Wanted;
+  const deliveries = useParts<Delivery>(
+    (cursor, signal) => load({ ...wanted, ...(cursor === undefined ? {} : { cursor }) }, signal),
+    [...inputs, ...Object.values(given)],
+  );
+  const { value, reload } = deliveries;
+  // Whoever has gone on in the list stays there.
+  const isAtBegin = value !== null && value.payload.length <= partLength;
+  useRepeat(isAtBegin && value.payload.some(isUnderWay), reload);
+  useReloadOn(() => isAtBegin, reload);
+  return deliveries;
+}
+
+const partLength = 25;
+
+interface Props {
+  query: URLSearchParams;
+  deliveries: Growing<Delivery>;
+  /** Names of the receivers, where they are of several. */
+  receivers?: ReadonlyMap<number, string>;
+}
+
+/** A log of deliveries, with its filters. */
+export function DeliveryLog({ query, deliveries, receivers }: Props) {
+  const isFiltered = names.some((name) => query.has(name));
+  return (
+    <>
+      <Filters query={query} />
+      <Show of={deliveries}>
+        {({ payload, meta }) => (
+          <>
+            <Table
+              caption="Deliveries, newest first"
+              rows={payload}
+              keyOf={({ id }) => id}
+              empty={meta.next_cursor === null ? <EmptyState isFiltered={isFiltered} /> : <p>None so far: go on.</p>}
+              columns={columnsOf(receivers)}
+            />
+            <More of={deliveries} />
+          </>
+        )}
+      </Show>
+    </>
+  );
+}
+
+function Filters({ query }: { query: URLSearchParams }) {
+  return (
+    <search class="filters">
+      <ChoiceField
+        label="State"
+        value={query.get('state') ?? ''}
+        onChange={(state) => setQuery({ state })}
+        options={[['', 'All'], ...states.map((state) => [state, state] as const)]}
+      />
+      <ChoiceField
+        label="Event"
+        value={query.get('event') ?? ''}
+        onChange={(event) => setQuery({ event })}
+        options={[['', 'All'], ...deliveredEvents.map((event) => [event, event] as const)]}
+      />
+      <IdField
+        label="Conversation"
+        value={query.get('conversation_id')}
+        onChange={(id) => setQuery({ conversation_id: id })}
+      />
+      <MomentField label="Since" value={numberIn(query, 'since')} onChange={(since) => setQuery({ since })} />
+      <MomentField label="Until" value={numberIn(query, 'until')} onChange={(until) => setQuery({ until })} />
+    </search>
+  );
+}
+
+function EmptyState({ isFiltered }: { isFiltered: boolean }) {
+  if (!isFiltered)
+    return (
+      <p>
+        Nothing was sent yet. Deliveries appear here as soon as an event happens, or a webhook is tried with “Test”.
+      </p>
+    );
+  return (
+    <>
+      <p>No delivery is so.</p>
+      <button type="button" onClick={() => setQuery(Object.fromEntries(names.map((name) => [name, null])))}>
+        Show all
+      </button>
+    </>
+  );
+}
+
+function columnsOf(receivers: ReadonlyMap<number, string> | undefined): Column<Delivery>[] {
+  return [
+    { title: 'Delivery', cell: ({ id }) => <a href={`/console/deliveries/${id}`}>Delivery {id}</a> },
+    ...(receivers ? [{ title: 'To', cell: (of: Delivery) => <Receiver of={of} names={receivers} /> }] : []),
+    { title: 'Event', cell: ({ event }) => event },
+    {
+      title: 'Conversation',
+      cell: ({ conversation_id: id }) => (id === null ? '–' : <a href={`/console/conversations/${id}`}>{id}</a>),
+    },
+    { title: 'State', cell: ({ state }) => <State state={state} /> },
+    { title: 'Attempts', cell: ({ attempts }) => attempts },
+    { title: 'Last answer', cell: lastAnswer },
+    { title: 'Next attempt', cell: ({ next_attempt_at: at }) => <Time at={at} /> },
+    { title: 'Why', cell: ({ trigger }) => trigger },
+    { title: 'Created', cell: ({ created_at: at }) => <Time at={at} /> },
+  ];
+}
+
+function lastAnswer({ last_status: status, last_error: error }: Delivery): string {
+  const words = error === null ? null : errorInWords(error);
+  return [status, words].filter((part) => part !== null).join(', ') || '–';
+}

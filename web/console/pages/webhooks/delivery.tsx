@@ -1,0 +1,87 @@
+import { Action } from '../../kit/action.tsx';
+import { Facts } from '../../kit/facts.tsx';
+import { Show, useLoad } from '../../kit/load.tsx';
+import { Page } from '../../kit/page.tsx';
+import { useRepeat } from '../../kit/repeat.ts';
+import { Time } from '../../kit/time.tsx';
+import type { Reply } from '../../../shared/call.ts';
+import type { ViewProps } from '../../page-row.ts';
+import { go } from '../../router.ts';
+import { call } from '../../session.ts';
+import { AttemptView } from './attempt.tsx';
+import { errorInWords, isUnderWay, Receiver, State } from './states.tsx';
+import './webhooks.css';
+
+type Detail = Reply<'GET deliveries/:id'>;
+
+/** One delivery: how far it got, and every attempt with what was sent and answered. */
+export function DeliveryPage({ parameters }: ViewProps) {
+  const id = Number(parameters['id']);
+  const delivery = useLoad((signal) => call('GET deliveries/:id', { id, signal }), [id]);
+  useRepeat(delivery.value !== null && isUnderWay(delivery.value), delivery.reload);
+  return (
+    <Page
+      title={`Delivery ${parameters['id']}`}
+      actions={
+        delivery.value && (
+          <Action
+            done="It is sent again, now: this is the new delivery."
+            act={async () => go(`/console/deliveries/${(await call('POST deliveries/:id/resend', { id })).id}`)}
+          >
+            Resend
+          </Action>
+        )
+      }
+    >
+      <Show of={delivery}>
+        {(value) => (
+          <>
+            <DeliveryFacts of={value} />
+            {value.attempts.length === 0 && <p class="empty">{withoutAttempts(value)}</p>}
+            {value.attempts.toReversed().map((attempt, index) => (
+              <AttemptView key={attempt.number} attempt={attempt} isLast={index === 0} />
+            ))}
+          </>
+        )}
+      </Show>
+    </Page>
+  );
+}
+
+const triggers = {
+  live: 'the event happened',
+  resend: 'somebody sent it again',
+  recover: 'a recovery sent it again',
+  test: 'somebody tried the receiver',
+} as const;
+
+function DeliveryFacts({ of }: { of: Detail }) {
+  const { state, conversation_id: conversation, next_attempt_at: next, last_error: error, attempts } = of;
+  const isWaiting = state === 'pending' || state === 'failing';
+  return (
+    <Facts
+      facts={[
+        ['State', <State key="state" state={state} />],
+        ['Event', of.event],
+        ['To', <Receiver key="to" of={{ ...of, attempts: attempts.length }} />],
+        [
+          'Conversation',
+          conversation === null ? null : (
+            <a href={`/console/conversations/${conversation}`}>Conversation {conversation}</a>
+          ),
+        ],
+        ['Why', triggers[of.trigger]],
+        ['Last error', error === null ? null : errorInWords(error)],
+        ['Next attempt', isWaiting && next !== null ? <Time at={next} /> : null],
+        ['webhook-id', <code key="webhook-id">{of.webhook_message_id}</code>],
+        ['Created', <Time key="created" at={of.created_at} />],
+      ]}
+    />
+  );
+}
+
+function withoutAttempts({ state }: Detail): string {
+  return state === 'pending'
+    ? 'No attempt has ended yet: it is under way, or waits behind an earlier delivery, a pause or an open circuit.'
+    : 'It ended without an attempt.';
+}

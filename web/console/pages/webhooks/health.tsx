@@ -1,0 +1,68 @@
+import { Facts } from '../../kit/facts.tsx';
+import { Show, useLoad, type Loaded } from '../../kit/load.tsx';
+import { Time } from '../../kit/time.tsx';
+import type { Reply } from '../../../shared/call.ts';
+import { call } from '../../session.ts';
+
+type Health = Reply<'GET webhooks/:id/health'>;
+
+/** How the newest deliveries of a webhook went, in a line. */
+export function HealthLine({ id }: { id: number }) {
+  const health = useLoad((signal) => call('GET webhooks/:id/health', { id, signal }), [id]);
+  return <Show of={health}>{(value) => <>{lineOf(value)}</>}</Show>;
+}
+
+function lineOf({ attempts, success_rate: rate, p95_ms: p95, pending, oldest_pending_at: oldest }: Health) {
+  return (
+    <>
+      {attempts === 0 ? 'nothing sent yet' : `${percent(rate)} of ${attempts} attempts arrived`}
+      {p95 !== null && `, p95 ${p95} ms`}
+      {pending > 0 && (
+        <>
+          , <strong>{pending} wait</strong>, the oldest since <Time at={oldest} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** The health of a webhook. */
+export function HealthFacts({ of }: { of: Loaded<Health> }) {
+  return (
+    <Show of={of}>
+      {(health) => (
+        <Facts
+          facts={[
+            [
+              'Arrived',
+              health.attempts === 0
+                ? 'Nothing was sent yet'
+                : `${percent(health.success_rate)} of the last ${health.attempts} attempts`,
+            ],
+            ['Answers', health.p50_ms === null ? '–' : `p50 ${health.p50_ms} ms, p95 ${health.p95_ms ?? '–'} ms`],
+            ['Waiting', health.pending === 0 ? 'nothing' : `${health.pending} deliveries`],
+            ['Oldest waiting', health.oldest_pending_at === null ? null : <Time at={health.oldest_pending_at} />],
+            ['Failures running', health.consecutive_failures],
+            ['Circuit', circuitInWords(health)],
+          ]}
+        />
+      )}
+    </Show>
+  );
+}
+
+function circuitInWords({ circuit }: Health) {
+  if (circuit.state === 'closed') return 'closed: everything is sent';
+  return (
+    <>
+      open: one delivery at a time is tried, the next <Time at={circuit.next_attempt_at} />; it fails since{' '}
+      <Time at={circuit.failing_since} />
+    </>
+  );
+}
+
+function percent(rate: number | null): string {
+  if (rate === null) return '–';
+  // Rounded down, so that a single failure shows.
+  return `${Math.floor(rate * 1000) / 10} %`;
+}

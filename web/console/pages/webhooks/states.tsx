@@ -1,0 +1,83 @@
+import type { Reply } from '../../../shared/call.ts';
+import { Time } from '../../kit/time.tsx';
+import { eventExamples } from '../activity/event-examples.ts';
+
+export type Webhook = Reply<'GET webhooks/:id'>;
+export type Delivery = Reply<'GET deliveries'>['payload'][number];
+
+/** The events that webhooks can subscribe to. */
+export const webhookEvents = eventExamples.filter(({ audience }) => audience === 'account').map(({ name }) => name);
+/** Those that are delivered to anybody, bots included. */
+export const deliveredEvents = [...new Set(eventExamples.map(({ name }) => name))].toSorted();
+
+/** The name of a webhook, or what else people know it by. */
+export function nameOf({ id, name }: Pick<Webhook, 'id' | 'name'>): string {
+  return name ?? `Webhook ${id}`;
+}
+
+/** How a webhook stands: whether it gets anything, and why not. */
+export function Standing({ webhook }: { webhook: Webhook }) {
+  const { active, disabled_reason: reason, paused, circuit } = webhook;
+  if (!active)
+    return (
+      <>
+        <span class="badge bad">switched off</span> {reason}
+      </>
+    );
+  if (paused) return <span class="badge wait">paused</span>;
+  if (circuit.state === 'open')
+    return (
+      <>
+        <span class="badge bad">circuit open</span> next try <Time at={circuit.next_attempt_at} />
+      </>
+    );
+  if (circuit.consecutive_failures > 0)
+    return <span class="badge wait">{circuit.consecutive_failures} failures running</span>;
+  return <span class="badge good">active</span>;
+}
+
+const kinds = { pending: 'wait', failing: 'bad', delivered: 'good', exhausted: 'bad', cancelled: '' } as const;
+
+/** The states that deliveries can be in. */
+export const states = Object.keys(kinds) as Delivery['state'][];
+
+/** The state of a delivery. */
+export function State({ state }: Pick<Delivery, 'state'>) {
+  return <span class={`badge ${kinds[state]}`}>{state}</span>;
+}
+
+const soonSeconds = 60;
+
+/** Whether something may soon happen to the delivery, so that it is to be looked at again. */
+export function isUnderWay({ state, next_attempt_at: next }: Pick<Delivery, 'state' | 'next_attempt_at'>): boolean {
+  if (state !== 'pending' && state !== 'failing') return false;
+  return next === null || next - Date.now() / 1000 < soonSeconds;
+}
+
+const sentences: Readonly<Record<string, string>> = {
+  dns: 'the name of the host does not resolve',
+  connect: 'no connection was made',
+  tls: 'the certificate or the encryption was not accepted',
+  timeout: 'there was no answer in time',
+  blocked_address: 'the address is not public, and nothing is sent there',
+  bad_status: 'the answer was none of 2xx',
+  too_large: 'the answer had too many headers',
+  reset: 'the connection broke',
+  unknown: 'the end of the attempt is not known, or the answer was not HTTP',
+  cancelled_on_request: 'somebody cancelled what waited',
+  endpoint_disabled: 'the receiver was switched off',
+};
+
+/** A class of errors in words; codes that have none stay as they are. */
+export function errorInWords(code: string): string {
+  const words = sentences[code];
+  return words === undefined ? code : `${code}: ${words}`;
+}
+
+/** Where a delivery goes, as a link. */
+export function Receiver({ of, names }: { of: Delivery; names?: ReadonlyMap<number, string> }) {
+  const { webhook_id: webhook, agent_bot_id: bot } = of;
+  if (webhook !== null)
+    return <a href={`/console/webhooks/${webhook}`}>{names?.get(webhook) ?? `Webhook ${webhook}`}</a>;
+  return <a href={`/console/bots/${bot}`}>Bot {bot}</a>;
+}

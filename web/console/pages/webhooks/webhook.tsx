@@ -1,0 +1,88 @@
+import { useState } from 'preact/hooks';
+import { Facts } from '../../kit/facts.tsx';
+import { Show, useLoad } from '../../kit/load.tsx';
+import { Page } from '../../kit/page.tsx';
+import { useRepeat } from '../../kit/repeat.ts';
+import { Time } from '../../kit/time.tsx';
+import type { ViewProps } from '../../page-row.ts';
+import { call } from '../../session.ts';
+import { DeliveryLog, useDeliveries } from './delivery-log.tsx';
+import { HealthFacts } from './health.tsx';
+import { RecoveryProgress } from './recovery.tsx';
+import { nameOf, Standing } from './states.tsx';
+import { TestForm } from './test-form.tsx';
+import { WebhookActions } from './webhook-actions.tsx';
+import { WebhookDialog } from './webhook-dialog.tsx';
+import './webhooks.css';
+
+const healthMs = 10_000;
+
+/** One webhook: how it stands, what can be done about it, and the log of its deliveries. */
+export function WebhookPage({ parameters, query }: ViewProps) {
+  const id = Number(parameters['id']);
+  const webhook = useLoad((signal) => call('GET webhooks/:id', { id, signal }), [id]);
+  const health = useLoad((signal) => call('GET webhooks/:id/health', { id, signal }), [id]);
+  const deliveries = useDeliveries(
+    query,
+    (wanted, signal) => call('GET webhooks/:id/deliveries', { id, query: wanted, ...(signal ? { signal } : {}) }),
+    [id],
+  );
+  const [isEdited, setEdited] = useState(false);
+  useRepeat(health.value !== null, health.reload, healthMs);
+  const again = async (): Promise<void> => {
+    await Promise.all([webhook.reload(), health.reload(), deliveries.reload()]);
+  };
+  const recovery = Number(query.get('recovery'));
+  return (
+    <Page
+      title={webhook.value ? nameOf(webhook.value) : 'Webhook'}
+      actions={
+        webhook.value && (
+          <button type="button" onClick={() => setEdited(true)}>
+            Edit
+          </button>
+        )
+      }
+    >
+      <Show of={webhook}>
+        {(value) => (
+          <>
+            <Facts
+              facts={[
+                ['URL', <code key="url">{value.url}</code>],
+                ['State', <Standing key="state" webhook={value} />],
+                ['Events', value.subscriptions.join(', ')],
+                [
+                  'Inbox',
+                  value.inbox_id === null ? (
+                    'all'
+                  ) : (
+                    <a href={`/console/settings/inboxes/${value.inbox_id}`}>Inbox {value.inbox_id}</a>
+                  ),
+                ],
+                ['Changed', <Time key="changed" at={value.updated_at} />],
+              ]}
+            />
+            <WebhookActions webhook={value} changed={again} />
+            <TestForm webhook={value} sent={again} />
+            {recovery > 0 && <RecoveryProgress key={recovery} webhookId={id} id={recovery} moved={again} />}
+            <h2>Health</h2>
+            <HealthFacts of={health} />
+            <h2>Deliveries</h2>
+            <DeliveryLog query={query} deliveries={deliveries} />
+            {isEdited && (
+              <WebhookDialog
+                webhook={value}
+                close={() => setEdited(false)}
+                saved={() => {
+                  setEdited(false);
+                  void again();
+                }}
+              />
+            )}
+          </>
+        )}
+      </Show>
+    </Page>
+  );
+}
