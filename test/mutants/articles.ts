@@ -12,7 +12,7 @@ export const articles: readonly Mutant[] = [
     replacement: 'const wanted = `p.account_id + 0 >= $1 - 1 AND p.language',
     test: search,
     only: 'own account alone',
-    harm: "A search tells the articles of other accounts, from which this account's bots answer.",
+    harm: 'Articles of other accounts, which fit better, take the places of those that a search finds.',
   },
   {
     file: 'src/domain/articles/index-articles.ts',

@@ -30,8 +30,8 @@ export const models: readonly Mutant[] = [
     text: "if (!isFields(given)) throw bad('The answer is no JSON object, such as one of chat completions');",
     replacement: '',
     test: 'test/runs/models.test.ts',
-    only: 'HTML',
-    harm: 'A page of a proxy breaks the run instead of being an answer that cannot be used.',
+    only: 'a bare `null`',
+    harm: 'An answer that is nothing breaks the run instead of being one that cannot be used.',
   },
   {
     file: 'src/models/explain-refusal.ts',

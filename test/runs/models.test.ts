@@ -87,6 +87,7 @@ describe('language models of bots', function () {
     ['no choices', [replies.emptyChoices()], 'bad_answer', 1],
     ['HTML with status 200', [replies.html()], 'bad_answer', 1],
     ['half a document', [replies.brokenJson()], 'bad_answer', 1],
+    ['a bare `null`', [replies.null()], 'bad_answer', 1],
     ['more bytes than it may', [replies.large(2_000_000)], 'bad_answer', 1],
     ['a wrong key', [replies.refuse(401, `Incorrect API key provided: ${key}`)], 'unauthorized', 1],
     ['a forbidden model', [replies.refuse(403, 'Not for you')], 'unauthorized', 1],

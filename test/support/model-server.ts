@@ -61,6 +61,7 @@ export const replies = {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end('{"choices": [');
   },
+  null: (): Reply => (response) => json(response, 200, null),
   hang: (): Reply => () => undefined,
   trickle: (): Reply => (response) => {
     response.writeHead(200, { 'content-type': 'application/json' });

@@ -315,7 +315,8 @@ describe('articles that are found by what they mean', function () {
     const lines = Array.from({ length: 1000 }, (_, index) =>
       JSON.stringify({ title: `Article ${index}`, content: index === 999 ? refunds.content : `Number ${index}.` }),
     );
-    const second = await TestApp.start({ config: { llmEmbeddingRetryMs: 30 } });
+    // Nothing fails here: the pause after a failure would be seen.
+    const second = await TestApp.start({ config: { llmEmbeddingRetryMs: 600_000 } });
     try {
       const form = new FormData();
       form.set('file', new Blob([lines.join('\n')]), 'articles.jsonl');
