@@ -381,6 +381,24 @@ languages?: string[]
  */
 export type ArticleTags = string[]
 /**
+ * Which articles, and which page of them.
+ */
+export type ListArticlesQuery = (PageQuery & {
+/**
+ * Only published articles, or only those that are not.
+ */
+published?: boolean
+/**
+ * Only articles with this tag.
+ */
+tag?: string
+/**
+ * Only articles in this language, of which pt includes pt-BR.
+ */
+language?: string
+[k: string]: unknown
+})
+/**
  * What a client tells about its contact; null for nothing.
  */
 export type CreateClientContact = (UpdateClientContact & {
@@ -1255,6 +1273,7 @@ export interface Schemas {
 "requests/article.create": CreateArticle
 "requests/article.import": ImportArticles
 "requests/article.imported": ImportedArticle
+"requests/article.list.query": ListArticlesQuery
 "requests/article.search.query": SearchArticlesQuery
 "requests/article.update": UpdateArticle
 "requests/bot.usage.query": BotUsageQuery
@@ -1904,6 +1923,13 @@ path?: (string | null)
 [k: string]: unknown
 }
 /**
+ * Which page of a list.
+ */
+export interface PageQuery {
+page?: number
+[k: string]: unknown
+}
+/**
  * A question or words to look for, and in which articles.
  */
 export interface SearchArticlesQuery {
@@ -2130,13 +2156,6 @@ query_operator?: ("AND" | "OR" | "and" | "or" | null)
  * Given, and not blank: the key is that of a custom attribute, whatever it is called.
  */
 custom_attribute_type?: (string | null)
-}
-/**
- * Which page of a list.
- */
-export interface PageQuery {
-page?: number
-[k: string]: unknown
 }
 /**
  * Which contact remains, and which one it takes over.
@@ -3011,6 +3030,10 @@ heading: (string | null)
  * How much of what was asked the passage has, its telling words more than others.
  */
 score: number
+/**
+ * Whether the passage fits well enough for a bot to answer with it.
+ */
+answers: boolean
 /**
  * A stretch of the passage as HTML: escaped text, whose only tags are `<mark>` around what was found.
  */

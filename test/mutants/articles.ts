@@ -31,6 +31,14 @@ export const articles: readonly Mutant[] = [
     harm: 'The more often articles are changed, the more common all their words seem, until nothing scores enough to answer.',
   },
   {
+    file: 'src/domain/articles/articles.ts',
+    text: '...(published === undefined ? {} : { published }),',
+    replacement: '...(published ? { published } : {}),',
+    test: search,
+    only: 'listed by state, tag and language',
+    harm: 'Whoever looks for drafts gets all articles.',
+  },
+  {
     file: 'src/domain/articles/highlight.ts',
     text: ": escapeHtml(text)))\n    .join('')",
     replacement: ": text))\n    .join('')",

@@ -17,6 +17,7 @@ import { endpoints } from './endpoints.ts';
 import { events } from './events.ts';
 import { http } from './http.ts';
 import { jobs } from './jobs.ts';
+import { knowledgePages } from './knowledge-pages.ts';
 import { lib } from './lib.ts';
 import { migrations } from './migrations.ts';
 import { models } from './models.ts';
@@ -54,4 +55,5 @@ export const mutants: readonly Mutant[] = [
   ...migrations,
   ...consoleActivity,
   ...consoleWebhooks,
+  ...knowledgePages,
 ];

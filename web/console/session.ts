@@ -79,6 +79,15 @@ export function chooseAccount(id: number): void {
   session.set({ ...value, account: value.profile.accounts.find((account) => account.id === id) ?? null });
 }
 
+/** Shows the account's new name wherever it stands. */
+export function nameAccount({ id, name }: { id: number; name: string }): void {
+  const { value } = session;
+  if (value.state !== 'in') return;
+  const named = (one: Membership): Membership => (one.id === id ? { ...one, name } : one);
+  const profile = { ...value.profile, accounts: value.profile.accounts.map(named) };
+  session.set({ ...value, profile, account: value.account && named(value.account) });
+}
+
 function enter({ profile }: Reply<'GET /sign_in'>): void {
   if (!profile) return leave(null);
   const asked = Number(new URLSearchParams(location.search).get('account'));

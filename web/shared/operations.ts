@@ -55,7 +55,7 @@ export interface Operations {
   'GET agent_bots/:id/runs': { query: 'requests/run.list.query'; reply: 'resources/run-list' };
   'GET agent_bots/:id/usage': { query: 'requests/bot.usage.query'; reply: 'resources/bot-usage' };
   'GET agents': { reply: 'resources/agent-list' };
-  'GET articles': { query: 'requests/page.query'; reply: 'resources/article-list' };
+  'GET articles': { query: 'requests/article.list.query'; reply: 'resources/article-list' };
   'GET articles/:id': { reply: 'resources/article' };
   'GET articles/search': { query: 'requests/article.search.query'; reply: 'resources/article-search' };
   'GET contacts': { query: 'requests/contact.list.query'; reply: 'resources/contact-list' };

@@ -46,8 +46,8 @@ const searchRoute = doors.account(
     prepare: ({ services, account, query: { q }, read }) => services.readMeaning(account.id, q, read),
     handle: async ({ em, account, query: { q, tags, languages, limit = 10 } }, meaning) => {
       const found = await searchPassages(em, account.id, q, { tags, languages, limit, meaning });
-      const payload = found.map(({ article_id: id, title, url, language, heading, score, highlight }) => {
-        return { id, title, url, language, heading, score, highlight };
+      const payload = found.map(({ article_id: id, title, url, language, heading, score, answers, highlight }) => {
+        return { id, title, url, language, heading, score, answers, highlight };
       });
       return { payload };
     },
@@ -75,9 +75,9 @@ const importRoute = doors.account(
 export const articleRoutes = [
   doors.account(
     ['GET', base, 'List articles'],
-    { query: 'requests/page.query', reply: 'resources/article-list', paged: true, role: 'agent' },
-    async ({ em, account, query: { page = 1 } }) =>
-      presentPage(await listArticles(em, account.id, page), presentArticle),
+    { query: 'requests/article.list.query', reply: 'resources/article-list', paged: true, role: 'agent' },
+    async ({ em, account, query: { page = 1, published, tag, language } }) =>
+      presentPage(await listArticles(em, account.id, { page, published, tag, language }), presentArticle),
   ),
   searchRoute,
   importRoute,

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { Article } from '../../records/article.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
@@ -18,9 +18,30 @@ export interface NewArticle {
 
 const refuseUrl = uniqueOr422('articles_url_unique', '/url', 'Another article of this account has this URL');
 
+/** Which articles a list has; what is undefined selects all. */
+export interface ArticleFilter {
+  published?: boolean | undefined;
+  tag?: string | undefined;
+  /** A language tag, of which `pt` includes `pt-BR`. */
+  language?: string | undefined;
+}
+
 /** One page of the account's articles, by title. */
-export function listArticles(em: EntityManager, accountId: number, page: number): Promise<Page<Article>> {
-  return listPage(em, Article, { accountId }, { page, orderBy: { title: 'asc', id: 'asc' } });
+export function listArticles(
+  em: EntityManager,
+  accountId: number,
+  { page, published, tag, language }: ArticleFilter & { page: number },
+): Promise<Page<Article>> {
+  const where: FilterQuery<Article> = {
+    accountId,
+    ...(published === undefined ? {} : { published }),
+    ...(tag === undefined ? {} : { tags: { $contains: [tag] } }),
+    // A language tag has no character that means something else in a pattern.
+    ...(language === undefined
+      ? {}
+      : { $or: [{ language: { $ilike: language } }, { language: { $ilike: `${language}-%` } }] }),
+  };
+  return listPage(em, Article, where, { page, orderBy: { title: 'asc', id: 'asc' } });
 }
 
 /**

@@ -128,6 +128,43 @@ describe('articles', () => {
     expect((await count()).map(({ word }) => word)).to.not.include('zebra');
   });
 
+  it('are listed by state, tag and language, of which pt includes pt-BR', async () => {
+    const tag = newTag();
+    const names: Record<number, string> = {};
+    const kinds = [
+      { language: 'pt', published: true },
+      { language: 'pt-BR', published: false },
+      { language: 'de', published: true },
+    ];
+    for (const fields of kinds) {
+      const title = `${tag} ${fields.language}`;
+      names[await make({ ...fields, title, tags: [tag, 'of all'] })] = fields.language;
+    }
+    await make({ title: `${tag} of another tag`, tags: [`${tag}0`], language: 'pt' });
+    const listed = async (query: string): Promise<string[]> => {
+      const { status, body } = await app.get(`articles?tag=${tag}&${query}`);
+      expect(status, JSON.stringify(body)).to.equal(200);
+      expect(body.meta.count).to.equal(body.payload.length);
+      return body.payload.map(({ id }: { id: number }) => names[id] ?? 'another');
+    };
+    expect(await listed('')).to.have.members(['pt', 'pt-BR', 'de']);
+    expect(await listed('published=true')).to.have.members(['pt', 'de']);
+    expect(await listed('published=false')).to.deep.equal(['pt-BR']);
+    expect(await listed('language=PT')).to.have.members(['pt', 'pt-BR']);
+    expect(await listed('language=pt-BR&published=true')).to.deep.equal([]);
+    for (const wrong of ['published=perhaps', 'language=English', 'tag='])
+      expect((await app.get(`articles?${wrong}`)).status, wrong).to.equal(400);
+  });
+
+  it('are told whether a bot would answer with them', async () => {
+    const tag = newTag();
+    await make({ title: 'Watering orchids', content: 'Water orchids once a week.', tags: [tag] });
+    const [good] = await search('watering orchids', tag);
+    expect(good).to.deep.include({ title: 'Watering orchids', answers: true });
+    const [weak] = await search('water cannons drowning seventeen elephants tomorrow', tag);
+    expect(weak).to.deep.include({ title: 'Watering orchids', answers: false });
+  });
+
   it('show what was found as HTML whose only tags are marks', async () => {
     const tag = newTag();
     const content =

@@ -11,6 +11,7 @@ import { go } from '../../router.ts';
 import { call, isAdministrator } from '../../session.ts';
 import { InboxBot } from './inbox-bot.tsx';
 import { InboxForm } from './inbox-form.tsx';
+import { InboxHours } from './inbox-hours.tsx';
 import { nameOfChannel } from './inboxes.tsx';
 import { MembersDialog } from './members.tsx';
 
@@ -81,6 +82,10 @@ function Administration({ inbox, changed }: { inbox: Inbox; changed: (inbox: Inb
       <h2>Settings</h2>
       <div class="panel">
         <InboxForm inbox={inbox} changed={changed} />
+      </div>
+      <h2>Working hours</h2>
+      <div class="panel">
+        <InboxHours key={inbox.timezone} inbox={inbox} changed={changed} />
       </div>
       <h2>Identity of customers</h2>
       <IdentitySecret inbox={inbox} changed={changed} />

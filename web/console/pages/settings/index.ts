@@ -1,8 +1,10 @@
 import type { Section } from '../../page-row.ts';
+import { AccountPage } from './account.tsx';
 import { AgentsPage } from './agents.tsx';
 import { InboxPage } from './inbox.tsx';
 import { InboxesPage } from './inboxes.tsx';
 import { LabelsPage } from './labels.tsx';
+import { SlaPoliciesPage } from './sla-policies.tsx';
 import { TeamsPage } from './teams.tsx';
 import { TokensPage } from './tokens.tsx';
 
@@ -14,6 +16,8 @@ export const settings: Section = {
     { path: '/console/settings/agents', nav: 'Agents', view: AgentsPage },
     { path: '/console/settings/teams', nav: 'Teams', view: TeamsPage },
     { path: '/console/settings/labels', nav: 'Labels', view: LabelsPage },
+    { path: '/console/settings/sla-policies', nav: 'SLA policies', view: SlaPoliciesPage },
+    { path: '/console/settings/account', nav: 'Account', administrators: true, view: AccountPage },
     { path: '/console/settings/tokens', nav: 'Access token', administrators: true, view: TokensPage },
   ],
 };

@@ -1,0 +1,26 @@
+import { Page } from '../../kit/page.tsx';
+import { toast } from '../../kit/toast.tsx';
+import { go } from '../../router.ts';
+import { call } from '../../session.ts';
+import { ArticleForm } from './article-form.tsx';
+
+const empty = { title: '', content: '', url: null, language: 'en', tags: [], published: true };
+
+/** A new article. */
+export function NewArticlePage() {
+  return (
+    <Page title="New article">
+      <div class="panel">
+        <ArticleForm
+          draft={empty}
+          submit="Create"
+          send={async (body) => {
+            const { id, title } = await call('POST articles', { body });
+            toast(`“${title}” is there.`);
+            go(`/console/knowledge/articles/${id}`);
+          }}
+        />
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,106 @@
+import './knowledge.css';
+import { useState } from 'preact/hooks';
+import type { Reply } from '../../../shared/call.ts';
+import { TextField } from '../../kit/form.tsx';
+import { Show, useLoad } from '../../kit/load.tsx';
+import { Page } from '../../kit/page.tsx';
+import type { ViewProps } from '../../page-row.ts';
+import { setQuery } from '../../router.ts';
+import { call } from '../../session.ts';
+import { Highlight } from './highlight.tsx';
+
+type Found = Reply<'GET articles/search'>['payload'][number];
+
+const nothing: { payload: Found[] } = { payload: [] };
+
+/** What bots find for a question: the articles with their scores; the question is kept in the address. */
+export function TrySearchPage({ query }: ViewProps) {
+  const [question, tag, language] = [query.get('q') ?? '', query.get('tag') ?? '', query.get('language') ?? ''];
+  const asked = {
+    q: question,
+    ...(tag === '' ? {} : { tags: [tag] }),
+    ...(language === '' ? {} : { languages: [language] }),
+  };
+  const found = useLoad(
+    async (signal) => (question === '' ? nothing : call('GET articles/search', { query: asked, signal })),
+    [question, tag, language],
+  );
+  return (
+    <Page title="Try the search">
+      <p>
+        Ask what a customer would ask: this is what bots find, the best first. They answer from a part that fits well
+        enough, and otherwise give the conversation to people.
+      </p>
+      <Question question={question} tag={tag} language={language} />
+      {question !== '' && <Show of={found}>{({ payload }) => <Results question={question} found={payload} />}</Show>}
+    </Page>
+  );
+}
+
+function Question(asked: { question: string; tag: string; language: string }) {
+  const [question, setQuestion] = useState(asked.question);
+  const [tag, setTag] = useState(asked.tag);
+  const [language, setLanguage] = useState(asked.language);
+  return (
+    <search>
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setQuery({ q: question.trim(), tag: tag.trim(), language: language.trim() });
+        }}
+      >
+        <TextField label="Question" type="search" value={question} onChange={setQuestion} />
+        <TextField label="Tag" type="search" value={tag} onChange={setTag} />
+        <TextField label="Language" type="search" value={language} onChange={setLanguage} />
+        <button type="submit" class="primary">
+          Search
+        </button>
+      </form>
+    </search>
+  );
+}
+
+function Results({ question, found }: { question: string; found: readonly Found[] }) {
+  if (found.length === 0)
+    return (
+      <div class="empty">
+        <p>
+          No published article says anything of “{question}”: bots would give this customer to people. Say it in other
+          words, or <a href="/console/knowledge/articles">see which articles there are</a>.
+        </p>
+      </div>
+    );
+  return (
+    <ol class="found" aria-label="Found">
+      {found.map((one) => (
+        <Result key={one.id} found={one} />
+      ))}
+    </ol>
+  );
+}
+
+function Result({ found: { id, title, heading, language, score, answers, highlight } }: { found: Found }) {
+  const percent = Math.round(score * 100);
+  return (
+    <li class="panel">
+      <h2>
+        <a href={`/console/knowledge/articles/${id}`}>{title}</a>
+        {heading !== null && <small> {heading}</small>}
+      </h2>
+      <p class="score">
+        <meter min={0} max={1} value={score} aria-label={`Score of ${title}`} />
+        <span>Score {percent} %</span>
+        {answers ? (
+          <span class="badge good">Good enough to answer</span>
+        ) : (
+          <span class="badge wait">Too little to answer</span>
+        )}
+        <span>{language}</span>
+      </p>
+      <p>
+        <Highlight html={highlight} />
+      </p>
+    </li>
+  );
+}
