@@ -4,6 +4,7 @@ import { AgentsPage } from './agents.tsx';
 import { InboxPage } from './inbox.tsx';
 import { InboxesPage } from './inboxes.tsx';
 import { LabelsPage } from './labels.tsx';
+import { PlatformPage } from './platform.tsx';
 import { SlaPoliciesPage } from './sla-policies.tsx';
 import { TeamsPage } from './teams.tsx';
 import { TokensPage } from './tokens.tsx';
@@ -19,5 +20,6 @@ export const settings: Section = {
     { path: '/console/settings/sla-policies', nav: 'SLA policies', view: SlaPoliciesPage },
     { path: '/console/settings/account', nav: 'Account', administrators: true, view: AccountPage },
     { path: '/console/settings/tokens', nav: 'Access token', administrators: true, view: TokensPage },
+    { path: '/console/settings/platform', nav: 'Platform', administrators: true, view: PlatformPage },
   ],
 };
