@@ -2,7 +2,6 @@ import type { AddressInfo } from 'node:net';
 import { routes } from '../api/index.ts';
 import { docsFiles } from '../api/service/docs.ts';
 import { receiverEndpoint, receiverUrl } from '../demo/endpoint.ts';
-import { playFiles } from '../demo/play-page.ts';
 import type { ReceiverServer } from '../demo/receiver-server.ts';
 import { servePlay } from '../demo/serve-play.ts';
 import { readLedger, type Ledger } from '../deliveries/queue/ledger.ts';
@@ -15,6 +14,7 @@ import { serveAttachments } from '../http/server/serve-attachments.ts';
 import { createHttpServer, type HttpServer, type ServerOptions } from '../http/server/server.ts';
 import type { EventStreams } from '../live/streams.ts';
 import type { Config } from '../config.ts';
+import { playPath } from '../site/layout.ts';
 import { isStatementTimeout } from '../postgres/errors.ts';
 import { divideConnections } from './connections.ts';
 import type { Metrics } from './metrics.ts';
@@ -88,7 +88,7 @@ export function createServer(
       },
       // A process of deliveries shows nothing to people.
       ...(config.role === 'engine' ? {} : { home: '/console' }),
-      findFile: config.role === 'engine' ? () => Promise.resolve(null) : (path) => mechanisms.site.find(path),
+      findFile: (path) => (isShown(path, config, receiver) ? mechanisms.site.find(path) : Promise.resolve(null)),
       ...pagesOf(config, receiver),
       log,
       random,
@@ -110,15 +110,16 @@ function rateLimitsOf(config: Config) {
   };
 }
 
+function isShown(path: string, { role }: Config, receiver: ReceiverServer | null): boolean {
+  return role !== 'engine' && (path !== playPath || receiver !== null);
+}
+
 /** What is served besides the API: the documentation, files of messages, and with DEMO the built-in receiver. */
-function pagesOf({ role, secretKey }: Config, receiver: ReceiverServer | null): Pick<ServerOptions, 'files' | 'serve'> {
+function pagesOf({ role, secretKey }: Config, server: ReceiverServer | null): Pick<ServerOptions, 'files' | 'serve'> {
   const serve = role === 'engine' ? [] : [serveAttachments];
-  if (!receiver) return { files: docsFiles, serve };
+  if (!server) return { files: docsFiles, serve };
   const url = receiverUrl(receiverEndpoint(secretKey));
-  return {
-    files: [...docsFiles, ...playFiles],
-    serve: [...serve, (mounted) => servePlay({ server: receiver, url, mounted })],
-  };
+  return { files: docsFiles, serve: [...serve, (mounted) => servePlay({ server, url, mounted })] };
 }
 
 function uploadLimits({ pluginArchiveBytes, articleImportBytes }: Config) {

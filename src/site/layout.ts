@@ -16,11 +16,15 @@ export interface Layout {
   scripts: readonly Script[];
 }
 
+/** Where the page of the built-in receiver is shown, which is there with the demonstration's data only. */
+export const playPath = '/play';
+
 /** The service's own layout. */
 export const layout: Layout = {
   pages: [
     { html: 'console/index.html', paths: ['/console', '/console/*'] },
     { html: 'widget/page/index.html', paths: ['/chat/*'] },
+    { html: 'play/index.html', paths: [playPath] },
   ],
   scripts: [{ entry: 'widget/main.tsx', path: '/widget.js' }],
 };

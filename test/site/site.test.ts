@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { layout } from '../../src/site/layout.ts';
+import { layout, playPath } from '../../src/site/layout.ts';
 import { TestApp } from '../support/app.ts';
 
 /** What `fetch` would hide: the bytes as they were sent. */
@@ -48,6 +48,7 @@ describe('the pages of the service', function () {
 
   it('answer every address of a page with the page, and nothing else', async () => {
     for (const { paths } of layout.pages) {
+      if (paths.includes(playPath)) continue;
       for (const path of paths) {
         const { status, headers, bytes } = await get(path.replace('*', 'some/where/12'));
         expect(status, path).to.equal(200);
@@ -56,6 +57,8 @@ describe('the pages of the service', function () {
       }
     }
     expect((await get('/consoles')).status).to.equal(404);
+    // The receiver's page is there with the demonstration's data only.
+    expect((await get(playPath)).status).to.equal(404);
     expect((await get('/assets/none.js')).status).to.equal(404);
     expect((await get('/console', { method: 'POST' })).status).to.equal(405);
     expect(await get('/console', { method: 'HEAD' })).to.deep.include({ status: 200, bytes: Buffer.alloc(0) });

@@ -1,5 +1,5 @@
 import type { Call } from '../../shared/call.ts';
-import { errorOf, unreachable } from '../../shared/service-error.ts';
+import { readPlay, setPlayMode } from '../../shared/play.ts';
 
 /** Above the number of every request: they are not wanted here. */
 const lastOfAll = '9'.repeat(15);
@@ -8,20 +8,10 @@ const lastOfAll = '9'.repeat(15);
 export async function readReceiver(call: Call): Promise<string | null> {
   const { payload } = await call('GET webhooks');
   const isThere = payload.some(({ url }) => new URL(url).pathname.startsWith('/play/'));
-  return isThere ? ask(`/play/requests?after=${lastOfAll}`) : null;
+  return isThere ? (await readPlay(lastOfAll)).mode : null;
 }
 
 /** Has the receiver answer otherwise; resolves with how it answers from then on. */
-export function setReceiver(mode: 'ok' | 'fail'): Promise<string> {
-  const body = JSON.stringify({ mode });
-  return ask('/play/mode', { method: 'PUT', headers: { 'content-type': 'application/json' }, body });
-}
-
-async function ask(path: string, init: RequestInit = {}): Promise<string> {
-  const response = await fetch(path, init).catch(() => {
-    throw unreachable();
-  });
-  const reply = (await response.json().catch(() => null)) as { mode?: string } | null;
-  if (!response.ok || reply?.mode === undefined) throw errorOf(response.status, reply);
-  return reply.mode;
+export async function setReceiver(mode: 'ok' | 'fail'): Promise<string> {
+  return (await setPlayMode(mode)).mode;
 }

@@ -1,0 +1,116 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { createCall } from '../shared/call.ts';
+import { readPlay, setPlayMode, type PlayState } from '../shared/play.ts';
+import { sentenceOf, ServiceError } from '../shared/service-error.ts';
+import { Modes } from './modes.tsx';
+import { PostEntry } from './post-entry.tsx';
+import { placeOf, withPosts, type Posts } from './posts.ts';
+import { SignIn } from './sign-in.tsx';
+
+const pollMs = 1_000;
+const ended = -1;
+const call = createCall({ account: () => null });
+
+type Who = 'asking' | 'nobody' | 'somebody';
+
+/** The page of the built-in receiver: how it answers, and what arrived; for administrators who are signed in. */
+export function PlayPage() {
+  const [who, setWho] = useState<Who>('asking');
+  const [notice, setNotice] = useState<string | null>(null);
+  const say = (error: unknown): void => setNotice(sentenceOf(error));
+  useEffect(() => {
+    call('GET /sign_in').then(({ profile }) => setWho(profile ? 'somebody' : 'nobody'), say);
+  }, []);
+  async function signIn(token: string): Promise<void> {
+    setNotice(null);
+    await call('POST /sign_in', { body: { access_token: token } }).then(() => setWho('somebody'), say);
+  }
+  async function signOut(): Promise<void> {
+    setNotice(null);
+    await call('DELETE /sign_in').then(() => setWho('nobody'), say);
+  }
+  return (
+    <main>
+      <header>
+        <h1>Built-in receiver</h1>
+        <p>
+          A webhook receiver to try things with: it verifies every request and answers as you tell it to. It keeps the
+          last 200 requests until the service ends.
+        </p>
+        {who === 'somebody' && (
+          <p class="ways">
+            <a href="/console">Console</a>
+            <button type="button" onClick={() => void signOut()}>
+              Sign out
+            </button>
+          </p>
+        )}
+      </header>
+      {notice !== null && <p role="alert">{notice}</p>}
+      {who === 'nobody' && <SignIn signIn={signIn} />}
+      {who === 'somebody' && (
+        <Log
+          leave={(message) => {
+            setWho('nobody');
+            setNotice(message);
+          }}
+        />
+      )}
+    </main>
+  );
+}
+
+/** What arrived, read again each second; `leave` is called when the person is signed out. */
+function Log({ leave }: { leave: (message: string) => void }) {
+  const [state, setState] = useState<PlayState | null>(null);
+  const [posts, setPosts] = useState<Posts>([]);
+  const [notice, setNotice] = useState<string | null>(null);
+  const [isRefused, setRefused] = useState(false);
+  function show(read: PlayState): void {
+    setState(read);
+    setNotice(read.problem);
+    setPosts((known) => withPosts(known, read));
+  }
+  function fail(error: unknown): void {
+    const status = error instanceof ServiceError ? error.status : 0;
+    if (status === 401) return leave(sentenceOf(error));
+    setRefused(status === 403);
+    setNotice(status === 0 ? 'The service does not answer: trying again.' : sentenceOf(error));
+  }
+  const place = useRef(0);
+  place.current = placeOf(posts);
+  useEffect(() => {
+    // Who may not read will not be allowed to in a second either.
+    if (isRefused) return undefined;
+    let timer = 0;
+    const look = async (): Promise<void> => {
+      await readPlay(place.current).then(show, fail);
+      if (timer !== ended) timer = window.setTimeout(() => void look(), pollMs);
+    };
+    void look();
+    return () => {
+      clearTimeout(timer);
+      timer = ended;
+    };
+  }, [isRefused]);
+  return (
+    <>
+      {notice !== null && <p role="alert">{notice}</p>}
+      {state && (
+        <section>
+          <p>
+            Webhooks to <code>{state.url}</code> arrive here.
+          </p>
+          <Modes state={state} choose={(mode) => void setPlayMode(mode).then(show, fail)} />
+          <h2>Requests</h2>
+          {posts.length === 0 && <p>None yet. Write a message in a conversation, or send a test to the webhook.</p>}
+          <ol>
+            {posts.map((post) => (
+              <PostEntry key={post.id} post={post} />
+            ))}
+          </ol>
+        </section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,35 @@
+import { useState } from 'preact/hooks';
+
+/** The form for people who are not signed in. The token goes to the service, and stays nowhere in the browser. */
+export function SignIn({ signIn }: { signIn: (token: string) => Promise<void> }) {
+  const [token, setToken] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  async function submit(event: Event): Promise<void> {
+    event.preventDefault();
+    setBusy(true);
+    await signIn(token.trim());
+    setToken('');
+    setBusy(false);
+  }
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <label>
+        Access token
+        <input
+          type="password"
+          name="access_token"
+          autocomplete="current-password"
+          required
+          value={token}
+          onInput={({ currentTarget }) => setToken(currentTarget.value)}
+        />
+      </label>
+      <button type="submit" disabled={isBusy}>
+        Sign in
+      </button>
+      <p class="hint">
+        The first start printed one; <code>npx switchboard token</code> makes another.
+      </p>
+    </form>
+  );
+}
