@@ -98,7 +98,7 @@ interface Asked {
 async function answer(ctx: Ctx, { question, passages, hasModel, more }: Asked): Promise<Outcome> {
   const [best] = passages ?? [];
   if (passages && !best) return { cause: 'no_answer', reason: 'The knowledge base has no answer' };
-  if (!hasModel && best) return settle({ text: extract(best.text, question), citations: [1] }, [best]);
+  if (!hasModel && best) return settle({ text: extract(best, question), citations: [1] }, [best]);
   if (!hasModel) return { cause: 'no_answer', reason: 'There is neither a model nor a knowledge base' };
   const { system_prompt: systemPrompt, temperature } = ctx.config;
   const account = ctx.account?.name ?? '';

@@ -2,11 +2,17 @@ const sentenceEnd = /(?<=[.!?…]["')\]]?)\s+|(?<=[。！？])|\n+/u;
 const sentencesAtMost = 3;
 const maxChars = 700;
 
-/** Up to three sentences of a text that follow one another and have most words of the question in them. */
-export function extract(text: string, question: string): string {
+/** What is known of a passage. Runs of before have recorded no words. */
+interface Found {
+  text: string;
+  /** The words of the text that the question asks for. */
+  words?: readonly string[];
+}
+
+/** Up to three sentences of a passage that follow one another and have most of what the question asks for in them. */
+export function extract({ text, words = [] }: Found, question: string): string {
   const sentences = text.split(sentenceEnd).filter((sentence) => sentence.trim() !== '');
-  const asked = wordsOf(question);
-  const counts = sentences.map((sentence) => [...wordsOf(sentence)].filter((word) => asked.has(word)).length);
+  const counts = sentences.map(words.length > 0 ? countOf(words) : likenessTo(question));
   let best = { at: 0, count: -1 };
   for (const at of sentences.keys()) {
     const count = counts.slice(at, at + sentencesAtMost).reduce((sum, one) => sum + one, 0);
@@ -14,8 +20,19 @@ export function extract(text: string, question: string): string {
     if (count > best.count || (count === best.count && counts[best.at] === 0 && (counts[at] ?? 0) > 0))
       best = { at, count };
   }
-  const words = sentences.slice(best.at, best.at + sentencesAtMost).map((sentence) => sentence.trim());
-  return cut(words.join(' '));
+  const chosen = sentences.slice(best.at, best.at + sentencesAtMost).map((sentence) => sentence.trim());
+  return cut(chosen.join(' '));
+}
+
+// The search knows all forms of a word, and which words of a question say nothing.
+function countOf(words: readonly string[]): (sentence: string) => number {
+  return (sentence) => words.filter((word) => sentence.includes(word)).length;
+}
+
+// Where it found the passage by its meaning: the same words, as far as that can be told without knowing the language.
+function likenessTo(question: string): (sentence: string) => number {
+  const asked = wordsOf(question);
+  return (sentence) => [...wordsOf(sentence)].filter((word) => asked.has(word)).length;
 }
 
 function wordsOf(text: string): Set<string> {

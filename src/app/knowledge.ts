@@ -15,9 +15,9 @@ export function knowledgeOf(database: Database, readMeaning: ReadMeaning): Knowl
     find: async (accountId, { query, ...filter }) => {
       const meaning = await readMeaning(accountId, query, (work) => work(database.em()));
       const found = await searchPassages(database.em(), accountId, query, { ...filter, meaning });
-      return found.map(({ article_id: id, title, url, heading, language, text, score, answers }) => {
+      return found.map(({ article_id: id, title, url, heading, language, text, score, answers, words }) => {
         const plain = plainText(text).slice(0, maxTextChars).toWellFormed();
-        return { id, title, url, heading, language, text: plain, score, answers };
+        return { id, title, url, heading, language, text: plain, score, answers, words };
       });
     },
   };

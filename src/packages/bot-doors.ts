@@ -113,6 +113,8 @@ export interface Passage {
   readonly score: number;
   /** Whether it fits well enough to answer with. */
   readonly answers: boolean;
+  /** The words of the text that the question asks for, as they stand there; none where it was found by its meaning alone. */
+  readonly words: readonly string[];
 }
 
 /** Where to search in the knowledge base, and for how much. */

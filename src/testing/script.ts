@@ -73,9 +73,11 @@ export class Script {
     const words = wordsOf(query);
     const scored = this.#kb.map((passage, index) => {
       const found = wordsOf(`${passage.title} ${passage.text}`);
+      const standing = (passage.text.match(everyWord) ?? []).filter((word) => words.includes(word.toLowerCase()));
       const shared = words.filter((word) => found.includes(word)).length;
       const score = words.length === 0 ? 0 : shared / words.length;
-      return { id: index + 1, url: null, heading: null, language: 'en', score, answers: score > 0, ...passage };
+      const usual = { id: index + 1, url: null, heading: null, language: 'en', score, answers: score > 0 };
+      return { ...usual, words: [...new Set(standing)], ...passage };
     });
     const hits = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
     return Promise.resolve(hits.slice(0, limit));
@@ -111,6 +113,8 @@ function replyOfModel(answer: unknown): ChatAnswer {
   return { ...plain, usage: { prompt_tokens: 0, completion_tokens: 0 }, ...given, tool_calls: calls };
 }
 
+const everyWord = /[\p{L}\p{N}]+/gu;
+
 function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return text.toLowerCase().match(everyWord) ?? [];
 }

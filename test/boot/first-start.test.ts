@@ -1,51 +1,19 @@
 import { expect } from 'chai';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { frontDoors } from '../../src/app/front-doors.ts';
 import { loadConfig } from '../../src/config.ts';
 import { freePort } from '../support/service.ts';
+import { columns, endAtTerminal, shown, startAtTerminal, terminal, type Shown } from '../support/terminal.ts';
 import { newFolder, removeFolders } from './helpers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const launcher = join(root, 'bin/switchboard.js');
-const terminal = '/usr/bin/script';
-const columns = 80;
-
-/** A program at a pseudo terminal, and what it shows. */
-interface Shown {
-  child: ChildProcess;
-  output: () => string;
-}
-
-function startAtTerminal(env: Record<string, string>): Shown {
-  const command = `stty cols ${columns}; exec ${process.execPath} ${launcher} start`;
-  const child = spawn(terminal, ['-qec', command, '/dev/null'], {
-    env: { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'warn', ...env },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  let output = '';
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString().replaceAll('\r', '')));
-  return { child, output: () => output };
-}
-
-async function shown({ child, output }: Shown, last: RegExp): Promise<string> {
-  for (let look = 0; look < 1200 && !last.test(output()) && child.exitCode === null; look += 1) await sleep(50);
-  expect(output()).to.match(last);
-  return output();
-}
-
-async function end({ child }: Shown): Promise<void> {
-  if (child.exitCode !== null) return;
-  const ended = once(child, 'exit');
-  // Ctrl-C, as the terminal sends it to the service.
-  child.stdin?.write('\u0003');
-  await ended;
-}
+const program = `${process.execPath} ${launcher} start`;
 
 /** Runs a shell script; its output. */
 async function bash(script: string): Promise<string> {
@@ -81,12 +49,12 @@ describe('the first start at a terminal', function () {
     const port = String(await freePort());
     url = `http://127.0.0.1:${port}`;
     env = { PORT: port, DATA_DIR: newFolder(), OUTBOUND_ALLOW_CIDRS: '127.0.0.1/32' };
-    started = startAtTerminal(env);
+    started = startAtTerminal(program, env);
     first = await shown(started, /npm run demo\n/);
   });
 
   after(async () => {
-    await end(started);
+    await endAtTerminal(started);
     removeFolders();
   });
 
@@ -151,11 +119,11 @@ describe('the first start at a terminal', function () {
   });
 
   it('is the only one to show a token, and a later one says how to get another', async () => {
-    await end(started);
-    started = startAtTerminal(env);
+    await endAtTerminal(started);
+    started = startAtTerminal(program, env);
     const again = await shown(started, /npm run demo\n/);
     expect(again).to.include(`${url}/play`).and.include('npx switchboard token\n').and.not.match(/swu_/);
-    await end(started);
+    await endAtTerminal(started);
     const { DATA_DIR: _, ...others } = env;
     const own = {
       ...others,
@@ -163,7 +131,7 @@ describe('the first start at a terminal', function () {
       SECRET_KEY: 'x'.repeat(40),
       DATABASE_START_TIMEOUT_MS: '1000',
     };
-    const away = startAtTerminal(own);
+    const away = startAtTerminal(program, own);
     await once(away.child, 'exit');
     expect(away.output()).not.to.match(/xyzzy|swu_|Receiver/);
   });

@@ -88,7 +88,19 @@ describe('the demonstration data', function () {
     expect(await ask(app, faq.identifier, 'What are your opening hours?')).to.include('Monday to Friday');
     const answer = await ask(app, shop.identifier, 'How do I return something?');
     expect(answer).to.include('within 30 days').and.include('https://shop.example.com/help/returns');
+    expect(await ask(app, shop.identifier, 'What are your opening hours?')).to.include('9:00 to 18:00');
   });
+
+  it('say what visitors are likely to ask for, not only from which article', async () => {
+    const [, shop] = inboxes;
+    const said: [string, string][] = [
+      ['When are you open on Saturday?', '10:00 to 14:00'],
+      ['How much is express delivery?', '12 euros'],
+      ['When do I get my money back?', 'three working days'],
+      ['Can I pay with PayPal?', 'PayPal'],
+    ];
+    for (const [question, words] of said) expect(await ask(app, shop.identifier, question), question).to.include(words);
+  }).timeout(60_000);
 
   it('answer what visitors are likely to ask, and nothing else', async () => {
     const { body } = await app.get('articles');

@@ -7,6 +7,14 @@ const faults = 'test/api/accounts/article-embedding-faults.test.ts';
 
 export const articles: readonly Mutant[] = [
   {
+    file: 'plugins/ai-bot/extract.ts',
+    text: 'words.length > 0 ? countOf(words) : likenessTo(question)',
+    replacement: 'likenessTo(question)',
+    test: 'test/plugins/ai-bot.test.ts',
+    only: 'goes by the words that the search found',
+    harm: 'Without a model, customers who ask “What are …” are told the sentence that has a “what” in it, not the answer.',
+  },
+  {
     file: 'src/domain/articles/search.ts',
     text: 'const wanted = `p.account_id = $1 AND p.language',
     replacement: 'const wanted = `p.account_id + 0 >= $1 - 1 AND p.language',

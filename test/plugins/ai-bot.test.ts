@@ -95,6 +95,7 @@ describe('the AI bot', () => {
     text,
     score: 1,
     answers: true,
+    words: [],
   });
   const passages = [
     passage('Hours', 'https://help.acme.example/hours'),
@@ -184,11 +185,18 @@ describe('the AI bot', () => {
   it('takes three sentences that speak of the question', () => {
     const text =
       'Welcome to our shop. We sell lamps.\nReturns are free within 30 days. Send the parcel to our store. You get the money back. Bye.';
-    expect(extract(text, 'How can I return a parcel?')).to.equal(
+    expect(extract({ text }, 'How can I return a parcel?')).to.equal(
       'Returns are free within 30 days. Send the parcel to our store. You get the money back.',
     );
-    expect(extract('Only this', 'Anything?')).to.equal('Only this');
-    expect(extract('word '.repeat(900), 'word').length).to.be.below(710);
+    expect(extract({ text: 'Only this' }, 'Anything?')).to.equal('Only this');
+    expect(extract({ text: 'word '.repeat(900) }, 'word').length).to.be.below(710);
+  });
+
+  it('goes by the words that the search found, not by those with which anybody asks anything', () => {
+    const text =
+      'Our shop is open from 9:00 to 18:00. On Saturday it is open from 10:00 to 14:00. The chat is staffed. At other times the assistant answers what it can.';
+    const words = ['open'];
+    expect(extract({ text, words }, 'What are your opening hours?')).to.match(/^Our shop is open from 9:00 to 18:00\./);
   });
 
   describe('asks the model', () => {

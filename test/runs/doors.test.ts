@@ -134,6 +134,7 @@ describe('doors of bots', function () {
     const [passage, ...others] = await found({ limit: 3 });
     expect(passage).to.deep.include({ title: 'Shipping', url, heading: 'Where', language: 'en', answers: true });
     expect(passage).to.have.property('text').that.includes('We ship to Norway.');
+    expect(passage).to.have.property('words').that.deep.equals(['ship']);
     expect(others).to.deep.equal([]);
     expect(await found({ tags: ['shop', 'other'], languages: ['en'] })).to.have.lengthOf(1);
     expect(await found({ tags: ['other'] })).to.deep.equal([]);

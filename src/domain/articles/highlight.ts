@@ -9,17 +9,24 @@ interface Shown {
 
 /** Characters of a highlight at most, without its tags. */
 const shownChars = 300;
+/** Words of a highlight at most. */
+const wordsAtMost = 50;
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
-/**
- * For each text the stretch with the most words that the query of its language finds: escaped as HTML, these words in
- * `<mark>`.
- */
+/** What a query finds in a text. */
+export interface Highlight {
+  /** The stretch with the most words that are found: escaped as HTML, these words in `<mark>`. */
+  html: string;
+  /** The words of the whole text that are found, as they stand there. */
+  words: string[];
+}
+
+/** For each text what the query of its language finds. */
 export async function highlight(
   executor: Executor,
   shown: readonly Shown[],
   queries: ReadonlyMap<string, string>,
-): Promise<string[]> {
+): Promise<Highlight[]> {
   const texts = shown.map(({ language, text }) => ({ language, segments: segmentsOf(plainText(text)) }));
   const asked = texts.flatMap(({ language, segments }, index) => ({
     index,
@@ -31,9 +38,12 @@ export async function highlight(
   const found = Map.groupBy(rows, ({ index }) => index);
   return texts.map(({ segments }, index) => {
     const words = new Set(found.get(index)?.map(({ word }) => word));
-    return mark(
-      segments.map((segment) => ({ ...segment, marked: segment.isWord && words.has(comparable(segment.text)) })),
-    );
+    const marked = segments.map((segment) => ({
+      ...segment,
+      marked: segment.isWord && words.has(comparable(segment.text)),
+    }));
+    const standing = new Set(marked.filter((segment) => segment.marked).map(({ text }) => text));
+    return { html: mark(marked), words: [...standing].slice(0, wordsAtMost) };
   });
 }
 

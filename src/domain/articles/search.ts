@@ -24,6 +24,8 @@ export interface FoundPassage {
   answers: boolean;
   /** HTML: escaped text, whose only tags are `<mark>`. */
   highlight: string;
+  /** The words of the text that the question asks for, as they stand there; none where it was found by its meaning alone. */
+  words: string[];
 }
 
 export interface PassageFilter {
@@ -51,7 +53,7 @@ const [ofWords, ofTitle, ofRank] = [0.85, 0.1, 0.05];
 /** What a word counts that is in the text, but neither in the title nor in a heading above it. */
 const inTextAlone = 0.85;
 
-type Row = Omit<FoundPassage, 'highlight' | 'answers'>;
+type Row = Omit<FoundPassage, 'highlight' | 'words' | 'answers'>;
 type Filter = { tags: readonly string[]; languages: readonly string[]; limit: number };
 
 /**
@@ -77,7 +79,8 @@ export async function searchPassages(
   const highlights = await highlight(executor, shown, words);
   return shown.map((row, index) => {
     const answers = row.score >= answerThreshold || near.has(row.article_id);
-    return { ...row, answers, highlight: highlights[index] ?? '' };
+    const { html = '', words: found = [] } = highlights[index] ?? {};
+    return { ...row, answers, highlight: html, words: found };
   });
 }
 

@@ -14,6 +14,8 @@ export interface Passage {
   score: number;
   /** Whether it fits well enough to answer with. */
   answers: boolean;
+  /** The words of the text that the question asks for, as they stand there. */
+  words: readonly string[];
 }
 
 /** What is looked for, and where. */
