@@ -10,6 +10,7 @@ import { botReply } from './paths/bot-reply.ts';
 import { conversationCreate } from './paths/conversation-create.ts';
 import { conversationList } from './paths/conversation-list.ts';
 import { deliveries } from './paths/deliveries.ts';
+import { eventStreams } from './paths/event-streams.ts';
 import { hostilePlugins } from './paths/hostile-plugins.ts';
 import { idle } from './paths/idle.ts';
 import { installedPlugins } from './paths/installed-plugins.ts';
@@ -39,6 +40,7 @@ const benches: Bench[] = [
   snoozes,
   startTime,
   idle,
+  eventStreams,
   retrieval,
   articleSearch,
   conversationList,
