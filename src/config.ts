@@ -34,6 +34,12 @@ export interface Config {
   readonly attachmentsPerMessage: number;
   readonly attachmentFormBytes: number;
   readonly attachmentLinkHours: number;
+  readonly attachmentS3Endpoint: string | null;
+  readonly attachmentS3Bucket: string | null;
+  readonly attachmentS3Region: string;
+  readonly attachmentS3AccessKeyId: string | null;
+  readonly attachmentS3SecretAccessKey: string | null;
+  readonly attachmentS3TimeoutMs: number;
   readonly uploadsInFlight: number;
   readonly widgetUploadBytesPerMinute: number;
   readonly connections: number;
@@ -245,9 +251,8 @@ function findContradictions(values: Values, given: Values): string[] {
   if (Number(values['LEASE_SECONDS']) * 1000 <= Number(values['WEBHOOK_TIMEOUT_MS'])) {
     problems.push('LEASE_SECONDS must be longer than WEBHOOK_TIMEOUT_MS, or deliveries under way are made twice');
   }
-  if (Number(values['ATTACHMENT_FORM_BYTES']) < Number(values['ATTACHMENT_BYTES'])) {
+  if (Number(values['ATTACHMENT_FORM_BYTES']) < Number(values['ATTACHMENT_BYTES']))
     problems.push('ATTACHMENT_FORM_BYTES must be at least ATTACHMENT_BYTES, or no form can have such a file');
-  }
   if (Number(given['RUN_RETENTION_DAYS'] ?? 0) > Number(values['RETENTION_DAYS'])) {
     problems.push('RUN_RETENTION_DAYS must be at most RETENTION_DAYS: a run is deleted with its event');
   }

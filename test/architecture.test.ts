@@ -41,6 +41,7 @@ const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/endpoints/recovery.ts': 'a sweep: each batch of deliveries is a transaction of its own',
   'src/domain/upkeep/conversation-counts.ts':
     'a sweep: the counts of an account, or of an inbox, are a statement of their own',
+  'src/domain/upkeep/discarded-objects.ts': 'a sweep: the store is asked outside of any transaction',
   'src/domain/upkeep/unsent-files.ts':
     'a sweep: each batch of files without a message goes in a transaction of its own',
   'src/domain/upkeep/bundles.ts': 'a sweep: each batch of released code goes in a transaction of its own',

@@ -135,6 +135,7 @@ describe('configuration', () => {
       'DATABASE_URL',
       'BOOTSTRAP_ADMIN_TOKEN',
       'SECRET_KEY',
+      'ATTACHMENT_S3_SECRET_ACCESS_KEY',
       'LLM_API_KEY',
       'METRICS_TOKEN',
       'SMTP_URL',

@@ -1,6 +1,7 @@
 import type { Database } from '../postgres/database.ts';
 import { deleteUnsentFiles } from '../domain/upkeep/unsent-files.ts';
 import { finishBacklogs } from '../domain/upkeep/backlogs.ts';
+import { deleteDiscardedObjects } from '../domain/upkeep/discarded-objects.ts';
 import { finishErasures } from '../domain/contacts/erasure.ts';
 import { callScheduled } from '../domain/bots/schedules.ts';
 import { deleteExpiredStorage } from '../domain/upkeep/storage-expiry.ts';
@@ -15,6 +16,7 @@ import { deleteOldEvents, deleteOldRuns } from '../domain/upkeep/retention.ts';
 import { checkSla } from '../domain/conversations/breaches.ts';
 import { mergeCountChanges, recountConversations } from '../domain/upkeep/conversation-counts.ts';
 import { wakeDueSnoozes } from '../domain/conversations/snoozes.ts';
+import type { ObjectStore } from '../objects/object-store.ts';
 import type { Alarm } from '../jobs/alarm-clock.ts';
 import { oneAtATime } from '../jobs/one-at-a-time.ts';
 import type { Clock } from '../lib/ports.ts';
@@ -36,8 +38,16 @@ interface Looks {
   embed: () => void;
 }
 
+/** The object store of files, where there is one. */
+interface Stores {
+  objects?: ObjectStore | null;
+}
+
 /** The tasks of the alarm clock, and how often each runs. */
-export function alarmsOf(database: Database, { retry, embed, ...retention }: Retention & Looks): Alarm[] {
+export function alarmsOf(
+  database: Database,
+  { retry, embed, objects = null, ...retention }: Retention & Looks & Stores,
+): Alarm[] {
   // Each has two alarms, and Agenda rings one anew that takes long: at once they would only get in each other's way.
   const wake = oneAtATime(() => wakeDueSnoozes(database));
   const call = oneAtATime(() => callScheduled(database));
@@ -48,7 +58,7 @@ export function alarmsOf(database: Database, { retry, embed, ...retention }: Ret
     // Snoozes and scheduled calls have alarms at their moments; this one serves those whose alarm was lost. It is one for
     // many works, since each row of Agenda costs three statements whenever it rings.
     { name: 'do-what-is-due', everyMs: sweepMs, ring: () => doAll([wake(), call(), check()]) },
-    { name: 'finish-leftovers', everyMs: sweepMs, ring: () => finishLeftovers(database) },
+    { name: 'finish-leftovers', everyMs: sweepMs, ring: () => finishLeftovers(database, objects) },
     { name: 'embed-articles', everyMs: retryMs, ring: async () => embed() },
     { name: 'retry-deliveries', everyMs: retryMs, ring: async () => retry() },
     { name: 'recount-conversations', everyMs: recountMs, ring: () => recountConversations(database) },
@@ -57,10 +67,10 @@ export function alarmsOf(database: Database, { retry, embed, ...retention }: Ret
 }
 
 // What requests leave behind may take long, and what is due does not wait for it.
-function finishLeftovers(database: Database): Promise<void> {
+function finishLeftovers(database: Database, objects: ObjectStore | null): Promise<void> {
   const counts = [mergeCountChanges, mergeStorageChanges];
   const works = [finishErasures, finishRenames, finishBacklogs, finishRecoveries, tellFailing, ...counts];
-  return doAll(works.map((work) => work(database)));
+  return doAll([deleteDiscardedObjects(database, objects), ...works.map((work) => work(database))]);
 }
 
 function deleteOldRows(database: Database, { retentionDays, runRetentionDays }: Retention): Promise<void> {

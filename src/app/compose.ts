@@ -40,10 +40,10 @@ export interface Parts extends Mechanisms {
 
 /** Creates the parts and subscribes each to the announcements that concern it. Nothing runs yet. */
 export function compose(mechanisms: Mechanisms): Parts {
-  const { options, config, clock, databases, plugins, warn, servesEngine } = mechanisms;
+  const { options, config, clock, databases, plugins, warn, servesEngine, objects } = mechanisms;
   const database = databases.engine;
   const { embedder, questions } = embeddingsOf(mechanisms);
-  const alarmed = alarmsOf(database, { ...config, retry: () => engine.poke(), embed: () => embedder.poke() });
+  const alarmed = alarmsOf(database, { ...config, objects, retry: () => engine.poke(), embed: () => embedder.poke() });
   const alarms = new AlarmClock({ databaseUrl: options.databaseUrl, clock, alarms: alarmed, failed: warn });
   const ring = (name: string, moment: Date) => void alarms.ringAt(name, moment).catch(warn);
   const metrics = new Metrics();

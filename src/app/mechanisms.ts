@@ -10,6 +10,7 @@ import { systemRandom, type Clock, type Random } from '../lib/ports.ts';
 import { createSecretBox, type SecretBox } from '../lib/secret-box.ts';
 import { SharedClock } from '../lib/shared-clock.ts';
 import { createModelClient, type ModelClient } from '../models/openai.ts';
+import { ObjectStore } from '../objects/object-store.ts';
 import { createOutboundHttp, type OutboundHttp } from '../outbound/http.ts';
 import { createArchiveReader, type ReadArchive } from '../packages/archive.ts';
 import { readRegistry, type BrokenPackage, type Registry } from '../packages/registry.ts';
@@ -82,6 +83,8 @@ export interface Mechanisms {
   readonly models: ModelClient;
   readonly secretBox: SecretBox;
   readonly fileLinks: SignedFileLinks;
+  /** Keeps files besides the database; null without one. */
+  readonly objects: ObjectStore | null;
   /** Keeps the files of messages. */
   readonly attachments: AttachmentStore;
   readonly mailer: Mailer;
@@ -104,9 +107,9 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
   const registry =
     options.registry ?? (await readRegistry(options.pluginRoot ?? projectRoot, { dirs: config.pluginDirs }));
   const secretBox = createSecretBox(config.secretKey, random);
-  const files = createAttachments(config, { secretBox, clock });
-  const databases = openDatabases({ config, url, clock, log, fileLinks: files.fileLinks });
   const warn = (error: unknown): void => warnOf(error, log);
+  const files = createFiles(config, { secretBox, clock, random, warn });
+  const databases = openDatabases({ config, url, clock, log, fileLinks: files.fileLinks });
   return {
     options,
     config,
@@ -154,12 +157,26 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
   };
 }
 
-function createAttachments(config: Config, { secretBox, clock }: Pick<Mechanisms, 'secretBox' | 'clock'>) {
+function createFiles(
+  config: Config,
+  { secretBox, clock, random, warn: failed }: Pick<Mechanisms, 'secretBox' | 'clock' | 'random' | 'warn'>,
+): Pick<Mechanisms, 'fileLinks' | 'objects' | 'attachments'> {
   const { attachmentBytes: bytes, attachmentsPerMessage: perMessage, attachmentLinkHours: hours } = config;
+  const objects = createObjects(config, clock);
   return {
     fileLinks: new SignedFileLinks({ secretBox, clock, hours }),
-    attachments: new AttachmentStore({ bytes, perMessage }),
+    objects,
+    attachments: new AttachmentStore({ bytes, perMessage }, { objects, random, failed }),
   };
+}
+
+function createObjects(config: Config, clock: Clock): ObjectStore | null {
+  const { attachmentS3Endpoint: endpoint, attachmentS3Bucket: bucket } = config;
+  const { attachmentS3AccessKeyId: accessKeyId, attachmentS3SecretAccessKey: secretAccessKey } = config;
+  // The configuration has all of them, or none.
+  if (!endpoint || !bucket || !accessKeyId || !secretAccessKey) return null;
+  const { attachmentS3Region: region, attachmentS3TimeoutMs: timeoutMs } = config;
+  return new ObjectStore({ endpoint, bucket, region, accessKeyId, secretAccessKey, timeoutMs, clock });
 }
 
 function createReader(config: Config, log: Logger): ReadArchive {

@@ -23,7 +23,7 @@ export async function stop(parts: Parts): Promise<void> {
   await parts.alarms.stop();
   await parts.wakes.stop();
   await Promise.all([parts.sandbox.close(), parts.replayer.close()]);
-  await Promise.all([parts.outbound.close(), parts.botOutbound.close(), parts.models.close()]);
+  await Promise.all([parts.outbound.close(), parts.botOutbound.close(), parts.models.close(), parts.objects?.close()]);
   await parts.mailer.close();
   await parts.tokenUses.stop();
   await Promise.all([databases.requests.close(), databases.engine.close()]);

@@ -15,6 +15,7 @@ export interface ExchangeLimits {
   readonly timeoutMs: number;
   /** The number of bytes that are read of the answer's body. */
   readonly maxResponseBytes: number;
+  readonly keepsBytes?: true;
 }
 
 /**
@@ -109,7 +110,7 @@ export class Exchange {
       ok: status !== null && status < 300,
       status,
       headers: this.#headers,
-      body: bodyText(this.#chunks, this.#headers['content-encoding']),
+      ...this.#content(),
       bodyCut: status !== null && bodyCut,
       errorCode: status === null ? (failure?.errorCode ?? 'bad_response') : null,
       errorDetail: status === null ? (failure?.errorDetail ?? null) : null,
@@ -117,6 +118,11 @@ export class Exchange {
       times: { ...this.dialTimes, firstByte: this.#firstByteMs },
       remoteAddress: this.remoteAddress,
     });
+  }
+
+  #content(): Pick<OutboundResult, 'body' | 'bytes'> {
+    if (this.#limits.keepsBytes) return { body: '', bytes: Buffer.concat(this.#chunks) };
+    return { body: bodyText(this.#chunks, this.#headers['content-encoding']) };
   }
 
   #sinceStart(): number {

@@ -23,6 +23,8 @@ export interface OutboundHttpOptions {
   readonly timeoutMs: number;
   /** The number of bytes that are read of an answer's body. */
   readonly maxResponseBytes: number;
+  /** Whether answers are bytes (`bytes`) instead of text (`body`). */
+  readonly keepsBytes?: true;
   /** Connections to one origin at most; all endpoints of all tenants at that origin share them. */
   readonly connectionsPerOrigin: number;
   readonly resolver?: HostResolver;

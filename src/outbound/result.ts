@@ -27,6 +27,8 @@ export interface OutboundResult {
   readonly headers: Readonly<Record<string, string>>;
   /** The beginning of the answer's body as text without NUL; empty if the answer is compressed. */
   readonly body: string;
+  /** The beginning of the body in its place, where the client keeps bytes. */
+  readonly bytes?: Buffer;
   /** True if `body` is incomplete: the answer exceeded the size limit or the deadline, or the connection broke. */
   readonly bodyCut: boolean;
   /** Null if there is a status. */

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const files = 'test/api/accounts/attachments.test.ts';
 const corpus = 'test/http/uploads.test.ts';
+const objects = 'test/api/accounts/attachment-objects.test.ts';
 const links = 'test/http/file-links.test.ts';
 
 export const attachments: readonly Mutant[] = [
@@ -124,6 +125,22 @@ export const attachments: readonly Mutant[] = [
     test: files,
     only: 'in parts',
     harm: 'A part of a file that begins in one row and ends in the next is broken.',
+  },
+  {
+    file: 'src/domain/attachments/store.ts',
+    text: "      await withConnection((em) =>\n        sql(em, 'DELETE FROM attachments WHERE account_id = $1 AND id = $2', [accountId, id]),\n      );\n",
+    replacement: '',
+    test: objects,
+    only: 'fails or hangs',
+    harm: 'A store that is down fills the table with rows of files that are nowhere.',
+  },
+  {
+    file: 'src/domain/upkeep/discarded-objects.ts',
+    text: '      await objects.remove(discarded.object_key);\n',
+    replacement: '',
+    test: objects,
+    only: 'deleted with message',
+    harm: 'Files of erased customers stay in the store for ever.',
   },
   {
     file: 'src/domain/attachments/rows.ts',

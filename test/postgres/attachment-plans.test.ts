@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { AttachmentStore, findFile } from '../../src/domain/attachments/store.ts';
 import { deleteUnsentFiles } from '../../src/domain/upkeep/unsent-files.ts';
-import { systemClock } from '../../src/lib/ports.ts';
+import { systemClock, systemRandom } from '../../src/lib/ports.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { sql } from '../../src/postgres/sql.ts';
@@ -62,8 +62,11 @@ describe('plans of files', function () {
     const file = await findFile(em, { accountId: 1, id: 25_000 });
     expect(file).to.include({ accountId: 1, id: 25_000, name: 'a.txt' });
     expectFew(await plansOf(em, () => findFile(em, { accountId: 1, id: 25_000 })), 3);
-    const store = new AttachmentStore({ bytes: 1, perMessage: 1 });
-    const read = () => store.read(file!, { from: 0, to: 8 }, (work) => work(em)).toArray();
+    const store = new AttachmentStore(
+      { bytes: 1, perMessage: 1 },
+      { objects: null, random: systemRandom, failed: () => undefined },
+    );
+    const read = async () => (await store.read(file!, { from: 0, to: 8 }, (work) => work(em))).toArray();
     expect(Buffer.concat(await read()).toString()).to.equal('some text');
     expectFew(await plansOf(em, read), 1);
   });

@@ -34,6 +34,7 @@ const shared: Readonly<Record<string, string>> = {
   plugins: 'plugins are installed for all accounts',
   plugin_bundles: 'plugins are installed for all accounts',
   plugin_registry: 'plugins are installed for all accounts',
+  discarded_objects: 'outlives the account whose files they were',
   agenda_jobs: 'alarms ring for all accounts',
 };
 /** Columns account_id that may be empty, and why. */

@@ -8,7 +8,7 @@ const floors: readonly (readonly string[])[] = [
   ['errors.ts', 'metrics'],
   ['fault-sentences.ts'],
   ['schemas.ts', 'archives', 'outbound', 'postgres', 'jobs'],
-  ['config.ts', 'sandbox', 'models', 'deliveries/core'],
+  ['config.ts', 'sandbox', 'models', 'objects', 'deliveries/core'],
   ['records', 'packages', 'deliveries/queue'],
   ['events'],
   ['domain/upkeep', 'domain/plugins', 'domain/changes.ts', 'domain/signing-secrets.ts'],

@@ -1,5 +1,8 @@
 import { Readable } from 'node:stream';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { ApiError, notFound } from '../../errors.ts';
+import type { Random } from '../../lib/ports.ts';
+import { partBytes, type ObjectStore } from '../../objects/object-store.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import type { Attachment } from '../../records/attachment.ts';
 import type { AttachmentBounds, CheckedFile } from './checked-files.ts';
@@ -14,17 +17,28 @@ export interface FileOf {
 }
 
 /** A file that may be read, and where its bytes are. */
-export type StoredFile = FileOf & Attachment;
+export type StoredFile = FileOf & Attachment & { objectKey: string | null };
 
 /** Bytes in one row: a statement reads as many to answer any part of a file. */
 export const chunkBytes = 512 * 1024;
 
-/** Keeps the files of messages, in rows of a table of their own. */
+/** Where files are kept besides the database. */
+interface StoreOptions {
+  /** Null where the database keeps all that is sent. */
+  objects: ObjectStore | null;
+  random: Random;
+  /** Gets errors of the object store, of which callers are told no more than that there was one. */
+  failed: (error: unknown) => void;
+}
+
+/** Keeps the files of messages: in an object store where there is one, else in rows of a table of their own. */
 export class AttachmentStore {
   readonly bounds: AttachmentBounds;
+  readonly #options: StoreOptions;
 
-  constructor(bounds: AttachmentBounds) {
+  constructor(bounds: AttachmentBounds, options: StoreOptions) {
     this.bounds = bounds;
+    this.#options = options;
   }
 
   /**
@@ -36,25 +50,86 @@ export class AttachmentStore {
     files: readonly CheckedFile[],
     withConnection: WithConnection,
   ): Promise<readonly Attachment[]> {
+    const { objects } = this.#options;
     const kept: Attachment[] = [];
     for (const { bytes, ...file } of files) {
-      const id = await withConnection((em) => insertFile(em, accountId));
-      await withConnection((em) => writeChunks(em, { accountId, id }, bytes));
+      const id = objects
+        ? await this.#keepObject(objects, { accountId, bytes }, withConnection)
+        : await keepRows({ accountId, bytes }, withConnection);
       kept.push({ id, ...file });
     }
     return kept;
   }
 
-  /** The bytes of a file from one place to another, both included. */
-  read(file: StoredFile, { from, to }: { from: number; to: number }, withConnection: WithConnection): Readable {
-    return Readable.from(readChunks(file, { from, to }, withConnection), { objectMode: false });
+  /** The bytes of a file from one place to another, both included. The first of them are read before it returns. Errors: 404, 503. */
+  async read(file: StoredFile, range: { from: number; to: number }, withConnection: WithConnection): Promise<Readable> {
+    const pieces =
+      file.objectKey === null ? readChunks(file, range, withConnection) : this.#readParts(file.objectKey, range);
+    const first = await pieces.next();
+    return Readable.from(begunWith(first, pieces), { objectMode: false });
+  }
+
+  // The row is there before the object, so that no object is kept that nobody knows of.
+  async #keepObject(
+    objects: ObjectStore,
+    { accountId, bytes }: { accountId: number; bytes: Buffer },
+    withConnection: WithConnection,
+  ): Promise<number> {
+    const key = `attachments/${accountId}/${this.#options.random.bytes(keyBytes).toString('hex')}`;
+    const id = await withConnection((em) => insertFile(em, accountId, key));
+    try {
+      await objects.put(key, bytes);
+    } catch (error) {
+      await withConnection((em) =>
+        sql(em, 'DELETE FROM attachments WHERE account_id = $1 AND id = $2', [accountId, id]),
+      );
+      throw this.#unavailable(error);
+    }
+    return id;
+  }
+
+  async *#readParts(key: string, { from, to }: { from: number; to: number }): AsyncGenerator<Buffer> {
+    for (let at = from; at <= to; at += partBytes) {
+      const part = { from: at, to: Math.min(to, at + partBytes - 1) };
+      const bytes = await this.#options.objects?.get(key, part).catch((error: unknown) => {
+        throw this.#unavailable(error);
+      });
+      if (bytes === undefined) throw this.#unavailable(new Error('No object store is configured'));
+      if (bytes === null) throw notFound('File');
+      yield bytes;
+    }
+  }
+
+  #unavailable(error: unknown): ApiError {
+    this.#options.failed(error);
+    return new ApiError(503, 'storage_unavailable', 'The store of files does not answer: try again in a moment', {
+      headers: { 'retry-after': '5' },
+    });
   }
 }
 
-async function insertFile(executor: Executor, accountId: number): Promise<number> {
-  const rows = await sql<{ id: number }>(executor, 'INSERT INTO attachments (account_id) VALUES ($1) RETURNING id', [
-    accountId,
-  ]);
+const keyBytes = 24;
+
+async function* begunWith(first: IteratorResult<Buffer>, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  if (first.done !== true) yield first.value;
+  yield* rest;
+}
+
+async function keepRows(
+  { accountId, bytes }: { accountId: number; bytes: Buffer },
+  withConnection: WithConnection,
+): Promise<number> {
+  const id = await withConnection((em) => insertFile(em, accountId, null));
+  await withConnection((em) => writeChunks(em, { accountId, id }, bytes));
+  return id;
+}
+
+async function insertFile(executor: Executor, accountId: number, objectKey: string | null): Promise<number> {
+  const rows = await sql<{ id: number }>(
+    executor,
+    'INSERT INTO attachments (account_id, object_key) VALUES ($1, $2) RETURNING id',
+    [accountId, objectKey],
+  );
   return (rows[0] as { id: number }).id;
 }
 
@@ -81,20 +156,24 @@ async function* readChunks(
   for (let position = Math.floor(from / chunkBytes); position <= last; position += 1) {
     const rows = await withConnection((em) => sql<{ bytes: Buffer }>(em, readChunk, [accountId, id, position]));
     const bytes = rows[0]?.bytes;
-    // The message was deleted meanwhile: an answer that is cut says so.
-    if (!bytes) throw new Error(`File ${id} was deleted while it was read`);
+    // The message was deleted meanwhile: an answer that has begun is cut.
+    if (!bytes) throw notFound('File');
     const start = position * chunkBytes;
     yield bytes.subarray(Math.max(0, from - start), to - start + 1);
   }
 }
 
 const findFileStatement = `
-  SELECT (SELECT file FROM jsonb_array_elements(m.attachments) AS file WHERE (file->>'id')::bigint = a.id) AS file
+  SELECT (SELECT file FROM jsonb_array_elements(m.attachments) AS file WHERE (file->>'id')::bigint = a.id) AS file,
+    a.object_key
   FROM attachments a JOIN messages m ON m.account_id = a.account_id AND m.id = a.message_id
   WHERE a.account_id = $1 AND a.id = $2`;
 
 /** A file of a message; null where there is none, or its message was deleted. */
 export async function findFile(executor: Executor, { accountId, id }: FileOf): Promise<StoredFile | null> {
-  const [row] = await sql<{ file: Attachment | null }>(executor, findFileStatement, [accountId, id]);
-  return row?.file ? { ...row.file, accountId } : null;
+  const [row] = await sql<{ file: Attachment | null; object_key: string | null }>(executor, findFileStatement, [
+    accountId,
+    id,
+  ]);
+  return row?.file ? { ...row.file, accountId, objectKey: row.object_key } : null;
 }

@@ -48,7 +48,7 @@ export function serveAttachments({ database, gate, requests, services }: MountOp
     const file = await gate.run(parties, () => findFile(database.em(), named));
     if (!file) throw notFound('File');
     const withConnection: WithConnection = (work) => gate.run(parties, () => work(database.em()));
-    answer(ctx, file, (range) => services.attachments.read(file, range, withConnection));
+    await answer(ctx, file, (range) => services.attachments.read(file, range, withConnection));
   };
 }
 
@@ -57,25 +57,25 @@ interface Range {
   to: number;
 }
 
-function answer(ctx: Context, file: StoredFile, read: (range: Range) => Readable): void {
-  ctx.set(headersOf(file));
+// Nothing is set before the file is at hand: a refusal must not be kept, or be called a file.
+async function answer(ctx: Context, file: StoredFile, read: (range: Range) => Promise<Readable>): Promise<void> {
   if (ctx.get('if-none-match') === tagOf(file)) {
+    ctx.set(headersOf(file));
     ctx.status = 304;
     return;
   }
   const range = readRange(ctx.get('range'), file.size);
   if (range === 'beyond') {
-    ctx.remove('cache-control');
     throw new ApiError(416, 'range_not_satisfiable', 'The file has no such part', {
       headers: { 'content-range': `bytes */${file.size}` },
     });
   }
   const { from, to } = range ?? { from: 0, to: file.size - 1 };
+  const bytes = ctx.method === 'HEAD' ? Readable.from([]) : await read({ from, to });
+  const headers = headersOf(file);
   ctx.status = range ? 206 : 200;
-  if (range) ctx.set('content-range', `bytes ${from}-${to}/${file.size}`);
-  // Where only headers are answered nothing is read.
-  ctx.body = ctx.method === 'HEAD' ? Readable.from([]) : read({ from, to });
-  ctx.set('content-type', headersOf(file)['content-type'] ?? file.type);
+  ctx.body = bytes;
+  ctx.set({ ...headers, ...(range ? { 'content-range': `bytes ${from}-${to}/${file.size}` } : {}) });
   ctx.length = to - from + 1;
 }
 

@@ -37,6 +37,7 @@ import { StreamTickets } from './20261122-stream-tickets.ts';
 import { MessageWrites } from './20261122-message-writes.ts';
 import { SignIns } from './20261122-sign-ins.ts';
 import { Attachments } from './20261122-attachments.ts';
+import { AttachmentObjects } from './20261122-attachment-objects.ts';
 import { WebhookVersions } from './20261122-webhook-versions.ts';
 import { StorageTotals } from './20261122-storage-totals.ts';
 import { AskedDeliveries } from './20261122-asked-deliveries.ts';
@@ -106,6 +107,7 @@ export const migrations = [
   { name: '20261122-contact-attributes', class: ContactAttributes },
   { name: '20261122-attachments', class: Attachments },
   { name: '20261122-contact-inboxes', class: ContactInboxes },
+  { name: '20261122-attachment-objects', class: AttachmentObjects },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

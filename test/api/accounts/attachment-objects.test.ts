@@ -1,0 +1,159 @@
+import { expect } from 'chai';
+import { deleteDiscardedObjects } from '../../../src/domain/upkeep/discarded-objects.ts';
+import { deleteUnsentFiles } from '../../../src/domain/upkeep/unsent-files.ts';
+import { ObjectStore } from '../../../src/objects/object-store.ts';
+import { systemClock } from '../../../src/lib/ports.ts';
+import { TestApp } from '../../support/app.ts';
+import { noise, sendFiles, storedFiles, type TestFile } from '../../support/files.ts';
+import { ObjectServer, objectKeys } from '../../support/object-server.ts';
+import { addContact, addConversation, addInbox } from '../../support/records.ts';
+
+const large: TestFile = { name: 'large.bin', bytes: noise(3_000_000) };
+const small: TestFile = { name: 'a.txt', bytes: Buffer.from('some text') };
+const bucket = 'files-of-tests';
+
+describe('attachments in an object store', function () {
+  this.timeout(60_000);
+  let app: TestApp;
+  let server: ObjectServer;
+  let objects: ObjectStore;
+  let inbox: number;
+  let contactId: number;
+  let path: string;
+
+  before(async () => {
+    server = await ObjectServer.start();
+    app = await TestApp.start({
+      engine: false,
+      config: {
+        attachmentS3Endpoint: server.url,
+        attachmentS3Bucket: bucket,
+        attachmentS3Region: objectKeys.region,
+        attachmentS3AccessKeyId: objectKeys.accessKeyId,
+        attachmentS3SecretAccessKey: objectKeys.secretAccessKey,
+        attachmentS3TimeoutMs: 1000,
+      },
+    });
+    objects = new ObjectStore({ endpoint: server.url, bucket, ...objectKeys, timeoutMs: 1000, clock: systemClock });
+    inbox = await addInbox(app);
+  });
+
+  beforeEach(async () => {
+    await app.query('DELETE FROM attachments');
+    await app.query('DELETE FROM discarded_objects');
+    server.objects.clear();
+    contactId = await addContact(app);
+    path = `conversations/${await addConversation(app, inbox, { contactId })}/messages`;
+    await app.events();
+    server.asked.length = 0;
+  });
+
+  afterEach(() => (server.broken = null));
+
+  after(async () => {
+    await app.stop();
+    await objects.close();
+    await server.stop();
+  });
+
+  const send = (...files: TestFile[]) => sendFiles(app, path, { content: 'x', message_type: 'outgoing' }, { files });
+  const discarded = async () =>
+    (await app.query<{ count: number }>('SELECT count(*) AS count FROM discarded_objects'))[0]!.count;
+  const sweep = () => deleteDiscardedObjects(app.app.database, objects);
+
+  it('are kept there alone, and come back whole and in parts', async () => {
+    const { status, body } = await send(large, small);
+    expect(status, body.error).to.equal(201);
+    expect(await storedFiles(app)).to.deep.equal({ files: 2, unsent: 0, chunks: 0 });
+    expect([...server.objects.values()].map(({ length }) => length)).to.have.members([3_000_000, 9]);
+    for (const key of server.objects.keys()) expect(key).to.match(/^\/files-of-tests\/attachments\/1\/[0-9a-f]{48}$/);
+    const { data_url: url } = body.attachments[0];
+    expect(url).to.match(new RegExp(`^${app.url}/files/`));
+    const whole = await fetch(url);
+    expect(Buffer.from(await whole.arrayBuffer()).equals(large.bytes)).to.equal(true);
+    const part = await fetch(url, { headers: { range: 'bytes=1048570-2097160' } });
+    expect(part.status).to.equal(206);
+    expect(Buffer.from(await part.arrayBuffer()).equals(large.bytes.subarray(1_048_570, 2_097_161))).to.equal(true);
+    expect(await app.eventNames()).to.deep.equal(['message_created']);
+  });
+
+  it('are not sent while the store fails or hangs: 503, nothing said, and nothing left in the end', async () => {
+    for (const broken of ['fails', 'hangs'] as const) {
+      server.broken = broken;
+      const { status, body, headers } = await send(small);
+      expect(status).to.equal(503);
+      expect(body.code).to.equal('storage_unavailable');
+      expect(body.error).to.not.include('TESTKEY');
+      expect(headers.get('retry-after')).to.equal('5');
+      expect(await storedFiles(app)).to.include({ files: 0 });
+    }
+    expect(server.asked.filter((one) => one.startsWith('PUT'))).to.have.length(4);
+    expect(await app.eventNames()).to.deep.equal([]);
+    expect(await discarded()).to.equal(2);
+    server.broken = null;
+    expect(await sweep()).to.equal(2);
+    expect(await discarded()).to.equal(0);
+    expect((await send(small)).status).to.equal(201);
+  });
+
+  it('that cannot be read are answered 503, which nobody keeps, and 404 where the object is gone', async () => {
+    const { body } = await send(small);
+    const { data_url: url } = body.attachments[0];
+    server.broken = 'fails';
+    const failed = await fetch(url);
+    expect(failed.status).to.equal(503);
+    expect(failed.headers.get('cache-control')).to.equal('no-store');
+    expect(failed.headers.has('content-disposition')).to.equal(false);
+    server.broken = null;
+    server.objects.clear();
+    expect((await fetch(url)).status).to.equal(404);
+  });
+
+  it('are deleted with message, conversation, contact and account, and when no message got them', async () => {
+    const first = (await send(small)).body;
+    await app.delete(`${path}/${first.id}`);
+    expect(await discarded()).to.equal(1);
+    expect(await sweep()).to.equal(1);
+    expect(server.objects.size).to.equal(0);
+    await send(small, large);
+    await app.delete(`contacts/${contactId}`);
+    expect(await discarded()).to.equal(2);
+    expect(await sweep()).to.equal(2);
+    expect(server.objects.size).to.equal(0);
+    await app.query(
+      `INSERT INTO attachments (account_id, object_key, created_at) VALUES (1, 'attachments/1/lost', now() - interval '2 hours')`,
+    );
+    server.objects.set(`/${bucket}/attachments/1/lost`, small.bytes);
+    expect(await deleteUnsentFiles(app.app.database)).to.equal(1);
+    expect(await sweep()).to.equal(1);
+    expect(server.objects.size).to.equal(0);
+    expect(await sweep()).to.equal(0);
+  });
+
+  it('that the store does not delete are tried again, hold back no others, and are forgotten after a month', async () => {
+    await app.query(
+      `INSERT INTO discarded_objects (object_key, discarded_at) VALUES ('a', now() - interval '31 days'), ('b', now())`,
+    );
+    server.broken = 'fails';
+    expect(await sweep()).to.equal(0);
+    expect(await discarded()).to.equal(1);
+    server.broken = null;
+    const [row] = await app.query<{ object_key: string }>('SELECT object_key FROM discarded_objects');
+    expect(row).to.deep.equal({ object_key: 'b' });
+  });
+
+  it('that the database has are read from there, with a store or without', async () => {
+    const plain = await TestApp.start({ engine: false, databaseUrl: app.databaseUrl });
+    try {
+      const here = (await sendFiles(plain, path, { content: 'x', message_type: 'outgoing' }, { files: [small] })).body;
+      expect(await storedFiles(app)).to.include({ chunks: 1 });
+      const { pathname } = new URL(here.attachments[0].data_url);
+      expect(await (await fetch(app.url + pathname)).text()).to.equal('some text');
+      const there = (await send(small)).body;
+      const elsewhere = new URL(there.attachments[0].data_url).pathname;
+      expect((await fetch(plain.url + elsewhere)).status).to.equal(503);
+    } finally {
+      await plain.app.stop();
+    }
+  });
+});
