@@ -2739,6 +2739,14 @@ version?: string
  */
 export interface ListRunsQuery {
 /**
+ * Runs of this bot alone.
+ */
+agent_bot_id?: Id
+/**
+ * Runs in this conversation alone.
+ */
+conversation_id?: Id
+/**
  * Runs with this outcome alone.
  */
 outcome?: string

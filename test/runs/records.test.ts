@@ -233,6 +233,14 @@ describe('records of runs', function () {
       );
     });
 
+    /** The runs of a whole list. */
+    async function readWhole(path: string): Promise<Run[]> {
+      const { payload, meta } = (await app.get(path)).body;
+      if (meta.next_cursor === null) return payload;
+      const rest = await readWhole(`${path.split('?')[0]}?cursor=${encodeURIComponent(meta.next_cursor)}`);
+      return [...payload, ...rest];
+    }
+
     /** The attempts' numbers of a whole list, and how long its pages are. */
     async function readAll(query: string, path = `agent_bots/${bot}/runs`) {
       const attempts: number[] = [];
@@ -294,20 +302,48 @@ describe('records of runs', function () {
       expect(pages.slice(0, 2)).to.deep.equal([2, 25]);
     });
 
+    it('of all bots are one list, which goes on by its cursors, for one bot and one conversation too', async () => {
+      const pair = (run: Run) => `${run.agent_bot_id} ${run.attempt}`;
+      const whole = (await readWhole('runs')).map(pair);
+      expect(whole.filter((one) => one.startsWith(`${bot} `))).to.deep.equal(down(count, 1).map((n) => `${bot} ${n}`));
+      // What was recorded today comes before what is told to be of last year.
+      expect(whole[0]).to.match(new RegExp(`^${player} `));
+      expect(new Set(whole.slice(-count).map((one) => one.split(' ')[0]))).to.deep.equal(new Set([String(bot)]));
+      expect((await readAll(`agent_bot_id=${bot}&outcome=threw`, 'runs')).attempts).to.deep.equal(
+        down(count, 1).filter((n) => n % 3 === 0),
+      );
+      const both = `agent_bot_id=${bot}&conversation_id=${conversation}`;
+      expect((await readAll(both, 'runs')).attempts).to.deep.equal(down(count, 1));
+      expect((await readAll(`agent_bot_id=${player}&conversation_id=${conversation}`, 'runs')).attempts).to.deep.equal([
+        1,
+      ]);
+      expect((await readAll(`conversation_id=${conversation}`)).attempts).to.deep.equal(down(count, 1));
+      const other = await openConversation(app, inbox);
+      expect((await readAll(`agent_bot_id=${bot}&conversation_id=${other}`, 'runs')).attempts).to.deep.equal([]);
+      for (const query of ['agent_bot_id=999999', 'conversation_id=999999'])
+        expect((await app.get(`runs?${query}`)).status, query).to.equal(404);
+      const { next_cursor: cursor } = (await app.get(`agent_bots/${bot}/runs`)).body.meta;
+      expect((await app.get(`runs?cursor=${encodeURIComponent(cursor)}`)).status).to.equal(400);
+    });
+
     it('show agents what they may see, bots nothing, and nobody another account', async () => {
       const agent = await addPerson(app, { name: 'Agent', role: 'agent' });
       const listed = async () => (await app.get(`agent_bots/${bot}/runs`, agent.headers)).body.payload.length;
       const ofConversation = () => app.get(`conversations/${conversation}/runs`, agent.headers);
-      expect(await listed()).to.equal(0);
+      const all = async () => (await app.get('runs', agent.headers)).body.payload.length;
+      expect([await listed(), await all()]).to.deep.equal([0, 0]);
       expect((await ofConversation()).status).to.equal(403);
+      expect((await app.get(`runs?conversation_id=${conversation}`, agent.headers)).status).to.equal(403);
       await app.post(`inboxes/${inbox}/members`, { user_ids: [agent.id] });
       expect(await listed()).to.be.above(0);
+      expect(await all()).to.be.above(0);
       const [run] = (await ofConversation()).body.payload;
       expect((await app.get(`runs/${run.id}`, agent.headers)).status).to.equal(200);
       const { id, administrator } = await addAccount(app, 'Elsewhere');
       const elsewhere = `/api/v1/accounts/${id}`;
       for (const path of [`runs/${run.id}`, `agent_bots/${bot}/runs`, `conversations/${conversation}/runs`])
         expect((await app.get(`${elsewhere}/${path}`, administrator.headers)).status, path).to.equal(404);
+      expect((await app.get(`${elsewhere}/runs`, administrator.headers)).body.payload).to.deep.equal([]);
     });
 
     it('hide the settings of system bots from accounts, and what they ask, which may hold them', async () => {
@@ -336,6 +372,8 @@ describe('records of runs', function () {
       await app.post(`conversations/${own}/messages`, { content: 'caller', message_type: 'incoming' });
       const [whole] = await runsIn(own, 1);
       expect(whole.calls[0].input).to.deep.equal({ a: 1 });
+      expect((await app.get('runs')).body.payload[0]).to.deep.equal(whole);
+      expect((await maker.call('GET', 'runs')).payload[0].calls[0].input).to.equal(null);
     });
   });
 });

@@ -71,6 +71,7 @@ export const accountOperations: Record<string, Prepare> = {
   'DELETE agent_bots/:id': on(newBot),
   'GET agent_bots/:id/usage': ({ bot }) => ({ at: { id: bot.id } }),
   'GET agent_bots/:id/runs': ({ bot }) => ({ at: { id: bot.id } }),
+  'GET runs': nothing,
   'GET runs/:id': ({ run }) => ({ at: { id: run } }),
   'POST runs/:id/replay': ({ run }) => ({ at: { id: run } }),
 

@@ -1,4 +1,11 @@
-import { listRunsIn, listRunsOfBot, readRun, type RecordedRun, type RunFilter } from '../../domain/bots/runs.ts';
+import {
+  listRuns,
+  listRunsIn,
+  listRunsOfBot,
+  readRun,
+  type RecordedRun,
+  type RunFilter,
+} from '../../domain/bots/runs.ts';
 import { findBundle } from '../../domain/plugins/registry.ts';
 import { readAgentBot } from '../../domain/bots/bots.ts';
 import { doors } from '../../http/route/doors.ts';
@@ -14,6 +21,16 @@ const query = 'requests/run.list.query';
 const reply = 'resources/run-list';
 
 export const runRoutes = [
+  doors.account(
+    ['GET', `${base}/runs`, 'List the runs of bots'],
+    { query, reply, role: 'agent', description: 'In the conversations that the caller may see.' },
+    async ({ services, em, account, actor, principal, query: asked }) => {
+      if (asked.agent_bot_id !== undefined) await readAgentBot(em, account.id, asked.agent_bot_id);
+      const list = `runs in account ${account.id}`;
+      const found = await listRuns(em, { accountId: account.id, actor }, filterOf(services, list, asked));
+      return presentStretch(found, (run) => presentRun(run, principal), { ...services, list });
+    },
+  ),
   doors.account(
     ['GET', `${base}/agent_bots/:id/runs`, 'List the runs of an agent bot'],
     { query, reply, role: 'agent', description: 'In the conversations that the caller may see.' },
@@ -62,9 +79,10 @@ export const runRoutes = [
 ];
 
 function filterOf({ secretBox }: Services, list: string, asked: Shape<'requests/run.list.query'>): RunFilter {
-  const { outcome, since, until, cursor } = asked;
+  const { agent_bot_id: botId, conversation_id: conversationId, outcome, since, until, cursor } = asked;
   const dateOf = (seconds: number | undefined) => (seconds === undefined ? null : fromUnixSeconds(seconds));
-  return { outcome, since: dateOf(since), until: dateOf(until), after: readCursor(secretBox, list, cursor) };
+  const after = readCursor(secretBox, list, cursor);
+  return { botId, conversationId, outcome, since: dateOf(since), until: dateOf(until), after };
 }
 
 // The record of a deleted message has no calls any more, but the run has used what it used.

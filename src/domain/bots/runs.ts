@@ -21,6 +21,8 @@ export interface RecordedRun extends Omit<BotRun, 'messageIds'> {
 
 /** Which runs of a list are wanted: `since` inclusive, `until` exclusive; those behind `after`. */
 export interface RunFilter {
+  botId: number | undefined;
+  conversationId: number | undefined;
   outcome: string | undefined;
   since: Date | null;
   until: Date | null;
@@ -80,6 +82,10 @@ const columns = `
 const joins = `
   JOIN agent_bots b ON b.id = r.agent_bot_id
   JOIN events e ON e.account_id = r.account_id AND e.id = r.event_id`;
+const visible = (
+  actor: Actor,
+) => `EXISTS (SELECT FROM conversations c WHERE c.account_id = $1 AND c.id = r.conversation_id
+    AND ${visibleConversations(actor)})`;
 const one = `SELECT ${columns} FROM bot_runs r ${joins} WHERE r.account_id = $1 AND r.id = $2`;
 
 /** Runs of a bot in the conversations that the actor may see, newest first. */
@@ -88,12 +94,26 @@ export function listRunsOfBot(
   { accountId, actor, botId }: { accountId: number; actor: Actor; botId: number },
   filter: RunFilter,
 ): Promise<RunStretch> {
-  const visible = `EXISTS (SELECT FROM conversations c WHERE c.account_id = $1 AND c.id = r.conversation_id
-    AND ${visibleConversations(actor)})`;
-  return list(executor, `r.account_id = $1 AND r.agent_bot_id = $3 AND ${visible}`, {
-    parameters: [accountId, actor.id, botId],
-    filter,
-  });
+  const condition = `r.account_id = $1 AND r.agent_bot_id = $3 AND ${visible(actor)}`;
+  return list(executor, { condition, parameters: [accountId, actor.id, botId], filter });
+}
+
+/**
+ * Runs of all bots in the account's conversations that the actor may see, newest first. Errors: 404, 403 when the filter names a
+ * conversation that the actor may not see.
+ */
+export async function listRuns(
+  executor: Executor,
+  { accountId, actor }: { accountId: number; actor: Actor },
+  filter: RunFilter,
+): Promise<RunStretch> {
+  const { botId, conversationId } = filter;
+  if (conversationId !== undefined) return listRunsIn(executor, { accountId, actor, conversationId }, filter);
+  if (botId !== undefined) return listRunsOfBot(executor, { accountId, actor, botId }, filter);
+  // The newest of each bot by the index of its runs, and of these the newest: no index of its own need be kept for it.
+  const bots = 'agent_bots own WHERE own.account_id = $1 OR own.account_id IS NULL';
+  const condition = `r.account_id = $1 AND r.agent_bot_id = own.id AND ${visible(actor)}`;
+  return list(executor, { condition, bots, parameters: [accountId, actor.id], filter });
 }
 
 /** Runs in a conversation, newest first. Errors: 404, 403 when the actor may not see the conversation. */
@@ -104,7 +124,7 @@ export async function listRunsIn(
 ): Promise<RunStretch> {
   await readConversation(executor, accountId, actor, conversationId);
   const condition = 'r.account_id = $1 AND r.conversation_id = $2';
-  return list(executor, condition, { parameters: [accountId, conversationId], filter });
+  return list(executor, { condition, parameters: [accountId, conversationId], filter });
 }
 
 /** A run. Errors: 404, 403 when the actor may not see its conversation. */
@@ -115,28 +135,43 @@ export async function readRun(executor: Executor, accountId: number, actor: Acto
   return toRun(row);
 }
 
+interface Listing {
+  condition: string;
+  /** The bots, as `own`, of each of which the newest runs are taken; by default the condition names what is wanted. */
+  bots?: string;
+  parameters: unknown[];
+  filter: RunFilter;
+}
+
 // A stretch ends early where its runs are long, so that no answer holds more than one can be asked for.
-async function list(
-  executor: Executor,
-  condition: string,
-  { parameters, filter }: { parameters: unknown[]; filter: RunFilter },
-): Promise<RunStretch> {
-  const { outcome = null, since, until, after } = filter;
-  const [$outcome, $since, $until, $createdAt, $id] = [1, 2, 3, 4, 5].map((place) => `$${parameters.length + place}`);
+async function list(executor: Executor, { condition, bots, parameters, filter }: Listing): Promise<RunStretch> {
+  const { botId = null, conversationId = null, outcome = null, since, until, after } = filter;
+  const asked = [botId, conversationId, outcome, since, until, after?.createdAt ?? null, after?.id ?? null];
+  const [$bot, $conversation, $outcome, $since, $until, $createdAt, $id] = asked.map(
+    (_, place) => `$${parameters.length + place + 1}`,
+  );
+  const newest = 'ORDER BY r.created_at DESC, r.id DESC';
+  const wanted = `
+    SELECT r.* FROM bot_runs r WHERE ${condition}
+      AND (r.agent_bot_id = ${$bot} OR ${$bot}::bigint IS NULL)
+      AND (r.conversation_id = ${$conversation} OR ${$conversation}::bigint IS NULL)
+      AND (r.outcome = ${$outcome} OR ${$outcome}::text IS NULL)
+      AND r.created_at >= coalesce(${$since}::timestamptz, '-infinity')
+      AND r.created_at < coalesce(${$until}::timestamptz, 'infinity')
+      AND (r.created_at, r.id) < (coalesce(${$createdAt}::timestamptz, 'infinity'), coalesce(${$id}::bigint, 0))
+    ${newest} LIMIT ${pageSize + 1}`;
+  const found = bots
+    ? `SELECT r.* FROM (SELECT own.id FROM ${bots}) own CROSS JOIN LATERAL (${wanted}) r ${newest} LIMIT ${pageSize + 1}`
+    : wanted;
   const rows = await sql<Row & { found: number }>(
     executor,
     `SELECT * FROM (
        SELECT ${columns}, count(*) OVER () AS found, row_number() OVER newest AS place,
          sum(length(r.calls::text) + length(r.logs::text) + length(r.actions::text) + length(e.bot_payload::text)) OVER newest AS chars
-       FROM (
-         SELECT r.* FROM bot_runs r WHERE ${condition} AND (r.outcome = ${$outcome} OR ${$outcome}::text IS NULL)
-           AND r.created_at >= coalesce(${$since}::timestamptz, '-infinity')
-           AND r.created_at < coalesce(${$until}::timestamptz, 'infinity')
-           AND (r.created_at, r.id) < (coalesce(${$createdAt}::timestamptz, 'infinity'), coalesce(${$id}::bigint, 0))
-         ORDER BY r.created_at DESC, r.id DESC LIMIT ${pageSize + 1}) r ${joins}
+       FROM (${found}) r ${joins}
        WINDOW newest AS (ORDER BY r.created_at DESC, r.id DESC)) page
      WHERE place <= ${pageSize} AND (place = 1 OR chars <= ${maxChars}) ORDER BY place`,
-    [...parameters, outcome, since, until, after?.createdAt ?? null, after?.id ?? null],
+    [...parameters, ...asked],
   );
   const last = rows.at(-1);
   const next = last && last.found > rows.length ? { createdAt: last.created_at, id: last.id } : null;

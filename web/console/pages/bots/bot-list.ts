@@ -1,0 +1,23 @@
+import type { Reply } from '../../../shared/call.ts';
+import { call } from '../../session.ts';
+
+/** A bot, as the service answers it. */
+type Bot = Reply<'GET agent_bots/:id'>;
+
+interface Page<Row> {
+  payload: Row[];
+  meta: { total_pages: number };
+}
+
+/** The rows of all pages of a list. */
+async function allPages<Row>(load: (page: number) => Promise<Page<Row>>): Promise<Row[]> {
+  const { payload, meta } = await load(1);
+  const others = Array.from({ length: Math.max(0, meta.total_pages - 1) }, (_, index) => load(index + 2));
+  const rest = await Promise.all(others);
+  return [...payload, ...rest.flatMap((page) => page.payload)];
+}
+
+/** Every bot that the account can use, system bots included. */
+export function loadBots(signal?: AbortSignal): Promise<Bot[]> {
+  return allPages((page) => call('GET agent_bots', { query: { page }, ...(signal ? { signal } : {}) }));
+}

@@ -1,0 +1,53 @@
+import type { Deed } from './deeds.tsx';
+
+/** Something that was wanted in both runs, or in one of them only. */
+export interface Line {
+  side: 'both' | 'recorded' | 'replayed';
+  deed: Deed;
+}
+
+/** What two runs wanted done, side by side in the order of both: a longest common sequence, and what is beside it. */
+export function compare(recorded: readonly Deed[], replayed: readonly Deed[]): Line[] {
+  const [before, after] = [recorded, replayed].map((deeds) => deeds.map((deed) => JSON.stringify(sorted(deed))));
+  const lengths = lengthsOf(before ?? [], after ?? []);
+  const lines: Line[] = [];
+  let [at, to] = [0, 0];
+  while (at < recorded.length || to < replayed.length) {
+    const [old, made] = [recorded[at], replayed[to]];
+    if (old && made && before?.[at] === after?.[to]) {
+      lines.push({ side: 'both', deed: old });
+      [at, to] = [at + 1, to + 1];
+    } else if (old && (!made || (lengths[at + 1]?.[to] ?? 0) >= (lengths[at]?.[to + 1] ?? 0))) {
+      lines.push({ side: 'recorded', deed: old });
+      at += 1;
+    } else if (made) {
+      lines.push({ side: 'replayed', deed: made });
+      to += 1;
+    }
+  }
+  return lines;
+}
+
+// lengths[i][j]: how much the two have in common from i and j on. Runs want 20 things at most.
+function lengthsOf(before: readonly string[], after: readonly string[]): number[][] {
+  const lengths = Array.from({ length: before.length + 1 }, () => Array.from({ length: after.length + 1 }, () => 0));
+  for (let i = before.length - 1; i >= 0; i -= 1) {
+    for (let j = after.length - 1; j >= 0; j -= 1) {
+      const row = lengths[i] ?? [];
+      const below = lengths[i + 1] ?? [];
+      row[j] = before[i] === after[j] ? (below[j + 1] ?? 0) + 1 : Math.max(below[j] ?? 0, row[j + 1] ?? 0);
+    }
+  }
+  return lengths;
+}
+
+// The order of a record's fields says nothing.
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, part]) => [name, sorted(part)]),
+  );
+}

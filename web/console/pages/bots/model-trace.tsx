@@ -1,0 +1,110 @@
+import { Code, Json } from '../../kit/code.tsx';
+import { Facts } from '../../kit/facts.tsx';
+import { Table } from '../../kit/table.tsx';
+import type { Run } from './run-table.tsx';
+
+type Usage = NonNullable<Run['usage']>;
+
+interface Question {
+  messages?: { role?: unknown; content?: unknown }[];
+  temperature?: unknown;
+  tools?: { name?: unknown }[];
+}
+
+interface Answer {
+  content?: unknown;
+  tool_calls?: unknown[];
+  finish_reason?: unknown;
+}
+
+/** How a run used the knowledge base and a language model: what was found, what the model was told, and what it said. */
+export function ModelTrace({ run: { usage, calls } }: { run: Run }) {
+  if (!usage) return null;
+  const chats = calls.filter(({ name }) => name === 'llm.chat');
+  return (
+    <section>
+      <h2>Knowledge and model</h2>
+      <Facts facts={factsOf(usage)} />
+      <Passages passages={usage.passages} />
+      {chats.map((chat, index) => (
+        <Chat key={index} number={index + 1} chat={chat} />
+      ))}
+      {chats.length === 0 && <p>No model was asked.</p>}
+    </section>
+  );
+}
+
+function factsOf(usage: Usage): (readonly [string, string | null])[] {
+  const { prompt_tokens: prompt, completion_tokens: completion } = usage;
+  return [
+    ['Model', usage.model],
+    ['Tokens', prompt + completion === 0 ? null : `${prompt} of the prompt, ${completion} of the answer`],
+    ['It ended because', usage.finish_reason],
+    ['Waiting', `${usage.ms} ms`],
+    ['Reason of the handoff', usage.handoff_reason?.replaceAll('_', ' ') ?? null],
+  ];
+}
+
+function Passages({ passages }: { passages: Usage['passages'] }) {
+  return (
+    <Table
+      caption="Passages of the knowledge base"
+      rows={passages.map((passage, index) => ({ ...passage, place: index + 1 }))}
+      keyOf={({ place }) => place}
+      empty={<p>No passage was found. Articles in the knowledge base with the customer's words would be.</p>}
+      columns={[
+        { title: 'Place', cell: ({ place }) => place },
+        { title: 'Article', cell: ({ title }) => title },
+        { title: 'Score', cell: ({ score }) => score.toFixed(3) },
+        { title: 'Source', cell: ({ url }) => <Source url={url} /> },
+      ]}
+    />
+  );
+}
+
+function Source({ url }: { url: string | null }) {
+  if (url === null) return <>–</>;
+  return /^https?:\/\//.test(url) ? (
+    <a href={url} rel="noreferrer">
+      {url}
+    </a>
+  ) : (
+    <>{url}</>
+  );
+}
+
+function Chat({ chat: { input, output, error }, number }: { chat: Run['calls'][number]; number: number }) {
+  const question = (input ?? null) as Question | null;
+  const answer = (output ?? null) as Answer | null;
+  return (
+    <div class="panel trace">
+      <h3>Question {number} to the model</h3>
+      {question ? <Prompt question={question} /> : <p>The prompt of a system bot is the platform's own.</p>}
+      <h3>Its answer</h3>
+      {error && (
+        <p class="note error">
+          {error.code.replaceAll('_', ' ')}: {error.message}
+        </p>
+      )}
+      {typeof answer?.content === 'string' && <Code label={`Text ${number}`} text={answer.content} />}
+      {answer?.tool_calls && answer.tool_calls.length > 0 && (
+        <Json label={`Tool calls ${number}`} value={answer.tool_calls} />
+      )}
+    </div>
+  );
+}
+
+function Prompt({ question: { messages = [], temperature, tools = [] } }: { question: Question }) {
+  return (
+    <>
+      {messages.map(({ role, content }, index) => (
+        <details key={index} open={index === messages.length - 1}>
+          <summary>{String(role)}</summary>
+          <p class="said">{String(content)}</p>
+        </details>
+      ))}
+      {temperature !== undefined && <p>Temperature {String(temperature)}</p>}
+      {tools.length > 0 && <p>It could call: {tools.map(({ name }) => String(name)).join(', ')}</p>}
+    </>
+  );
+}

@@ -1,0 +1,21 @@
+import type { Run } from './run-table.tsx';
+
+const kinds: Readonly<Record<string, string>> = { warn: 'wait', error: 'bad' };
+
+/** What a bot wrote to its log. */
+export function RunLog({ lines }: { lines: Run['logs'] }) {
+  return (
+    <section>
+      <h2>Log</h2>
+      {lines.length === 0 && <p class="empty">It wrote nothing. A bot writes here with ctx.log.info('…').</p>}
+      <ol class="steps">
+        {lines.map(({ level, message, fields }, index) => (
+          <li key={index}>
+            <span class={`badge ${kinds[level] ?? ''}`}>{level}</span> {message}
+            {fields && <code class="said">{JSON.stringify(fields)}</code>}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

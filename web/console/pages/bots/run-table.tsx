@@ -1,0 +1,50 @@
+import type { ComponentChildren } from 'preact';
+import type { Reply } from '../../../shared/call.ts';
+import { Table } from '../../kit/table.tsx';
+import { Time } from '../../kit/time.tsx';
+import { Outcome } from './outcomes.tsx';
+
+/** A run, as the service answers it. */
+export type Run = Reply<'GET runs/:id'>;
+
+interface Props {
+  runs: readonly Run[];
+  /** The names of bots, by their ids. */
+  names: ReadonlyMap<number, string>;
+  empty: ComponentChildren;
+}
+
+/** Runs, a line each. */
+export function RunTable({ runs, names, empty }: Props) {
+  return (
+    <Table
+      caption="Runs, newest first"
+      rows={runs}
+      keyOf={({ id }) => id}
+      empty={empty}
+      columns={[
+        { title: 'Run', cell: ({ id }) => <a href={`/console/runs/${id}`}>Run {id}</a> },
+        { title: 'When', cell: ({ created_at: at }) => <Time at={at} /> },
+        {
+          title: 'Bot',
+          cell: ({ agent_bot_id: id }) => <a href={`/console/bots/${id}`}>{names.get(id) ?? `Bot ${id}`}</a>,
+        },
+        {
+          title: 'Conversation',
+          cell: ({ conversation_id: id }) => <a href={`/console/conversations/${id}`}>{id}</a>,
+        },
+        { title: 'Event', cell: ({ event }) => <code>{event.name}</code> },
+        { title: 'Outcome', cell: ({ outcome }) => <Outcome name={outcome} /> },
+        { title: 'What it wanted done', cell: (run) => deedsOf(run) },
+        { title: 'Took', cell: ({ wall_ms: ms }) => `${ms} ms` },
+      ]}
+    />
+  );
+}
+
+function deedsOf({ actions, error, erased_at: erasedAt }: Run): string {
+  if (erasedAt !== null) return 'Deleted with a message';
+  if (error) return error.message;
+  const names = actions.map((action) => String((action as { type?: unknown }).type));
+  return names.length === 0 ? 'Nothing' : names.join(', ');
+}

@@ -1,0 +1,117 @@
+import type { ComponentChildren } from 'preact';
+import { Code, Json } from '../../kit/code.tsx';
+import { Facts } from '../../kit/facts.tsx';
+import { Show, useLoad } from '../../kit/load.tsx';
+import { Page } from '../../kit/page.tsx';
+import { Time } from '../../kit/time.tsx';
+import type { ViewProps } from '../../page-row.ts';
+import { call } from '../../session.ts';
+import { Deeds } from './deeds.tsx';
+import { HostCalls } from './host-calls.tsx';
+import { ModelTrace } from './model-trace.tsx';
+import { Outcome, wordsOf } from './outcomes.tsx';
+import { Replay } from './replay.tsx';
+import { RunLog } from './run-log.tsx';
+import type { Run } from './run-table.tsx';
+
+/** One run of a bot: all that it got, asked for, did and wrote, and why it ended as it did. */
+export function RunPage({ parameters }: ViewProps) {
+  const id = Number(parameters['id']);
+  const loaded = useLoad(
+    async (signal) => {
+      const run = await call('GET runs/:id', { id, signal });
+      const bot = await call('GET agent_bots/:id', { id: run.agent_bot_id, signal });
+      return { run, botName: bot.name };
+    },
+    [id],
+  );
+  return (
+    <Page title={`Run ${parameters['id']}`}>
+      <Show of={loaded}>
+        {({ run, botName }) => (
+          <>
+            <Facts facts={factsOf(run, botName)} />
+            {run.erased_at !== null && (
+              <p class="note">
+                What it asked for, did and wrote was deleted, together with a message whose text it held. It cannot be
+                replayed.
+              </p>
+            )}
+            {run.error && <Failure error={run.error} />}
+            <Deeds run={run} />
+            <ModelTrace run={run} />
+            <RunLog lines={run.logs} />
+            <HostCalls calls={run.calls} />
+            <Got run={run} />
+            {run.erased_at === null && <Replay run={run} />}
+          </>
+        )}
+      </Show>
+    </Page>
+  );
+}
+
+function factsOf(run: Run, botName: string): (readonly [string, ComponentChildren])[] {
+  const { plugin, event } = run;
+  return [
+    ['Outcome', <Outcome key="outcome" name={run.outcome} />],
+    ['That means', wordsOf(run.outcome)],
+    [
+      'Bot',
+      <a key="bot" href={`/console/bots/${run.agent_bot_id}`}>
+        {botName}
+      </a>,
+    ],
+    [
+      'Conversation',
+      <a key="conversation" href={`/console/conversations/${run.conversation_id}`}>
+        {run.conversation_id}
+      </a>,
+    ],
+    ['Event', <code key="event">{event.name}</code>],
+    ['Attempt', run.attempt === 1 ? null : run.attempt],
+    ['Reason of the handoff', handoffReasonOf(run)],
+    ['Plugin', [plugin.id, plugin.version].filter(Boolean).join(' ')],
+    ['Code', plugin.hash && <code key="hash">{plugin.hash}</code>],
+    ['Took', `${run.wall_ms} ms, of which it computed ${run.cpu_ms} ms`],
+    ['When', <Time key="when" at={run.created_at} />],
+  ];
+}
+
+function handoffReasonOf({ actions, usage }: Run): string | null {
+  const handoff = actions.find((action) => (action as { type?: unknown }).type === 'handoff') as
+    | { reason?: unknown; cause?: unknown }
+    | undefined;
+  if (!handoff) return null;
+  const cause = typeof handoff.cause === 'string' ? handoff.cause : (usage?.handoff_reason ?? 'plugin');
+  return `${cause.replaceAll('_', ' ')}: ${String(handoff.reason)}`;
+}
+
+function Failure({ error }: { error: NonNullable<Run['error']> }) {
+  return (
+    <section>
+      <h2>How it failed</h2>
+      <p class="note error">{error.message}</p>
+      {error.stack !== null && <Code label="Where" text={error.stack} />}
+    </section>
+  );
+}
+
+function Got({ run }: { run: Run }) {
+  return (
+    <section>
+      <h2>What it got</h2>
+      <details>
+        <summary>The event</summary>
+        <Json label="Event" value={run.event.body} />
+      </details>
+      <details>
+        <summary>Its settings at that time</summary>
+        <Json label="Settings" value={run.config} />
+      </details>
+      <p>
+        Its clock stood at {new Date(run.now).toISOString()}, and its random numbers came from the seed {run.seed}.
+      </p>
+    </section>
+  );
+}

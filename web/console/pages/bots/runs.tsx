@@ -1,0 +1,112 @@
+import { useEffect, useState } from 'preact/hooks';
+import { ChoiceField, TextField } from '../../kit/form.tsx';
+import { useReloadOn } from '../../kit/live.ts';
+import { Show, useLoad } from '../../kit/load.tsx';
+import { More, useParts } from '../../kit/more.tsx';
+import { Page } from '../../kit/page.tsx';
+import type { ViewProps } from '../../page-row.ts';
+import { setQuery } from '../../router.ts';
+import { call } from '../../session.ts';
+import { loadBots } from './bot-list.ts';
+import { outcomeChoices } from './outcomes.tsx';
+import { RunTable } from './run-table.tsx';
+
+/** What bots did, newest first: which bot, for which conversation, and how it ended. */
+export function RunsPage({ query }: ViewProps) {
+  const filter = filterOf(query);
+  const bots = useLoad((signal) => loadBots(signal));
+  const runs = useParts(
+    (cursor, signal) =>
+      call('GET runs', { query: { ...filter, ...(cursor ? { cursor } : {}) }, ...(signal ? { signal } : {}) }),
+    [query.toString()],
+  );
+  const isGrown = (runs.value?.payload.length ?? 0) > onOnePage;
+  // Whoever has gone on in the list is not thrown back to its beginning.
+  useReloadOn(
+    () => !isGrown,
+    () => runs.reload(),
+  );
+  const names = new Map((bots.value ?? []).map(({ id, name }) => [id, name]));
+  const isFiltered = query.toString() !== '';
+  return (
+    <Page title="Runs">
+      <p>Each event that a bot inside the service handled: what it got, asked for, did and wrote.</p>
+      <Filters query={query} bots={[...names]} />
+      <Show of={runs}>
+        {({ payload }) => (
+          <>
+            <RunTable runs={payload} names={names} empty={<Nothing isFiltered={isFiltered} />} />
+            <More of={runs} />
+          </>
+        )}
+      </Show>
+    </Page>
+  );
+}
+
+const onOnePage = 25;
+
+interface Filter {
+  agent_bot_id?: number;
+  conversation_id?: number;
+  outcome?: string;
+}
+
+function filterOf(query: URLSearchParams): Filter {
+  const [bot, conversation, outcome] = ['bot', 'conversation', 'outcome'].map((name) => query.get(name) ?? '');
+  return {
+    ...(bot ? { agent_bot_id: Number(bot) } : {}),
+    ...(conversation ? { conversation_id: Number(conversation) } : {}),
+    ...(outcome ? { outcome } : {}),
+  };
+}
+
+function Filters({ query, bots }: { query: URLSearchParams; bots: readonly (readonly [number, string])[] }) {
+  const conversation = query.get('conversation') ?? '';
+  const [draft, setDraft] = useState(conversation);
+  useEffect(() => setDraft(conversation), [conversation]);
+  return (
+    <search>
+      <form
+        class="filters"
+        aria-label="Which runs"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setQuery({ conversation: draft.trim() });
+        }}
+      >
+        <ChoiceField
+          label="Bot"
+          value={query.get('bot') ?? ''}
+          onChange={(bot) => setQuery({ bot })}
+          options={[['', 'Any bot'], ...bots.map(([id, name]) => [String(id), name] as const)]}
+        />
+        <ChoiceField
+          label="Outcome"
+          value={query.get('outcome') ?? ''}
+          onChange={(outcome) => setQuery({ outcome })}
+          options={[['', 'Any outcome'], ...outcomeChoices]}
+        />
+        <TextField label="Number of the conversation" type="number" value={draft} onChange={setDraft} />
+        <div class="actions">
+          <button type="submit">Filter</button>
+          {query.toString() !== '' && (
+            <button type="button" onClick={() => setQuery({ bot: null, outcome: null, conversation: null })}>
+              Show all
+            </button>
+          )}
+        </div>
+      </form>
+    </search>
+  );
+}
+
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) return <p>No run fits these filters. “Show all” takes them away.</p>;
+  return (
+    <p>
+      No bot has run yet. Make an AI bot or one of a plugin at <a href="/console/bots">Bots</a>, let it answer in one of
+      the <a href="/console/settings/inboxes">inboxes</a>, and write to that inbox as a customer.
+    </p>
+  );
+}
