@@ -527,6 +527,21 @@ export type AccountPlugin = (PluginShape & {
 config_schema: {
 [k: string]: unknown
 }
+/**
+ * The secrets that its bots can be given (`secrets` of a bot), and the hosts to which each is sent.
+ */
+secrets: {
+name: string
+hosts: string[]
+}[]
+/**
+ * Whether its bots forward events to a server of the account, their `outgoing_url`.
+ */
+forwards: boolean
+/**
+ * Whether its bots ask language models, so that `tokens_per_day` bounds them.
+ */
+asks_models: boolean
 })
 /**
  * A tenant, as its administrators see it.
@@ -1021,6 +1036,10 @@ working_hours: WorkingDay[]
 out_of_office_message: (string | null)
 csat_survey_enabled: boolean
 avatar_url: (string | null)
+/**
+ * The bot that serves its conversations; null for none.
+ */
+agent_bot_id: NullableId
 })
 /**
  * An inbox whose identity secret was just made: the only answer that carries it.

@@ -41,6 +41,7 @@ function presentInbox(inbox: Inbox): Shape<'resources/inbox'> {
     out_of_office_message: inbox.outOfOfficeMessage ?? null,
     csat_survey_enabled: inbox.csatSurveyEnabled,
     avatar_url: inbox.avatarUrl ?? null,
+    agent_bot_id: inbox.agentBotId ?? null,
     created_at: unixSeconds(inbox.createdAt),
     updated_at: unixSeconds(inbox.updatedAt),
   };

@@ -22,5 +22,8 @@ function presentPlugin({ id, active }: Plugin): Shape<'resources/account-plugin'
     description,
     permissions: describePermissions(permissions),
     config_schema: { ...config },
+    secrets: permissions.secrets.map((secret) => ({ name: secret.name, hosts: [...secret.hosts] })),
+    forwards: permissions.forward,
+    asks_models: permissions.llm,
   };
 }

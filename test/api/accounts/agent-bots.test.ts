@@ -185,6 +185,7 @@ describe('agent bots', () => {
     expect(set.status).to.equal(200);
     expect(set.body.agent_bot).to.include({ id: bot.id, name: 'Helper' });
     expect((await app.get(`inboxes/${inboxId}/agent_bot`)).body).to.deep.equal(set.body);
+    expect((await app.get(`inboxes/${inboxId}`)).body.agent_bot_id).to.equal(bot.id);
     const { body } = await app.get(`conversations/${await converse(inboxId)}`);
     expect(body).to.deep.include({ status: 'pending' });
     expect(body.meta.agent_bot).to.deep.equal({ id: bot.id, name: 'Helper' });

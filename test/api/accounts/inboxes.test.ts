@@ -50,6 +50,7 @@ describe('inboxes', () => {
       out_of_office_message: null,
       csat_survey_enabled: false,
       avatar_url: null,
+      agent_bot_id: null,
     });
     expect(body.identifier).to.match(/^[0-9a-f-]{36}$/);
     expect(body.working_hours).to.have.lengthOf(7);

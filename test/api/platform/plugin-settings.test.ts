@@ -155,6 +155,18 @@ describe('settings of bots and the versions of their plugins', function () {
     }
   });
 
+  it('tells accounts which secrets its bots take, whether they forward, and whether they ask models', async () => {
+    const hosts = ['shop.example', 'other.example:8443'];
+    const permissions = { network: { hosts }, secrets: [{ name: 'SHOP_KEY', hosts }], forward: true, llm: true };
+    await upload(app, pluginArchive({ id: 'asks', permissions }, tells));
+    const { payload } = (await app.get('plugins')).body;
+    expect(payload.find(({ id }: { id: string }) => id === 'asks')).to.deep.include({
+      secrets: [{ name: 'SHOP_KEY', hosts: ['shop.example', 'other.example:8443'] }],
+      forwards: true,
+      asks_models: true,
+    });
+  });
+
   it('an update whose limits are larger waits for approval, and says which', async () => {
     const version = (number: string, limits: object) =>
       upload(app, pluginArchive({ id: 'grows', version: number, limits }, tells));

@@ -73,6 +73,9 @@ describe('plugins of the platform', function () {
       description: 'Greets.',
       permissions: ['Write to customers (conversation.reply)'],
       config_schema: { type: 'object', properties: {}, additionalProperties: false },
+      secrets: [],
+      forwards: false,
+      asks_models: false,
     });
   });
 

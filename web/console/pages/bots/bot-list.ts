@@ -2,7 +2,9 @@ import type { Reply } from '../../../shared/call.ts';
 import { call } from '../../session.ts';
 
 /** A bot, as the service answers it. */
-type Bot = Reply<'GET agent_bots/:id'>;
+export type Bot = Reply<'GET agent_bots/:id'>;
+/** A plugin that the account's bots can run. */
+export type AccountPlugin = Reply<'GET plugins'>['payload'][number];
 
 interface Page<Row> {
   payload: Row[];
@@ -19,5 +21,14 @@ async function allPages<Row>(load: (page: number) => Promise<Page<Row>>): Promis
 
 /** Every bot that the account can use, system bots included. */
 export function loadBots(signal?: AbortSignal): Promise<Bot[]> {
-  return allPages((page) => call('GET agent_bots', { query: { page }, ...(signal ? { signal } : {}) }));
+  return allPages((page) => call('GET agent_bots', { query: { page }, ...given(signal) }));
+}
+
+/** Every plugin that the account's bots can run. */
+export function loadPlugins(signal?: AbortSignal): Promise<AccountPlugin[]> {
+  return allPages((page) => call('GET plugins', { query: { page }, ...given(signal) }));
+}
+
+function given(signal: AbortSignal | undefined): { signal?: AbortSignal } {
+  return signal ? { signal } : {};
 }

@@ -1,10 +1,14 @@
 import type { Section } from '../../page-row.ts';
+import { BotPage } from './bot.tsx';
+import { BotsPage } from './bots.tsx';
 import { RunPage } from './run.tsx';
 import { RunsPage } from './runs.tsx';
 
 export const bots: Section = {
   title: 'Bots',
   rows: [
+    { path: '/console/bots', nav: 'Bots', view: BotsPage },
+    { path: '/console/bots/:id', view: BotPage },
     { path: '/console/runs', nav: 'Runs', view: RunsPage },
     { path: '/console/runs/:id', view: RunPage },
   ],

@@ -1,0 +1,58 @@
+import type { Body } from '../../../shared/call.ts';
+import type { AccountPlugin, Bot } from './bot-list.ts';
+import { botEvents } from './bot-words.tsx';
+
+/** The settings of a bot as a form has them. */
+export interface BotDraft {
+  name: string;
+  description: string;
+  outgoingUrl: string;
+  events: readonly string[];
+  hearOwn: boolean;
+  config: Readonly<Record<string, unknown>>;
+  /** Secrets that were entered, by name; null for one that is to be forgotten. */
+  secrets: Readonly<Record<string, string | null>>;
+  /** As it was entered; empty for any number. */
+  tokensPerDay: string;
+}
+
+type Changes = NonNullable<Body<'PATCH agent_bots/:id'>>;
+
+/** The draft of a bot that is not there yet, or of one that is. */
+export function draftOf(bot: Bot | null): BotDraft {
+  return {
+    name: bot?.name ?? '',
+    description: bot?.description ?? '',
+    outgoingUrl: bot?.outgoing_url ?? '',
+    events: bot?.events ?? botEvents.map(([event]) => event),
+    hearOwn: bot?.hear_own ?? true,
+    config: bot?.config ?? {},
+    secrets: {},
+    tokensPerDay: bot?.tokens_per_day == null ? '' : String(bot.tokens_per_day),
+  };
+}
+
+/** What is sent of a draft: `plugin` is what runs the bot, null for a bot on a server of the account's own. */
+export function bodyOf(draft: BotDraft, plugin: AccountPlugin | null): Changes & { name: string } {
+  const { name, outgoingUrl } = draft;
+  const common = { name, description: draft.description === '' ? null : draft.description };
+  if (!plugin) {
+    const events = [...draft.events] as NonNullable<Changes['events']>;
+    return { ...common, outgoing_url: outgoingUrl, events, hear_own: draft.hearOwn };
+  }
+  return {
+    ...common,
+    config: { ...draft.config },
+    ...(Object.keys(draft.secrets).length > 0 ? { secrets: { ...draft.secrets } } : {}),
+    ...(plugin.forwards && outgoingUrl !== '' ? { outgoing_url: outgoingUrl } : {}),
+    ...(plugin.asks_models ? { tokens_per_day: draft.tokensPerDay === '' ? null : Number(draft.tokensPerDay) } : {}),
+  };
+}
+
+/** The plugins that forms offer by name: bots of the other two kinds have names of their own. */
+export function isOffered({ id }: AccountPlugin): boolean {
+  return id !== aiPlugin && id !== 'webhook-bot';
+}
+
+/** The plugin that bots of the kind `ai` run. */
+export const aiPlugin = 'ai-bot';

@@ -1,0 +1,152 @@
+import { CheckField, TextField, type ProblemOf } from '../../kit/form.tsx';
+import { SchemaFields, type Setting } from '../../kit/schema-form.tsx';
+import type { BotDraft } from './bot-draft.ts';
+import type { AccountPlugin } from './bot-list.ts';
+import { botEvents } from './bot-words.tsx';
+
+interface Props {
+  draft: BotDraft;
+  set: (changes: Partial<BotDraft>) => void;
+  problemOf: ProblemOf;
+  /** What runs the bot; null for a bot on a server of the account's own. */
+  plugin: AccountPlugin | null;
+  /** Secrets that the bot has. */
+  stored: readonly string[];
+}
+
+/** The fields of a bot: those that all have, then those of its kind. */
+export function BotFields(props: Props) {
+  const { draft, set, problemOf, plugin } = props;
+  return (
+    <>
+      <TextField
+        label="Name"
+        hint="Customers see it beside what the bot writes."
+        required
+        value={draft.name}
+        onChange={(name) => set({ name })}
+        problem={problemOf('name')}
+      />
+      <TextField
+        label="Description"
+        value={draft.description}
+        onChange={(description) => set({ description })}
+        problem={problemOf('description')}
+      />
+      {plugin ? <PluginFields {...props} plugin={plugin} /> : <ServerFields {...props} />}
+    </>
+  );
+}
+
+function UrlField({ draft, set, problemOf, required }: Props & { required: boolean }) {
+  return (
+    <TextField
+      label="URL of your server"
+      type="url"
+      hint="https. Events are sent there, signed."
+      required={required}
+      value={draft.outgoingUrl}
+      onChange={(outgoingUrl) => set({ outgoingUrl })}
+      problem={problemOf('outgoing_url')}
+    />
+  );
+}
+
+function ServerFields(props: Props) {
+  const { draft, set, problemOf } = props;
+  const problem = problemOf('events');
+  const toggle = (event: string, isWanted: boolean): void =>
+    set({ events: isWanted ? [...draft.events, event] : draft.events.filter((one) => one !== event) });
+  return (
+    <>
+      <UrlField {...props} required />
+      <fieldset>
+        <legend>What it is told of</legend>
+        {botEvents.map(([event, text]) => (
+          <CheckField
+            key={event}
+            label={text}
+            checked={draft.events.includes(event)}
+            onChange={(isWanted) => toggle(event, isWanted)}
+          />
+        ))}
+        {problem && <small class="problem">{problem}</small>}
+      </fieldset>
+      <CheckField
+        label="Outgoing messages too, its own included"
+        checked={draft.hearOwn}
+        onChange={(hearOwn) => set({ hearOwn })}
+      />
+    </>
+  );
+}
+
+function PluginFields(props: Props & { plugin: AccountPlugin }) {
+  const { draft, set, problemOf, plugin, stored } = props;
+  return (
+    <>
+      <fieldset>
+        <legend>Settings</legend>
+        <SchemaFields
+          schema={plugin.config_schema as Setting}
+          values={draft.config}
+          onChange={(config) => set({ config })}
+          problemOf={problemOf}
+          stored={stored}
+          path="config/"
+        />
+      </fieldset>
+      <Secrets {...props} />
+      {plugin.forwards && <UrlField {...props} required={false} />}
+      {plugin.asks_models && (
+        <TextField
+          label="Tokens of language models on a day"
+          hint="Empty for any number. When they are used up, people get its conversations."
+          type="number"
+          value={draft.tokensPerDay}
+          onChange={(tokensPerDay) => set({ tokensPerDay })}
+          problem={problemOf('tokens_per_day')}
+        />
+      )}
+    </>
+  );
+}
+
+// A secret of the same name as a setting is entered there.
+function Secrets({ draft, set, problemOf, plugin, stored }: Props & { plugin: AccountPlugin }) {
+  const { properties = {} } = plugin.config_schema as Setting;
+  const own = plugin.secrets.filter(({ name }) => !Object.hasOwn(properties, name));
+  if (own.length === 0) return null;
+  const change = (name: string, value: string | null | undefined): void => {
+    const { [name]: _, ...others } = draft.secrets;
+    set({ secrets: value === undefined ? others : { ...others, [name]: value } });
+  };
+  return (
+    <fieldset>
+      <legend>Secrets</legend>
+      {own.map(({ name, hosts }) => {
+        const isStored = stored.includes(name);
+        const isForgotten = draft.secrets[name] === null;
+        return (
+          <div key={name}>
+            <TextField
+              label={name}
+              type="password"
+              hint={`Sent to ${hosts.join(', ')} only; the bot does not see it.${isStored ? ' One is stored. What you enter takes its place.' : ''}`}
+              value={draft.secrets[name] ?? ''}
+              onChange={(value) => change(name, value === '' ? undefined : value)}
+              problem={problemOf(`secrets/${name}`)}
+            />
+            {isStored && (
+              <CheckField
+                label={`Forget the stored ${name}`}
+                checked={isForgotten}
+                onChange={(isWanted) => change(name, isWanted ? null : undefined)}
+              />
+            )}
+          </div>
+        );
+      })}
+    </fieldset>
+  );
+}

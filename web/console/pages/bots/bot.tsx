@@ -1,0 +1,106 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Reply } from '../../../shared/call.ts';
+import { Facts } from '../../kit/facts.tsx';
+import { Show, useLoad } from '../../kit/load.tsx';
+import { Page } from '../../kit/page.tsx';
+import { Time } from '../../kit/time.tsx';
+import type { ViewProps } from '../../page-row.ts';
+import { call, isAdministrator } from '../../session.ts';
+import { BotActions } from './bot-actions.tsx';
+import type { Bot } from './bot-list.ts';
+import { BotSettings } from './bot-settings.tsx';
+import { BotUsage } from './bot-usage.tsx';
+import { Health, nameOfKind } from './bot-words.tsx';
+import { Inboxes } from './bots.tsx';
+import { LatestRuns } from './latest-runs.tsx';
+import { OnceShown } from './once-shown.tsx';
+import { ServerHealth } from './server-health.tsx';
+
+type Inbox = Reply<'GET inboxes'>['payload'][number];
+type Secrets = Reply<'POST agent_bots/:id/reset_access_token'>;
+
+/** One bot: how it is and why, its settings, what it did, and how its server answers. */
+export function BotPage({ parameters }: ViewProps) {
+  const id = Number(parameters['id']);
+  const [secrets, setSecrets] = useState<Secrets | null>(null);
+  const bot = useLoad((signal) => call('GET agent_bots/:id', { id, signal }), [id]);
+  const inboxes = useLoad((signal) => call('GET inboxes', { signal }));
+  return (
+    <Page title={bot.value?.name ?? 'Bot'}>
+      <Show of={bot}>
+        {(value) => (
+          <>
+            <Facts facts={factsOf(value, inboxes.value?.payload ?? [])} />
+            <Obstacle bot={value} />
+            {isOwn(value) && <BotActions bot={value} changed={bot.set} told={setSecrets} />}
+            {secrets && <OnceShown of={secrets} />}
+            {isOwn(value) && value.outgoing_url !== null && <ServerHealth bot={value} changed={bot.set} />}
+            {value.kind !== 'webhook' && <LatestRuns bot={value} />}
+            {value.kind !== 'webhook' && <BotUsage id={value.id} />}
+            {isOwn(value) && <BotSettings bot={value} changed={bot.set} />}
+            {value.system && <p>A system bot is there for all accounts: platform administrators change it.</p>}
+          </>
+        )}
+      </Show>
+    </Page>
+  );
+}
+
+// System bots are the platform's, and agents change none.
+function isOwn({ system }: Bot): boolean {
+  return isAdministrator() && !system;
+}
+
+function factsOf(bot: Bot, inboxes: readonly Inbox[]): (readonly [string, ComponentChildren])[] {
+  return [
+    ['Kind', nameOfKind(bot)],
+    ['Description', bot.description],
+    ['Health', <Health key="health" bot={bot} />],
+    ['Last error', bot.health.last_error],
+    ['Since', bot.health.state === 'failing' ? <Time key="since" at={bot.health.since} /> : null],
+    ['Answers in', <Inboxes key="inboxes" of={inboxes.filter(({ agent_bot_id: id }) => id === bot.id)} />],
+    ['Told of', bot.events.join(', ')],
+    ['Server', bot.outgoing_url],
+    ['Secrets', bot.secret_names.length > 0 ? bot.secret_names.join(', ') : null],
+    ['Access token last used', bot.system ? null : <Time key="used" at={bot.token_last_used_at} />],
+  ];
+}
+
+const obstacles: Readonly<Record<string, string>> = {
+  plugin_missing:
+    'Its plugin is not installed: people get its conversations until a platform administrator installs it.',
+  plugin_disabled: 'Its plugin is disabled: people get its conversations until a platform administrator enables it.',
+  config_invalid:
+    'The version of its plugin that runs refuses its settings: people get its conversations until others are saved.',
+};
+
+/** Why nobody hears from it, where there is such a reason. */
+function Obstacle({ bot: { quarantine, disabled_reason: reason } }: { bot: Bot }) {
+  if (reason !== null)
+    return (
+      <p class="note error">
+        {obstacles[reason] ??
+          `The service stopped calling its server: ${reason}. Saving the URL again has the service try it again.`}
+      </p>
+    );
+  if (!quarantine) return null;
+  return (
+    <div class="note error">
+      <p>
+        In quarantine, because its runs failed again and again: {quarantine.reason.replaceAll('_', ' ')}. People get its
+        conversations.
+      </p>
+      <p>
+        Since <Time at={quarantine.since} />,{' '}
+        {quarantine.until === null ? (
+          'until it is released'
+        ) : (
+          <>
+            until <Time at={quarantine.until} />
+          </>
+        )}
+      </p>
+    </div>
+  );
+}
