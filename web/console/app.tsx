@@ -7,7 +7,7 @@ import type { PageRow } from './page-row.ts';
 import { Sentence } from './kit/sentence.tsx';
 import { followLinks, go, match, place } from './router.ts';
 import { sections } from './sections.ts';
-import { beginSession, session } from './session.ts';
+import { beginSession, mayOpen, session } from './session.ts';
 import { SignInPage } from './sign-in-page.tsx';
 
 const rows = sections.flatMap((section) => section.rows);
@@ -39,7 +39,7 @@ function View({ role }: { role: 'administrator' | 'agent' | null }) {
   const { path, query } = useStore(place);
   const isHome = path === '/console' || path === '/console/';
   useEffect(() => {
-    const first = rows.find((row) => row.nav !== undefined && mayOpen(row, role));
+    const first = rows.find((row) => row.nav !== undefined && mayOpen(row));
     if (isHome && first) go(first.path + location.search, { replace: true });
   }, [isHome, role]);
   const found = findRow(path);
@@ -51,10 +51,17 @@ function View({ role }: { role: 'administrator' | 'agent' | null }) {
       <Sentence title="Not found">There is nothing at this address. The navigation leads to what there is.</Sentence>
     );
   const { row, parameters } = found;
-  if (!mayOpen(row, role))
-    return <Sentence title="For administrators">Only administrators of the account may see this page.</Sentence>;
+  if (!mayOpen(row)) return <Refusal row={row} />;
   const Shown = row.view;
   return <Shown key={path} parameters={parameters} query={query} />;
+}
+
+function Refusal({ row: { administrators } }: { row: PageRow }) {
+  return administrators ? (
+    <Sentence title="For administrators">Only administrators of the account may see this page.</Sentence>
+  ) : (
+    <Sentence title="For the platform">Only platform administrators may see this page.</Sentence>
+  );
 }
 
 // Literal parts of a path go before parameters.
@@ -66,8 +73,4 @@ function findRow(path: string): { row: PageRow; parameters: Record<string, strin
   return (
     found.toSorted((one, other) => Object.keys(one.parameters).length - Object.keys(other.parameters).length)[0] ?? null
   );
-}
-
-function mayOpen({ administrators }: PageRow, role: 'administrator' | 'agent' | null): boolean {
-  return !administrators || role === 'administrator';
 }

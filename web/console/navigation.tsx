@@ -3,7 +3,7 @@ import { sentenceOf } from '../shared/service-error.ts';
 import { toast } from './kit/toast.tsx';
 import { place } from './router.ts';
 import { sections } from './sections.ts';
-import { chooseAccount, live, signOut, type Membership, type Profile } from './session.ts';
+import { chooseAccount, live, mayOpen, signOut, type Membership, type Profile } from './session.ts';
 
 interface Props {
   profile: Profile;
@@ -14,9 +14,7 @@ interface Props {
 export function Navigation({ profile, account }: Props) {
   const { path } = useStore(place);
   const shown = sections.flatMap(({ title, rows }) => {
-    const links = rows.filter(
-      ({ nav, administrators }) => nav && (!administrators || account?.role === 'administrator'),
-    );
+    const links = rows.filter((row) => row.nav && mayOpen(row));
     return links.length > 0 ? [{ title, links }] : [];
   });
   return (

@@ -12,8 +12,10 @@ export interface PageRow {
   path: string;
   /** Its name in the navigation; views without one are reached from others. */
   nav?: string;
-  /** For administrators only: others get a sentence. */
+  /** For administrators of the account: others get a sentence. */
   administrators?: true;
+  /** For administrators of the platform; with `administrators` for whoever is either. */
+  platform?: true;
   view: ComponentType<ViewProps>;
 }
 

@@ -2,6 +2,7 @@ import { createCall, type Reply } from '../shared/call.ts';
 import { Live } from '../shared/live.ts';
 import { Store } from '../shared/store.ts';
 import { sentenceOf } from '../shared/service-error.ts';
+import type { PageRow } from './page-row.ts';
 
 export type Profile = NonNullable<Reply<'GET /sign_in'>['profile']>;
 /** An account of the person, and what the person is there. */
@@ -35,6 +36,17 @@ export function currentAccount(): Membership | null {
 /** Whether the person is an administrator of the account. */
 export function isAdministrator(): boolean {
   return currentAccount()?.role === 'administrator';
+}
+
+/** Whether the person is an administrator of the platform. */
+export function isPlatformAdministrator(): boolean {
+  return session.value.state === 'in' && session.value.profile.platform_admin;
+}
+
+/** Whether the person may open the views of a row: what the service allows is the same. */
+export function mayOpen({ administrators, platform }: Pick<PageRow, 'administrators' | 'platform'>): boolean {
+  if (!administrators && !platform) return true;
+  return (administrators === true && isAdministrator()) || (platform === true && isPlatformAdministrator());
 }
 
 /** Finds out who is signed in; a one-time link in the address signs in, and disappears from the address. */

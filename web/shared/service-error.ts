@@ -6,25 +6,35 @@ export class ServiceError extends Error {
   /** Sentences by the JSON pointer of the field that they concern. */
   readonly fields: ReadonlyMap<string, string>;
 
-  constructor(status: number, code: string, message: string, fields: ReadonlyMap<string, string> = new Map()) {
+  /** Everything that is wrong; several sentences may be about one field. */
+  readonly sentences: readonly string[];
+
+  constructor(status: number, code: string, message: string, details: readonly Detail[] = []) {
     super(message);
     this.status = status;
     this.code = code;
-    this.fields = fields;
+    this.fields = new Map(details.map((one) => [one.path, one.message]));
+    this.sentences = details.length === 0 ? [message] : details.map((one) => one.message);
   }
+}
+
+/** What is wrong with a field, by its JSON pointer. */
+interface Detail {
+  path: string;
+  message: string;
 }
 
 interface Refusal {
   error?: string;
   code?: string;
-  details?: { path: string; message: string }[];
+  details?: Detail[];
 }
 
 /** The error that an answer tells; the body may be none of the service's, as a proxy's is. */
 export function errorOf(status: number, body: unknown): ServiceError {
   const { error, code = 'unknown', details = [] } = (typeof body === 'object' && body !== null ? body : {}) as Refusal;
   const message = error ?? `The service answered ${status} without a word: try again in a moment.`;
-  return new ServiceError(status, code, message, new Map(details.map((one) => [one.path, one.message])));
+  return new ServiceError(status, code, message, details);
 }
 
 /** Said when nothing answers. */

@@ -12,7 +12,7 @@ interface Page<Row> {
 }
 
 /** The rows of all pages of a list. */
-async function allPages<Row>(load: (page: number) => Promise<Page<Row>>): Promise<Row[]> {
+export async function allPages<Row>(load: (page: number) => Promise<Page<Row>>): Promise<Row[]> {
   const { payload, meta } = await load(1);
   const others = Array.from({ length: Math.max(0, meta.total_pages - 1) }, (_, index) => load(index + 2));
   const rest = await Promise.all(others);

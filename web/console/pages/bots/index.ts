@@ -1,6 +1,8 @@
 import type { Section } from '../../page-row.ts';
 import { BotPage } from './bot.tsx';
 import { BotsPage } from './bots.tsx';
+import { PluginPage } from './plugin.tsx';
+import { PluginsPage } from './plugins.tsx';
 import { RunPage } from './run.tsx';
 import { RunsPage } from './runs.tsx';
 
@@ -11,5 +13,7 @@ export const bots: Section = {
     { path: '/console/bots/:id', view: BotPage },
     { path: '/console/runs', nav: 'Runs', view: RunsPage },
     { path: '/console/runs/:id', view: RunPage },
+    { path: '/console/plugins', nav: 'Plugins', administrators: true, platform: true, view: PluginsPage },
+    { path: '/console/plugins/:plugin', platform: true, view: PluginPage },
   ],
 };

@@ -1,0 +1,67 @@
+import { useRef, useState } from 'preact/hooks';
+import { Field, Form } from '../../kit/form.tsx';
+import { Progress } from '../../kit/progress.tsx';
+import { toast } from '../../kit/toast.tsx';
+import { ServiceError } from '../../../shared/service-error.ts';
+import { uploadPlugin, type Uploaded } from './upload.ts';
+
+/** Installs the archive of a plugin, or a new version of one. */
+export function InstallPlugin({ installed }: { installed: () => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  const [uploaded, setUploaded] = useState<Uploaded | null>(null);
+  const [problems, setProblems] = useState<readonly string[]>([]);
+  async function send(): Promise<void> {
+    setProblems([]);
+    const file = input.current?.files?.[0];
+    if (!file) throw new Error('Choose a file first: the .tgz that `npx switchboard plugin pack` makes.');
+    setUploaded({ done: 0, total: file.size });
+    try {
+      const { name, version, pending } = await uploadPlugin(file, setUploaded);
+      toast(
+        pending
+          ? `${name} ${pending.version} is installed, and waits for approval.`
+          : `${name} ${version} is installed.`,
+      );
+      if (input.current) input.current.value = '';
+      installed();
+    } catch (error) {
+      // A package may have many problems, all at the one field.
+      if (error instanceof ServiceError) setProblems(error.sentences);
+      throw error;
+    } finally {
+      setUploaded(null);
+    }
+  }
+  return (
+    <div class="panel">
+      <Form submit="Install" send={send}>
+        {() => (
+          <Field label="Package of a plugin" hint="A .tgz, as `npx switchboard plugin pack` makes it; 2 MB at most.">
+            {(control) => <input {...control} ref={input} type="file" accept=".tgz,.tar.gz,application/gzip" />}
+          </Field>
+        )}
+      </Form>
+      {problems.length > 1 && (
+        <ul aria-label="Problems of the package">
+          {problems.map((problem) => (
+            <li key={problem} class="problem">
+              {problem}
+            </li>
+          ))}
+        </ul>
+      )}
+      {uploaded && <Standing uploaded={uploaded} />}
+    </div>
+  );
+}
+
+function Standing({ uploaded: { done, total } }: { uploaded: Uploaded }) {
+  const inKb = (bytes: number): number => Math.ceil(bytes / 1024);
+  return done < total ? (
+    <Progress label="Uploading, in KB" done={inKb(done)} total={inKb(total)} />
+  ) : (
+    <p role="status">
+      The service checks the package and bundles its code. <progress aria-label="Checking the package" />
+    </p>
+  );
+}

@@ -1,0 +1,34 @@
+import { Show, useLoad } from '../../kit/load.tsx';
+import { Table } from '../../kit/table.tsx';
+import { loadBots } from './bot-list.ts';
+import { Health } from './bot-words.tsx';
+
+/** The bots of the account that run a plugin, with the reason of a quarantine. */
+export function BotsOfPlugin({ id }: { id: string }) {
+  const bots = useLoad(async (signal) => (await loadBots(signal)).filter((bot) => bot.plugin_id === id), [id]);
+  return (
+    <section>
+      <h2>Its bots in this account</h2>
+      <Show of={bots}>
+        {(list) => (
+          <Table
+            caption="Bots of the plugin"
+            rows={list}
+            keyOf={(bot) => bot.id}
+            empty={
+              <p>
+                No bot of this account runs it. Make one at <a href="/console/bots">Bots</a>.
+              </p>
+            }
+            columns={[
+              { title: 'Name', cell: (bot) => <a href={`/console/bots/${bot.id}`}>{bot.name}</a> },
+              { title: 'Health', cell: (bot) => <Health bot={bot} /> },
+              { title: 'Quarantined because of', cell: ({ quarantine }) => quarantine?.reason ?? '–' },
+              { title: 'Last error', cell: ({ health }) => health.last_error ?? '–' },
+            ]}
+          />
+        )}
+      </Show>
+    </section>
+  );
+}

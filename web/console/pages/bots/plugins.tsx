@@ -1,0 +1,95 @@
+import { useState } from 'preact/hooks';
+import { Show, useLoad } from '../../kit/load.tsx';
+import { Page } from '../../kit/page.tsx';
+import { Pages, pageOf } from '../../kit/pages.tsx';
+import type { Setting } from '../../kit/schema-form.tsx';
+import type { ViewProps } from '../../page-row.ts';
+import { call, isPlatformAdministrator } from '../../session.ts';
+import type { AccountPlugin } from './bot-list.ts';
+import { InstallPlugin } from './install-plugin.tsx';
+import { InstalledPlugins } from './installed-plugins.tsx';
+import { SettingList } from './setting-list.tsx';
+
+/** The plugins that the account's bots can run; platform administrators install and judge them here. */
+export function PluginsPage({ query }: ViewProps) {
+  const page = pageOf(query);
+  const isPlatform = isPlatformAdministrator();
+  const plugins = useLoad((signal) => call('GET plugins', { query: { page }, signal }), [page]);
+  const [changes, setChanges] = useState(0);
+  const changed = (): void => {
+    setChanges(changes + 1);
+    void plugins.reload();
+  };
+  return (
+    <Page title="Plugins">
+      <p>
+        A plugin is code for bots that runs inside the service, in a sandbox: it may do what is listed, and nothing
+        else. How to write one is told in <code>docs/plugins.md</code>.
+      </p>
+      {isPlatform && (
+        <section>
+          <h2>Of the platform</h2>
+          <InstallPlugin installed={changed} />
+          <InstalledPlugins changes={changes} changed={changed} />
+        </section>
+      )}
+      <section>
+        <h2>For the bots of this account</h2>
+        <Show of={plugins}>
+          {({ payload, meta }) => (
+            <>
+              {payload.length === 0 && <Nothing isPlatform={isPlatform} />}
+              {payload.map((plugin) => (
+                <PluginPanel key={plugin.id} plugin={plugin} />
+              ))}
+              <Pages meta={meta} />
+            </>
+          )}
+        </Show>
+      </section>
+    </Page>
+  );
+}
+
+function Nothing({ isPlatform }: { isPlatform: boolean }) {
+  return (
+    <p class="empty">
+      No plugin can run. {isPlatform ? 'Install one above.' : 'A platform administrator can install one.'}
+    </p>
+  );
+}
+
+function PluginPanel({ plugin }: { plugin: AccountPlugin }) {
+  const { id, name, version, description, permissions, secrets } = plugin;
+  return (
+    <article class="panel" aria-label={name}>
+      <h3>
+        {name} <small class="badge">{version}</small>
+      </h3>
+      <p>
+        <code>{id}</code> {description}
+      </p>
+      <Permissions sentences={permissions} />
+      <SettingList schema={plugin.config_schema as Setting} />
+      {secrets.length > 0 && <p>Secrets that its bots can be given: {secrets.map((one) => one.name).join(', ')}</p>}
+      <p>
+        <a href="/console/bots">Make a bot of it at Bots</a>
+      </p>
+    </article>
+  );
+}
+
+/** What a plugin may do, in words. */
+export function Permissions({ sentences }: { sentences: readonly string[] }) {
+  if (sentences.length === 0) return <p>It may do nothing but look at its events.</p>;
+  return (
+    <>
+      <p>It may:</p>
+      <ul>
+        {sentences.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+import { Facts } from '../../kit/facts.tsx';
+import type { Setting } from '../../kit/schema-form.tsx';
+
+/** The settings that bots of a plugin have, in words. */
+export function SettingList({ schema: { properties = {} } }: { schema: Setting }) {
+  const entries = Object.entries(properties);
+  if (entries.length === 0) return <p>It has no settings.</p>;
+  return (
+    <details>
+      <summary>Its settings</summary>
+      <Facts facts={entries.map(([name, setting]) => [setting.title ?? name, wordsOf(setting)])} />
+    </details>
+  );
+}
+
+function wordsOf(setting: Setting): string {
+  return [setting.description, kindOf(setting)].filter(Boolean).join(' ') || 'Anything.';
+}
+
+function kindOf(setting: Setting): string {
+  if (setting['x-secret']) return 'A secret.';
+  if (setting.enum) return `One of ${setting.enum.map(String).join(', ')}.`;
+  return setting.default === undefined ? '' : `Usually ${JSON.stringify(setting.default)}.`;
+}
