@@ -6,6 +6,7 @@ import { clients } from './clients.ts';
 import { bots } from './bots.ts';
 import { consoleActivity } from './console-activity.ts';
 import { consoleWebhooks } from './console-webhooks.ts';
+import { consoleBots } from './console-bots.ts';
 import { conversations } from './conversations.ts';
 import { people } from './people.ts';
 import { plugins } from './plugins.ts';
@@ -33,6 +34,7 @@ export const mutants: readonly Mutant[] = [
   ...attachments,
   ...conversations,
   ...bots,
+  ...consoleBots,
   ...people,
   ...plugins,
   ...upkeep,
