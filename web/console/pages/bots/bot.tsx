@@ -6,7 +6,7 @@ import { Show, useLoad } from '../../kit/load.tsx';
 import { Page } from '../../kit/page.tsx';
 import { Time } from '../../kit/time.tsx';
 import type { ViewProps } from '../../page-row.ts';
-import { call, isAdministrator } from '../../session.ts';
+import { call, isAdministrator, isPlatformAdministrator } from '../../session.ts';
 import { BotActions } from './bot-actions.tsx';
 import type { Bot } from './bot-list.ts';
 import { BotSettings } from './bot-settings.tsx';
@@ -55,6 +55,7 @@ function isOwn({ system }: Bot): boolean {
 function factsOf(bot: Bot, inboxes: readonly Inbox[]): (readonly [string, ComponentChildren])[] {
   return [
     ['Kind', nameOfKind(bot)],
+    ['Plugin', bot.plugin_id === null ? null : <PluginLink key="plugin" id={bot.plugin_id} />],
     ['Description', bot.description],
     ['Health', <Health key="health" bot={bot} />],
     ['Last error', bot.health.last_error],
@@ -65,6 +66,11 @@ function factsOf(bot: Bot, inboxes: readonly Inbox[]): (readonly [string, Compon
     ['Secrets', bot.secret_names.length > 0 ? bot.secret_names.join(', ') : null],
     ['Access token last used', bot.system ? null : <Time key="used" at={bot.token_last_used_at} />],
   ];
+}
+
+function PluginLink({ id }: { id: string }) {
+  if (!isPlatformAdministrator()) return <code>{id}</code>;
+  return <a href={`/console/plugins/${encodeURIComponent(id)}`}>{id}</a>;
 }
 
 const obstacles: Readonly<Record<string, string>> = {

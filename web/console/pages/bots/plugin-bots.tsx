@@ -2,10 +2,15 @@ import { Show, useLoad } from '../../kit/load.tsx';
 import { Table } from '../../kit/table.tsx';
 import { loadBots } from './bot-list.ts';
 import { Health } from './bot-words.tsx';
+import type { Installed } from './installed-plugins.tsx';
 
 /** The bots of the account that run a plugin, with the reason of a quarantine. */
-export function BotsOfPlugin({ id }: { id: string }) {
-  const bots = useLoad(async (signal) => (await loadBots(signal)).filter((bot) => bot.plugin_id === id), [id]);
+export function BotsOfPlugin({ plugin: { id, hash, enabled } }: { plugin: Installed }) {
+  const bots = useLoad(
+    async (signal) => (await loadBots(signal)).filter((bot) => bot.plugin_id === id),
+    // Another version, or none, is another health.
+    [id, hash, enabled],
+  );
   return (
     <section>
       <h2>Its bots in this account</h2>

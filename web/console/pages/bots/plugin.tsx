@@ -41,7 +41,7 @@ export function PluginPage({ parameters }: ViewProps) {
             <h2>Permissions</h2>
             <Permissions sentences={value.permissions} />
             <PluginVersions plugin={value} changed={loaded.set} />
-            <BotsOfPlugin id={value.id} />
+            <BotsOfPlugin plugin={value} />
           </>
         )}
       </Show>
