@@ -254,7 +254,7 @@ describe('the pages of bots', function () {
     await visit(`bots/${made.id}`);
     expect(await page.getByRole('row', { name: /^All/ }).textContent()).to.include('1');
     expect(await page.getByRole('link', { name: 'All its runs' }).getAttribute('href')).to.equal(
-      `/console/runs?bot=${made.id}`,
+      `/console/runs?agent_bot_id=${made.id}`,
     );
     await page.getByLabel('Tokens of language models on a day').fill('');
     await page.getByRole('button', { name: 'Save' }).click();

@@ -218,7 +218,7 @@ describe('the pages of runs', function () {
     await page.keyboard.press('Enter');
     await listOf(1);
     expect(new URL(page.url()).search).to.equal(
-      `?bot=${house.botOf('thrower')}&outcome=threw&conversation=${conversation}`,
+      `?agent_bot_id=${house.botOf('thrower')}&outcome=threw&conversation_id=${conversation}`,
     );
     await page.reload();
     await listOf(1);

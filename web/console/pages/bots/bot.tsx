@@ -1,3 +1,4 @@
+import './bots.css';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Reply } from '../../../shared/call.ts';

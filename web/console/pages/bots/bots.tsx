@@ -1,3 +1,4 @@
+import './bots.css';
 import { useState } from 'preact/hooks';
 import type { Reply } from '../../../shared/call.ts';
 import { Show, useLoad } from '../../kit/load.tsx';

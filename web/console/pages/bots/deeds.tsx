@@ -32,7 +32,7 @@ export function DeedText({ deed }: { deed: Deed }) {
   return (
     <>
       <strong>{String(type)}</strong>
-      {typeof content === 'string' && <p class="said">{content}</p>}
+      {typeof content === 'string' && <p class="told">{content}</p>}
       {Object.keys(rest).length > 0 && (
         <details>
           <summary>Details</summary>

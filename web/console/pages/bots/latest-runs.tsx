@@ -28,7 +28,7 @@ export function LatestRuns({ bot: { id, name } }: { bot: Bot }) {
         )}
       </Show>
       <p>
-        <a href={`/console/runs?bot=${id}`}>All its runs</a>
+        <a href={`/console/runs?agent_bot_id=${id}`}>All its runs</a>
       </p>
     </section>
   );

@@ -77,7 +77,7 @@ function Chat({ chat: { input, output, error }, number }: { chat: Run['calls'][n
   const question = (input ?? null) as Question | null;
   const answer = (output ?? null) as Answer | null;
   return (
-    <div class="panel trace">
+    <div class="panel question">
       <h3>Question {number} to the model</h3>
       {question ? <Prompt question={question} /> : <p>The prompt of a system bot is the platform's own.</p>}
       <h3>Its answer</h3>
@@ -100,7 +100,7 @@ function Prompt({ question: { messages = [], temperature, tools = [] } }: { ques
       {messages.map(({ role, content }, index) => (
         <details key={index} open={index === messages.length - 1}>
           <summary>{String(role)}</summary>
-          <p class="said">{String(content)}</p>
+          <p class="told">{String(content)}</p>
         </details>
       ))}
       {temperature !== undefined && <p>Temperature {String(temperature)}</p>}

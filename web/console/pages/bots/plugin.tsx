@@ -1,3 +1,4 @@
+import './bots.css';
 import type { ComponentChildren } from 'preact';
 import { Action } from '../../kit/action.tsx';
 import { Facts } from '../../kit/facts.tsx';

@@ -1,3 +1,4 @@
+import './bots.css';
 import { useState } from 'preact/hooks';
 import { Show, useLoad } from '../../kit/load.tsx';
 import { Page } from '../../kit/page.tsx';

@@ -12,7 +12,7 @@ export function RunLog({ lines }: { lines: Run['logs'] }) {
         {lines.map(({ level, message, fields }, index) => (
           <li key={index}>
             <span class={`badge ${kinds[level] ?? ''}`}>{level}</span> {message}
-            {fields && <code class="said">{JSON.stringify(fields)}</code>}
+            {fields && <code class="told">{JSON.stringify(fields)}</code>}
           </li>
         ))}
       </ol>

@@ -1,3 +1,4 @@
+import './bots.css';
 import type { ComponentChildren } from 'preact';
 import { Code, Json } from '../../kit/code.tsx';
 import { Facts } from '../../kit/facts.tsx';

@@ -1,3 +1,4 @@
+import './bots.css';
 import { useEffect, useState } from 'preact/hooks';
 import { ChoiceField, TextField } from '../../kit/form.tsx';
 import { useReloadOn } from '../../kit/live.ts';
@@ -53,7 +54,9 @@ interface Filter {
 }
 
 function filterOf(query: URLSearchParams): Filter {
-  const [bot, conversation, outcome] = ['bot', 'conversation', 'outcome'].map((name) => query.get(name) ?? '');
+  const [bot, conversation, outcome] = ['agent_bot_id', 'conversation_id', 'outcome'].map(
+    (name) => query.get(name) ?? '',
+  );
   return {
     ...(bot ? { agent_bot_id: Number(bot) } : {}),
     ...(conversation ? { conversation_id: Number(conversation) } : {}),
@@ -62,7 +65,7 @@ function filterOf(query: URLSearchParams): Filter {
 }
 
 function Filters({ query, bots }: { query: URLSearchParams; bots: readonly (readonly [number, string])[] }) {
-  const conversation = query.get('conversation') ?? '';
+  const conversation = query.get('conversation_id') ?? '';
   const [draft, setDraft] = useState(conversation);
   useEffect(() => setDraft(conversation), [conversation]);
   return (
@@ -72,13 +75,13 @@ function Filters({ query, bots }: { query: URLSearchParams; bots: readonly (read
         aria-label="Which runs"
         onSubmit={(event) => {
           event.preventDefault();
-          setQuery({ conversation: draft.trim() });
+          setQuery({ conversation_id: draft.trim() });
         }}
       >
         <ChoiceField
           label="Bot"
-          value={query.get('bot') ?? ''}
-          onChange={(bot) => setQuery({ bot })}
+          value={query.get('agent_bot_id') ?? ''}
+          onChange={(id) => setQuery({ agent_bot_id: id })}
           options={[['', 'Any bot'], ...bots.map(([id, name]) => [String(id), name] as const)]}
         />
         <ChoiceField
@@ -91,7 +94,10 @@ function Filters({ query, bots }: { query: URLSearchParams; bots: readonly (read
         <div class="actions">
           <button type="submit">Filter</button>
           {query.toString() !== '' && (
-            <button type="button" onClick={() => setQuery({ bot: null, outcome: null, conversation: null })}>
+            <button
+              type="button"
+              onClick={() => setQuery({ agent_bot_id: null, outcome: null, conversation_id: null })}
+            >
               Show all
             </button>
           )}
