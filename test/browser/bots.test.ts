@@ -79,6 +79,7 @@ describe('the pages of bots', function () {
   it('say what to do where there are none, and offer the kinds that there are', async () => {
     await page.getByText('There are no bots yet').waitFor();
     await page.getByRole('button', { name: 'New bot' }).click();
+    await page.getByLabel('Kind').waitFor();
     const kinds = await page.getByLabel('Kind').locator('option').allTextContents();
     expect(kinds).to.deep.equal([
       'AI: answers from the knowledge base',
@@ -218,7 +219,10 @@ describe('the pages of bots', function () {
 
   it('show why a bot is in quarantine, and release it', async () => {
     const { id } = await botNamed('Seller');
-    await app.query(`UPDATE agent_bots SET quarantined_at = now(), quarantine_reason = $2 WHERE id = $1`, [id, attack]);
+    await app.query(
+      'UPDATE agent_bots SET failed_runs = 5, quarantined_at = now(), quarantine_reason = $2 WHERE id = $1',
+      [id, attack],
+    );
     await visit('bots');
     expect(await page.getByRole('row', { name: /Seller/ }).textContent())
       .to.include('Quarantined')

@@ -86,7 +86,9 @@ function Chat({ chat: { input, output, error }, number }: { chat: Run['calls'][n
           {error.code.replaceAll('_', ' ')}: {error.message}
         </p>
       )}
-      {typeof answer?.content === 'string' && <Code label={`Text ${number}`} text={answer.content} />}
+      {typeof answer?.content === 'string' && answer.content !== '' && (
+        <Code label={`Text ${number}`} text={answer.content} />
+      )}
       {answer?.tool_calls && answer.tool_calls.length > 0 && (
         <Json label={`Tool calls ${number}`} value={answer.tool_calls} />
       )}
