@@ -1,5 +1,5 @@
 import './bots.css';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ChoiceField, TextField } from '../../kit/form.tsx';
 import { useReloadOn } from '../../kit/live.ts';
 import { Show, useLoad } from '../../kit/load.tsx';
@@ -21,11 +21,15 @@ export function RunsPage({ query }: ViewProps) {
       call('GET runs', { query: { ...filter, ...(cursor ? { cursor } : {}) }, ...(signal ? { signal } : {}) }),
     [query.toString()],
   );
-  const isGrown = (runs.value?.payload.length ?? 0) > onOnePage;
+  const present = useRef(runs);
+  present.current = runs;
   // Whoever has gone on in the list is not thrown back to its beginning.
   useReloadOn(
-    () => !isGrown,
-    () => runs.reload(),
+    () => true,
+    async () => {
+      const { value, reload } = present.current;
+      if ((value?.payload.length ?? 0) <= onOnePage) await reload();
+    },
   );
   const names = new Map((bots.value ?? []).map(({ id, name }) => [id, name]));
   const isFiltered = query.toString() !== '';
