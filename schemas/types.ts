@@ -342,6 +342,20 @@ current_conversation: BotConversation
 sequence: EventSequence
 })
 /**
+ * Which runs of the account's bots, and where to go on.
+ */
+export type ListRunsOfAnAccountQuery = (ListRunsQuery & {
+/**
+ * Runs of this bot alone.
+ */
+agent_bot_id?: Id
+/**
+ * Runs in this conversation alone.
+ */
+conversation_id?: Id
+[k: string]: unknown
+})
+/**
  * The model server that the account's bots ask; null for that of the service. Merged: what is left out stays, but an API key only as long as the base URL keeps its origin.
  */
 export type GivenLlm = ({
@@ -1282,6 +1296,7 @@ export interface Schemas {
 "events/bot/message_updated": BotMessageUpdated
 "events/bot/schedule": BotSchedule
 "events/bot/webwidget_triggered": BotWebwidgetTriggered
+"requests/account-run.list.query": ListRunsOfAnAccountQuery
 "requests/account-user.create": AddAccountUser
 "requests/account-user.delete": RemoveAccountUser
 "requests/account.update": UpdateOwnAccount
@@ -1692,6 +1707,28 @@ account_id: Id
 status: ConversationStatus
 assignee: (Named | null)
 meta: BotConversationMeta
+}
+/**
+ * Which runs, and where to go on.
+ */
+export interface ListRunsQuery {
+/**
+ * Runs with this outcome alone.
+ */
+outcome?: string
+/**
+ * Runs of this moment or later.
+ */
+since?: UnixTime
+/**
+ * Runs before this moment.
+ */
+until?: UnixTime
+/**
+ * The `next_cursor` of an earlier answer of the same list, to go on behind it.
+ */
+cursor?: string
+[k: string]: unknown
 }
 /**
  * Who joins the account, and as what.
@@ -2751,36 +2788,6 @@ enabled?: boolean
  * The installed version that it shall run; one that may do more than the present one waits for approval.
  */
 version?: string
-[k: string]: unknown
-}
-/**
- * Which runs, and where to go on.
- */
-export interface ListRunsQuery {
-/**
- * Runs of this bot alone.
- */
-agent_bot_id?: Id
-/**
- * Runs in this conversation alone.
- */
-conversation_id?: Id
-/**
- * Runs with this outcome alone.
- */
-outcome?: string
-/**
- * Runs of this moment or later.
- */
-since?: UnixTime
-/**
- * Runs before this moment.
- */
-until?: UnixTime
-/**
- * The `next_cursor` of an earlier answer of the same list, to go on behind it.
- */
-cursor?: string
 [k: string]: unknown
 }
 /**

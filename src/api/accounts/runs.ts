@@ -23,7 +23,12 @@ const reply = 'resources/run-list';
 export const runRoutes = [
   doors.account(
     ['GET', `${base}/runs`, 'List the runs of bots'],
-    { query, reply, role: 'agent', description: 'In the conversations that the caller may see.' },
+    {
+      query: 'requests/account-run.list.query',
+      reply,
+      role: 'agent',
+      description: 'In the conversations that the caller may see.',
+    },
     async ({ services, em, account, actor, principal, query: asked }) => {
       if (asked.agent_bot_id !== undefined) await readAgentBot(em, account.id, asked.agent_bot_id);
       const list = `runs in account ${account.id}`;
@@ -78,7 +83,7 @@ export const runRoutes = [
   ),
 ];
 
-function filterOf({ secretBox }: Services, list: string, asked: Shape<'requests/run.list.query'>): RunFilter {
+function filterOf({ secretBox }: Services, list: string, asked: Shape<'requests/account-run.list.query'>): RunFilter {
   const { agent_bot_id: botId, conversation_id: conversationId, outcome, since, until, cursor } = asked;
   const dateOf = (seconds: number | undefined) => (seconds === undefined ? null : fromUnixSeconds(seconds));
   const after = readCursor(secretBox, list, cursor);

@@ -18,17 +18,29 @@ export interface BotDraft {
 
 type Changes = NonNullable<Body<'PATCH agent_bots/:id'>>;
 
+const empty: BotDraft = {
+  name: '',
+  description: '',
+  outgoingUrl: '',
+  events: botEvents.map(([event]) => event),
+  hearOwn: true,
+  config: {},
+  secrets: {},
+  tokensPerDay: '',
+};
+
 /** The draft of a bot that is not there yet, or of one that is. */
 export function draftOf(bot: Bot | null): BotDraft {
+  if (!bot) return empty;
   return {
-    name: bot?.name ?? '',
-    description: bot?.description ?? '',
-    outgoingUrl: bot?.outgoing_url ?? '',
-    events: bot?.events ?? botEvents.map(([event]) => event),
-    hearOwn: bot?.hear_own ?? true,
-    config: bot?.config ?? {},
+    name: bot.name,
+    description: bot.description ?? '',
+    outgoingUrl: bot.outgoing_url ?? '',
+    events: bot.events,
+    hearOwn: bot.hear_own,
+    config: bot.config,
     secrets: {},
-    tokensPerDay: bot?.tokens_per_day == null ? '' : String(bot.tokens_per_day),
+    tokensPerDay: bot.tokens_per_day === null ? '' : String(bot.tokens_per_day),
   };
 }
 

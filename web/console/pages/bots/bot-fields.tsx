@@ -88,7 +88,7 @@ function PluginFields(props: Props & { plugin: AccountPlugin }) {
       <fieldset>
         <legend>Settings</legend>
         <SchemaFields
-          schema={plugin.config_schema as Setting}
+          schema={plugin.config_schema}
           values={draft.config}
           onChange={(config) => set({ config })}
           problemOf={problemOf}

@@ -8,24 +8,33 @@ export interface Line {
 
 /** What two runs wanted done, side by side in the order of both: a longest common sequence, and what is beside it. */
 export function compare(recorded: readonly Deed[], replayed: readonly Deed[]): Line[] {
-  const [before, after] = [recorded, replayed].map((deeds) => deeds.map((deed) => JSON.stringify(sorted(deed))));
-  const lengths = lengthsOf(before ?? [], after ?? []);
+  const [before, after] = [textsOf(recorded), textsOf(replayed)];
+  const sideAt = sidesOf(before, after);
   const lines: Line[] = [];
   let [at, to] = [0, 0];
-  while (at < recorded.length || to < replayed.length) {
-    const [old, made] = [recorded[at], replayed[to]];
-    if (old && made && before?.[at] === after?.[to]) {
-      lines.push({ side: 'both', deed: old });
-      [at, to] = [at + 1, to + 1];
-    } else if (old && (!made || (lengths[at + 1]?.[to] ?? 0) >= (lengths[at]?.[to + 1] ?? 0))) {
-      lines.push({ side: 'recorded', deed: old });
-      at += 1;
-    } else if (made) {
-      lines.push({ side: 'replayed', deed: made });
-      to += 1;
-    }
+  while (at < before.length || to < after.length) {
+    const side = sideAt(at, to);
+    const deed = side === 'replayed' ? replayed[to] : recorded[at];
+    lines.push({ side, deed: deed ?? {} });
+    if (side !== 'replayed') at += 1;
+    if (side !== 'recorded') to += 1;
   }
   return lines;
+}
+
+function textsOf(deeds: readonly Deed[]): string[] {
+  return deeds.map((deed) => JSON.stringify(sorted(deed)));
+}
+
+// Where the next line comes from.
+function sidesOf(before: readonly string[], after: readonly string[]): (at: number, to: number) => Line['side'] {
+  const lengths = lengthsOf(before, after);
+  return (at, to) => {
+    if (at === before.length) return 'replayed';
+    if (to === after.length) return 'recorded';
+    if (before[at] === after[to]) return 'both';
+    return (lengths[at + 1]?.[to] ?? 0) >= (lengths[at]?.[to + 1] ?? 0) ? 'recorded' : 'replayed';
+  };
 }
 
 // lengths[i][j]: how much the two have in common from i and j on. Runs want 20 things at most.

@@ -7,7 +7,7 @@ type Usage = NonNullable<Run['usage']>;
 
 interface Question {
   messages?: { role?: unknown; content?: unknown }[];
-  temperature?: unknown;
+  temperature?: number;
   tools?: { name?: unknown }[];
 }
 
@@ -74,7 +74,7 @@ function Source({ url }: { url: string | null }) {
 }
 
 function Chat({ chat: { input, output, error }, number }: { chat: Run['calls'][number]; number: number }) {
-  const question = (input ?? null) as Question | null;
+  const question: Question | null = input ?? null;
   const answer = (output ?? null) as Answer | null;
   return (
     <div class="panel question">
@@ -105,7 +105,7 @@ function Prompt({ question: { messages = [], temperature, tools = [] } }: { ques
           <p class="told">{String(content)}</p>
         </details>
       ))}
-      {temperature !== undefined && <p>Temperature {String(temperature)}</p>}
+      {temperature !== undefined && <p>Temperature {temperature}</p>}
       {tools.length > 0 && <p>It could call: {tools.map(({ name }) => String(name)).join(', ')}</p>}
     </>
   );

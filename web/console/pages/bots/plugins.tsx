@@ -3,7 +3,6 @@ import { useState } from 'preact/hooks';
 import { Show, useLoad } from '../../kit/load.tsx';
 import { Page } from '../../kit/page.tsx';
 import { Pages, pageOf } from '../../kit/pages.tsx';
-import type { Setting } from '../../kit/schema-form.tsx';
 import type { ViewProps } from '../../page-row.ts';
 import { call, isPlatformAdministrator } from '../../session.ts';
 import type { AccountPlugin } from './bot-list.ts';
@@ -71,7 +70,7 @@ function PluginPanel({ plugin }: { plugin: AccountPlugin }) {
         <code>{id}</code> {description}
       </p>
       <Permissions sentences={permissions} />
-      <SettingList schema={plugin.config_schema as Setting} />
+      <SettingList schema={plugin.config_schema} />
       {secrets.length > 0 && <p>Secrets that its bots can be given: {secrets.map((one) => one.name).join(', ')}</p>}
       <p>
         <a href="/console/bots">Make a bot of it at Bots</a>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Reply } from '../../../shared/call.ts';
 import { Action } from '../../kit/action.tsx';
 import { call } from '../../session.ts';
-import { DeedText, type Deed } from './deeds.tsx';
+import { DeedText } from './deeds.tsx';
 import { compare } from './difference.ts';
 import { Outcome } from './outcomes.tsx';
 import type { Run } from './run-table.tsx';
@@ -34,7 +34,7 @@ export function Replay({ run }: { run: Run }) {
 
 function Result({ run, replayed }: { run: Run; replayed: Replayed }) {
   if (replayed.identical) return <p class="note">It ended exactly as it was recorded.</p>;
-  const lines = compare(run.actions as Deed[], replayed.actions as Deed[]);
+  const lines = compare(run.actions, replayed.actions);
   return (
     <>
       <p class="note error">It did not end as it was recorded.</p>
