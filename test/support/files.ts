@@ -1,4 +1,4 @@
-import { deflateSync } from 'node:zlib';
+import { crc32, deflateSync } from 'node:zlib';
 import { adminToken, type Answer, type TestApp } from './app.ts';
 
 /** A file to send: its name in the form, its bytes, and what the sender says it is. */
@@ -11,16 +11,19 @@ export interface TestFile {
 function chunk(name: string, data: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(data.length);
-  return Buffer.concat([length, Buffer.from(name, 'latin1'), data, Buffer.alloc(4)]);
+  const content = Buffer.concat([Buffer.from(name, 'latin1'), data]);
+  const sum = Buffer.alloc(4);
+  sum.writeUInt32BE(crc32(content));
+  return Buffer.concat([length, content, sum]);
 }
 
-/** A picture of the size, as small as it can be. */
+/** A picture of the size, without all of its pixels where that is large. */
 export function png(width = 3, height = 2): Buffer {
   const size = Buffer.alloc(13);
   size.writeUInt32BE(width, 0);
   size.writeUInt32BE(height, 4);
   size.set([8, 2, 0, 0, 0], 8);
-  const pixels = deflateSync(Buffer.alloc((1 + 3 * Math.min(width, 4)) * Math.min(height, 4)));
+  const pixels = deflateSync(Buffer.alloc((1 + 3 * Math.min(width, 100)) * Math.min(height, 100)));
   const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
   return Buffer.concat([signature, chunk('IHDR', size), chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))]);
 }

@@ -49,7 +49,7 @@ export class Chat {
     this.outbox = new Outbox({
       send: async (queued) => {
         await this.#ensureSession();
-        return this.#service.send(bodyOf(queued), queued.key);
+        return this.#service.send(queued.files.length > 0 ? formOf(queued) : bodyOf(queued), queued.key);
       },
       sent: (message) => this.#merge([message]),
       changed: () => this.#tell(),
@@ -85,9 +85,9 @@ export class Chat {
     if (this.inbox) await this.#try(() => this.#ensureSession());
   }
 
-  /** Sends what the visitor wrote, or its answer to a message that asks. */
-  say(content: string, answers: number | null = null): void {
-    this.outbox.add({ content, answers, after: this.messages.at(-1)?.id ?? 0 });
+  /** Sends what the visitor wrote, or its answer to a message that asks, or files with or without a word. */
+  say(content: string, answers: number | null = null, files: readonly File[] = []): void {
+    this.outbox.add({ content, files, answers, after: this.messages.at(-1)?.id ?? 0 });
   }
 
   /** Reads the messages before those that are shown. */
@@ -238,6 +238,13 @@ export class Chat {
 
 function isUnread({ message_type: type, status }: Message): boolean {
   return type === 'outgoing' && (status === 'sent' || status === 'delivered');
+}
+
+function formOf({ content, files }: Queued): FormData {
+  const form = new FormData();
+  form.set('content', content);
+  for (const file of files) form.append('attachments[]', file);
+  return form;
 }
 
 function bodyOf({ content, answers }: Queued) {

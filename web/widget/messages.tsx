@@ -3,6 +3,7 @@ import type { Chat } from './chat.ts';
 import type { Queued } from './outbox.ts';
 import { itemsOf, Question } from './question.tsx';
 import type { Message } from './service.ts';
+import { Files } from './files.tsx';
 import { Text } from './text.tsx';
 
 /** All that was said, and what is on its way. */
@@ -47,7 +48,7 @@ interface BubbleProps {
 }
 
 function Bubble({ message, messages, children }: BubbleProps) {
-  const { content, content_attributes: attributes, message_type: type, created_at: at, sender } = message;
+  const { content, content_attributes: attributes, message_type: type, created_at: at, sender, attachments } = message;
   const isOwn = type === 'incoming';
   const moment = new Date(at * 1000);
   return (
@@ -59,6 +60,7 @@ function Bubble({ message, messages, children }: BubbleProps) {
         ) : (
           <Text text={titleOf(message, messages) ?? content} />
         )}
+        <Files files={attachments} />
       </p>
       {children}
       <time dateTime={moment.toISOString()}>
@@ -78,7 +80,7 @@ function Waiting({ queued, remove }: { queued: Queued; remove: () => void }) {
   return (
     <div class="own message waiting">
       <p class="who">You</p>
-      <p class="bubble">{queued.content}</p>
+      <p class="bubble">{[queued.content, ...queued.files.map(({ name }) => name)].join(' ')}</p>
       {queued.refused === null ? (
         <p class="state">Sending…</p>
       ) : (
@@ -94,9 +96,13 @@ function Waiting({ queued, remove }: { queued: Queued; remove: () => void }) {
 }
 
 // The stream may tell of a message before the answer to sending it arrives.
-function isSaid({ content, after }: Queued, messages: readonly Message[]): boolean {
+function isSaid({ content, files, after }: Queued, messages: readonly Message[]): boolean {
   return messages.some(
-    (message) => message.message_type === 'incoming' && message.id > after && message.content === content,
+    (message) =>
+      message.message_type === 'incoming' &&
+      message.id > after &&
+      message.content === content &&
+      message.attachments.length === files.length,
   );
 }
 

@@ -6,6 +6,7 @@ export interface Queued {
   /** The same for every try, so that the service takes the message once. */
   key: string;
   content: string;
+  files: readonly File[];
   /** The message that asked for it; null for what was written of one's own accord. */
   answers: number | null;
   /** Messages above this id came after it was written. */

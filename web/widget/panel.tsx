@@ -18,8 +18,8 @@ export function Panel({ chat, focus }: { chat: Chat; focus: boolean }) {
         {chat.refusal.message}.
       </p>
     );
-  const send = () => {
-    if (text.trim() !== '') chat.say(text);
+  const send = (files: readonly File[] = []) => {
+    if (text.trim() !== '' || files.length > 0) chat.say(text, null, files);
     setText('');
     field.current?.focus();
   };
@@ -51,6 +51,18 @@ export function Panel({ chat, focus }: { chat: Chat; focus: boolean }) {
             send();
           }}
         />
+        <label class="attach">
+          <input
+            type="file"
+            multiple
+            aria-label="Attach files"
+            onChange={({ currentTarget: input }) => {
+              send([...(input.files ?? [])]);
+              input.value = '';
+            }}
+          />
+          <span aria-hidden="true">📎</span>
+        </label>
         <button class="send">Send</button>
       </form>
     </>

@@ -62,7 +62,7 @@ export class Service {
     return this.#call('GET', '/conversation');
   }
 
-  send(body: Schemas['requests/widget-message.create'], key: string): Promise<Message> {
+  send(body: Schemas['requests/widget-message.create'] | FormData, key: string): Promise<Message> {
     return this.#call('POST', '/messages', body, { 'idempotency-key': key });
   }
 
@@ -78,8 +78,9 @@ export class Service {
   }
 
   async #call<Reply>(method: string, path: string, body?: object, headers = {}): Promise<Reply> {
-    const content = body ? { body: JSON.stringify(body) } : {};
-    const type = body ? { 'content-type': 'application/json' } : {};
+    const isForm = body instanceof FormData;
+    const content = body ? { body: isForm ? body : JSON.stringify(body) } : {};
+    const type = body && !isForm ? { 'content-type': 'application/json' } : {};
     const signal = AbortSignal.timeout(patienceMs);
     const sent = { method, signal, headers: { ...this.#headers(), ...type, ...headers }, ...content };
     const response = await this.#fetch(path, sent);
