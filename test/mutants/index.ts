@@ -25,6 +25,7 @@ import { models } from './models.ts';
 import { root } from './root.ts';
 import { runRecords } from './run-records.ts';
 import { runs } from './runs.ts';
+import { sleepingStreams } from './sleeping-streams.ts';
 import { testing } from './testing.ts';
 import type { Mutant } from './mutant.ts';
 
@@ -58,4 +59,5 @@ export const mutants: readonly Mutant[] = [
   ...consoleActivity,
   ...consoleWebhooks,
   ...knowledgePages,
+  ...sleepingStreams,
 ];

@@ -19,6 +19,8 @@ const firstPauseMs = 500;
 const lastPauseMs = 20_000;
 /** The service shows its place every 15 seconds. */
 const silenceMs = 40_000;
+/** A request that was sent by a dead connection is answered never. */
+const openMs = 15_000;
 const watchMs = 5_000;
 
 /**
@@ -69,9 +71,7 @@ export class Live {
   #start(): void {
     this.#pauseMs = firstPauseMs;
     // A computer that slept has a dead connection that nobody told of.
-    this.#timer = setInterval(() => {
-      if (this.state.value === 'live' && Date.now() - this.#lastSign > silenceMs) this.#stream?.abort();
-    }, watchMs);
+    this.#timer = setInterval(() => this.#watch(), watchMs);
     addEventListener('online', this.#hurry);
     document.addEventListener('visibilitychange', this.#hurry);
     void this.#follow(this.#timer);
@@ -80,9 +80,14 @@ export class Live {
   // Somebody looks at the page again, or the network is back: there is no reason to wait on.
   readonly #hurry = (): void => {
     if (document.visibilityState === 'hidden') return;
-    if (this.state.value === 'live' && Date.now() - this.#lastSign > silenceMs) this.#stream?.abort();
+    this.#watch();
     this.#wake?.();
   };
+
+  #watch(): void {
+    const patienceMs = this.state.value === 'live' ? silenceMs : openMs;
+    if (Date.now() - this.#lastSign > patienceMs) this.#stream?.abort();
+  }
 
   async #follow(own: ReturnType<typeof setInterval>): Promise<void> {
     while (this.#timer === own) {
@@ -102,6 +107,7 @@ export class Live {
 
   async #read(signal: AbortSignal, isOwn: () => boolean): Promise<void> {
     const { call, account } = this.#options;
+    this.#lastSign = Date.now();
     const { ticket } = await call('POST events/ticket', { signal });
     const query = { ticket, after: this.#cursor ?? undefined };
     const url = urlOf('events/stream', { account_id: account() }, query);
