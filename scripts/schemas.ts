@@ -1,4 +1,4 @@
-// Generates schemas/types.ts and the README's configuration table from the JSON Schemas, and the drawing of the floors
+// Generates schemas/types.ts and the table of docs/configuration.md from the JSON Schemas, and the drawing of the floors
 // in ARCHITECTURE.md from test/support/floors.ts, the catalogue of events in docs/webhooks.md, and the operations for web/. `--check` writes nothing and fails if one of them is stale.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -54,8 +54,8 @@ interface Setting {
   defaultText?: string;
 }
 
-/** Writes the README's table of environment variables, a row per property of schemas/config.json. */
-function renderReadme(readme: string): string {
+/** Writes the table of environment variables, a row per property of schemas/config.json. */
+function renderConfiguration(page: string): string {
   const { properties } = JSON.parse(readFileSync(`${schemas}config.json`, 'utf8')) as {
     properties: Record<string, Setting>;
   };
@@ -63,7 +63,7 @@ function renderReadme(readme: string): string {
     ([name, setting]) => `| \`${name}\` | ${setting.description} | ${setting.defaultText ?? setting.default ?? '–'} |`,
   );
   const table = ['| variable | meaning | default |', '|---|---|---|', ...rows].join('\n');
-  return readme.replace(
+  return page.replace(
     /(<!-- config:start -->\n)[\s\S]*?(\n<!-- config:end -->)/,
     (_, start: string, end: string) => `${start}${table}${end}`,
   );
@@ -88,7 +88,7 @@ const outputs: [string, (current: string) => Promise<string> | string][] = [
   [`${schemas}types.ts`, renderTypes],
   [`${root}web/shared/operations.ts`, renderOperations],
   [`${root}web/console/pages/activity/event-examples.ts`, renderExamples],
-  [`${root}README.md`, renderReadme],
+  [`${root}docs/configuration.md`, renderConfiguration],
   [`${root}ARCHITECTURE.md`, renderArchitecture],
   [`${root}docs/webhooks.md`, renderWebhooks],
 ];

@@ -24,7 +24,7 @@ function createProgram(): Command {
     .showHelpAfterError('(switchboard --help lists all commands)');
   program
     .command('start')
-    .description('run the service; the README describes its environment variables')
+    .description('run the service; docs/configuration.md describes its environment variables')
     .option('--watch-plugins', 'install plugins in folders again whenever a file changes; for developers')
     .action(async (options: { watchPlugins?: boolean }) => (await import('../main.ts')).start(options));
   program
