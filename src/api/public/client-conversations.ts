@@ -1,3 +1,5 @@
+import { checkFiles } from '../../domain/attachments/checked-files.ts';
+import { discardFiles } from '../../domain/attachments/rows.ts';
 import {
   beginOwn,
   listOwn,
@@ -11,6 +13,7 @@ import {
 } from '../../domain/widget/client-conversations.ts';
 import { widgetConversation, widgetMessage } from '../../domain/widget/records.ts';
 import { doors } from '../../http/route/doors.ts';
+import type { Attachment } from '../../records/attachment.ts';
 import { findMessages } from '../../records/message.ts';
 import type { FileLinks } from '../../lib/file-links.ts';
 import type { Shape } from '../../schemas.ts';
@@ -32,6 +35,9 @@ function present(
     messages: lastMessage ? [widgetMessage(lastMessage, conversation.account.id, links)] : [],
   };
 }
+
+/** Undefined where nothing was sent as a form. */
+type Files = readonly Attachment[] | undefined;
 
 const actions = [
   doors.visitor(
@@ -93,17 +99,29 @@ const messageRoutes = [
     {
       body: 'requests/client-message.create',
       largeBody: true,
+      withFiles: 'requests/widget-message.with-files',
       reply: 'resources/client-message',
       role: 'client',
       status: 201,
       errors: [403],
       description: `It reopens a resolved conversation. ${blocked} An e-mail address that was asked for (\`input_email\`) becomes the contact's.`,
     },
-    async ({ services, account, visit, params: { conversation_id: id }, body, transact }) => {
-      const said = { id, content: body.content, answer: answerOf(body) };
-      const written = await transact((tx) => speakInOwn(tx, visit, said));
-      const message = widgetMessage(written, account.id, services.fileLinks);
-      return body.echo_id === undefined ? message : { ...message, echo_id: body.echo_id };
+    {
+      prepare: async ({ services, account, files, read }): Promise<Files> =>
+        services.attachments.keep(account.id, checkFiles(files, services.attachments.bounds), read),
+      handle: async ({ services, account, visit, params, body, files, transact }, attachments = []) => {
+        const { content = '' } = body;
+        // A form with files is of another schema: no answer, and known by no echo.
+        const told = files.length > 0 ? null : (body as Shape<'requests/client-message.create'>);
+        const words = { content: content.trim() === '' ? '' : content, answer: told && answerOf(told) };
+        const said = { id: params.conversation_id, ...words, attachments };
+        const written = await transact((tx) => speakInOwn(tx, visit, said));
+        const message = widgetMessage(written, account.id, services.fileLinks);
+        return told?.echo_id === undefined ? message : { ...message, echo_id: told.echo_id };
+      },
+      refused: async (_error, { transact }, attachments = []) => {
+        if (attachments.length > 0) await transact((tx) => discardFiles(tx, attachments));
+      },
     },
   ),
   doors.visitor(

@@ -70,11 +70,11 @@ export async function resolveOwn(tx: Transaction, visit: Visit, id: number): Pro
 export async function speakInOwn(
   tx: Transaction,
   visit: Visit,
-  { id, content, answer = null }: Said & { id: number },
+  { id, content, attachments = [], answer = null }: Said & { id: number },
 ): Promise<Message> {
   const conversation = await lockToWrite(tx, visit, id);
   if (answer) return (await reply(tx, conversation, { content, inReplyTo: answer.inReplyTo })).message;
-  return sendInto(tx, conversation, { type: 'incoming', content });
+  return sendInto(tx, conversation, { type: 'incoming', content, attachments });
 }
 
 /**
