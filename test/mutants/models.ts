@@ -145,4 +145,12 @@ export const models: readonly Mutant[] = [
     only: 'removes links',
     harm: 'A link with one slash, which browsers follow, reaches the customer.',
   },
+  {
+    file: 'plugins/ai-bot/bot.ts',
+    text: "if (question.trim() === '') return handOff(",
+    replacement: "if (question === ' ') return handOff(",
+    test: 'test/runs/ai-bot-files.test.ts',
+    only: 'without a word',
+    harm: 'A customer who sends a picture gets the answer to the question before it once more.',
+  },
 ];

@@ -4,9 +4,8 @@ import type { Mutant } from './mutant.ts';
 export const runRecords: readonly Mutant[] = [
   {
     file: 'src/domain/bots/runs.ts',
-    text: '  return list(executor, `r.account_id = $1 AND r.agent_bot_id = $3 AND ${visible}`, {',
-    replacement:
-      '  return list(executor, `r.account_id = $1 AND r.agent_bot_id = $3 AND ($2::bigint IS NULL OR true)`, {',
+    text: 'r.account_id = $1 AND r.agent_bot_id = $3 AND ${visible(actor)}',
+    replacement: 'r.account_id = $1 AND r.agent_bot_id = $3 AND ($2::bigint IS NULL OR true)',
     test: 'test/runs/records.test.ts',
     only: 'show agents what they may see',
     harm: 'Agents read what customers said in conversations that they may not see.',
@@ -134,8 +133,8 @@ export const runRecords: readonly Mutant[] = [
   },
   {
     file: 'src/domain/bots/run-records.ts',
-    text: "AND content = '') AS gone)",
-    replacement: "AND content = '' AND false) AS gone)",
+    text: "? 'deleted') AS gone)",
+    replacement: "? 'deleted' AND false) AS gone)",
     test: 'test/runs/erasure.test.ts',
     only: 'not in a run that was under way',
     harm: 'What is deleted while a bot thinks about it stays in the record of the run.',
@@ -155,5 +154,13 @@ export const runRecords: readonly Mutant[] = [
     test: 'test/jobs/sweeps.test.ts',
     only: 'records of runs before their events',
     harm: 'The record of a failed attempt is deleted while the bot is tried again.',
+  },
+  {
+    file: 'src/domain/bots/run-records.ts',
+    text: `AND content = '' AND content_attributes ? 'deleted') AS gone`,
+    replacement: `AND content = '') AS gone`,
+    test: 'test/runs/ai-bot-files.test.ts',
+    only: 'without a word',
+    harm: 'The run for a picture without words is recorded without what the bot did, as if the message were deleted.',
   },
 ];

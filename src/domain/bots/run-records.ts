@@ -44,8 +44,10 @@ const maxErrorChars = 4096;
 const maxNameChars = 255;
 
 // A message that was deleted while the run was under way, after it had been read, is in no record.
+// One of files alone has no words either, and is there.
 const read = `read AS MATERIALIZED (
-  SELECT EXISTS (SELECT FROM messages WHERE account_id = $1 AND id = ANY ($23::bigint[]) AND content = '') AS gone)`;
+  SELECT EXISTS (SELECT FROM messages WHERE account_id = $1 AND id = ANY ($23::bigint[])
+    AND content = '' AND content_attributes ? 'deleted') AS gone)`;
 const unlessGone = (value: string, type: 'json' | 'text'): string =>
   `(SELECT CASE WHEN gone THEN ${type === 'json' ? `'[]'::json` : 'NULL'} ELSE ${value}::${type} END FROM read)`;
 const insertion = `INSERT INTO bot_runs (account_id, agent_bot_id, conversation_id, event_id, attempt, plugin_id,
