@@ -149,9 +149,13 @@ describe('attachments', function () {
     }
 
     it('for who may not see the conversation, or where there is none', async () => {
+      const written = async () => app.query('SELECT last_value, is_called FROM attachments_id_seq');
+      const before = await written();
       await expectNothing(403, send(outgoing, [picture], outsider.headers));
       await expectNothing(404, sendFiles(app, 'conversations/999999/messages', outgoing, { files: [picture] }));
       await expectNothing(401, send(outgoing, [picture], { api_access_token: 'nobody' }));
+      // Not even for a moment.
+      expect(await written()).to.deep.equal(before);
     });
 
     it('for a message that its own fields or its state refuse', async () => {
