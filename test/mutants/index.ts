@@ -9,6 +9,7 @@ import { consoleWebhooks } from './console-webhooks.ts';
 import { consoleBots } from './console-bots.ts';
 import { conversations } from './conversations.ts';
 import { people } from './people.ts';
+import { web } from './web.ts';
 import { plugins } from './plugins.ts';
 import { upkeep } from './upkeep.ts';
 import { demo } from './demo.ts';
@@ -39,6 +40,7 @@ export const mutants: readonly Mutant[] = [
   ...people,
   ...plugins,
   ...upkeep,
+  ...web,
   ...records,
   ...deliveries,
   ...demo,

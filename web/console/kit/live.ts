@@ -14,15 +14,45 @@ export function useLive(heard: (event: LiveEvent | 'missed') => void): void {
 
 const gatherMs = 300;
 
-/** Reloads what is shown soon after events that `concerns` picks, once for many of them. */
+/**
+ * Reloads what is shown soon after events that `concerns` picks, once for many of them. The next reload waits for the end of
+ * this one: under a stream of events that never pauses, each would else end the one before, and nothing would be shown.
+ */
 export function useReloadOn(concerns: (event: LiveEvent) => boolean, reload: () => Promise<void>): void {
-  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
-  useLive((event) => {
-    if (timer.current !== null || (event !== 'missed' && !concerns(event))) return;
-    timer.current = setTimeout(() => {
-      timer.current = null;
-      void reload();
-    }, gatherMs);
+  const latest = useRef(reload);
+  latest.current = reload;
+  const state = useRef<{
+    timer?: ReturnType<typeof setTimeout>;
+    isLoading: boolean;
+    isStale: boolean;
+    isOver: boolean;
+  }>({
+    isLoading: false,
+    isStale: false,
+    isOver: false,
   });
-  useEffect(() => () => clearTimeout(timer.current ?? undefined), []);
+  const reloadSoon = (): void => {
+    const { current } = state;
+    if (current.timer !== undefined || current.isOver) return;
+    if (current.isLoading) current.isStale = true;
+    else current.timer = setTimeout(() => void run(), gatherMs);
+  };
+  const run = async (): Promise<void> => {
+    const { current } = state;
+    delete current.timer;
+    Object.assign(current, { isLoading: true, isStale: false });
+    await latest.current();
+    current.isLoading = false;
+    if (current.isStale) reloadSoon();
+  };
+  useLive((event) => {
+    if (event === 'missed' || concerns(event)) reloadSoon();
+  });
+  useEffect(() => {
+    const { current } = state;
+    return () => {
+      clearTimeout(current.timer);
+      current.isOver = true;
+    };
+  }, []);
 }

@@ -1,8 +1,8 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { useStore } from '../../shared/store.ts';
+import { Trace, type Delivery, type Run, type Traced } from '../../shared/trace/trace.ts';
+import { brief, decisionInWords, eventInWords, servingInWords } from '../../shared/trace/words.ts';
 import type { Member } from './member.ts';
-import { Trace, type Decision, type Delivery, type Run, type Traced } from './trace.ts';
-import { eventInWords, reasonInWords, servingInWords } from './words.ts';
 
 /** What happens behind the conversation: each event, who answered it and why, what the bot did, and who was told. */
 export function TraceView({ member, conversationId }: { member: Member; conversationId: number }) {
@@ -14,6 +14,9 @@ export function TraceView({ member, conversationId }: { member: Member; conversa
       <h2>What happens</h2>
       <p role="status" class="serving">
         {serving ? servingInWords(serving) : 'Looking…'}
+      </p>
+      <p>
+        <a href={`/console/conversations/${conversationId}`}>This conversation in the console</a>
       </p>
       {error !== null && <p role="alert">{error}</p>}
       <ol class="trace" reversed>
@@ -40,16 +43,6 @@ function Entry({ entry: { event, decision, runs, deliveries } }: { entry: Traced
       ))}
     </li>
   );
-}
-
-function decisionInWords({ agent_bot: bot, chosen_by: chosenBy, called, reason }: Decision): string {
-  const name = bot?.name ?? 'Nobody';
-  if (called && (reason === null || reason === 'waiting')) {
-    return `${name} is called: it is the bot of the ${chosenBy ?? 'inbox'}.`;
-  }
-  return called
-    ? `${name} was called, and ended: ${reasonInWords(reason ?? '')}.`
-    : `${name} is silent: ${reasonInWords(reason ?? '')}.`;
 }
 
 function RunView({ run }: { run: Run }) {
@@ -86,13 +79,6 @@ function List({ title, lines }: { title: string; lines: readonly string[] }) {
       </ul>
     </>
   );
-}
-
-const briefChars = 300;
-
-function brief(value: unknown): string {
-  const text = JSON.stringify(value) ?? '';
-  return text.length > briefChars ? `${text.slice(0, briefChars)}…` : text;
 }
 
 function DeliveryView({ delivery }: { delivery: Delivery }) {

@@ -1,3 +1,11 @@
 import type { Section } from '../../page-row.ts';
+import { ConversationPage } from './conversation.tsx';
+import { ConversationsPage } from './list.tsx';
 
-export const conversations: Section = { title: 'Conversations', rows: [] };
+export const conversations: Section = {
+  title: 'Conversations',
+  rows: [
+    { path: '/console/conversations', nav: 'Conversations', view: ConversationsPage },
+    { path: '/console/conversations/:id', view: ConversationPage },
+  ],
+};

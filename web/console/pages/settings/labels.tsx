@@ -3,6 +3,7 @@ import type { Reply } from '../../../shared/call.ts';
 import { Action } from '../../kit/action.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { CheckField, Form, TextField } from '../../kit/form.tsx';
+import { LabelMark } from '../../kit/label-mark.tsx';
 import { Show, useLoad } from '../../kit/load.tsx';
 import { Page } from '../../kit/page.tsx';
 import { Table } from '../../kit/table.tsx';
@@ -35,7 +36,7 @@ export function LabelsPage() {
             keyOf={({ id }) => id}
             empty={<EmptyState mayChange={mayChange} />}
             columns={[
-              { title: 'Title', cell: (label) => <LabelMark label={label} /> },
+              { title: 'Title', cell: ({ title, color }) => <LabelMark title={title} color={color} /> },
               { title: 'Description', cell: ({ description }) => description ?? '–' },
               { title: 'Changed', cell: ({ updated_at: at }) => <Time at={at} /> },
               ...(mayChange
@@ -71,17 +72,6 @@ function EmptyState({ mayChange }: { mayChange: boolean }) {
     <p>There are no labels yet. Make one with “New label”; conversations can then carry it.</p>
   ) : (
     <p>There are no labels yet. An administrator can make some.</p>
-  );
-}
-
-function LabelMark({ label: { title, color } }: { label: Label }) {
-  return (
-    <span class="label">
-      <svg width="10" height="10" aria-hidden="true">
-        <circle cx="5" cy="5" r="5" fill={color} />
-      </svg>
-      {title}
-    </span>
   );
 }
 

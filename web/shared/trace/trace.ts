@@ -1,13 +1,20 @@
-import type { Reply } from '../../shared/call.ts';
-import { sentenceOf } from '../../shared/service-error.ts';
-import { Store } from '../../shared/store.ts';
-import type { Member } from './member.ts';
+import type { Call, Reply } from '../call.ts';
+import type { Live } from '../live.ts';
+import { sentenceOf } from '../service-error.ts';
+import { Store } from '../store.ts';
 
 export type TracedEvent = Reply<'GET events'>['payload'][number];
 export type Serving = Reply<'GET conversations/:id/agent_bot'>;
 export type Decision = Serving['history'][number];
 export type Run = Reply<'GET conversations/:id/runs'>['payload'][number];
 export type Delivery = Reply<'GET deliveries/:id'>;
+
+/** Who reads a trace. Administrators read of deliveries too. */
+export interface TraceReader {
+  call: Call;
+  live: Live;
+  isAdministrator: boolean;
+}
 
 /** One event, and all that came of it. */
 export interface Traced {
@@ -18,6 +25,8 @@ export interface Traced {
   runs: Run[];
   /** To webhooks; for administrators only. */
   deliveries: Delivery[];
+  /** Whether nothing is left out; of older events `readOlder` reads the rest. */
+  isWhole: boolean;
 }
 
 export interface TraceState {
@@ -28,17 +37,20 @@ export interface TraceState {
   error: string | null;
 }
 
-const shown = 25;
+const shownByDefault = 25;
 const pageSize = 500;
 const soonMs = 100;
 /** Attempts are no events: as long as one is due, it is looked for. */
 const lookMs = 1_000;
+/** The service tells this many decisions of a conversation. */
+const decisionsTold = 25;
 
 /** What happens behind one conversation, as it happens. */
 export class Trace {
   readonly state = new Store<TraceState>({ entries: [], serving: null, error: null });
-  readonly #member: Member;
+  readonly #reader: TraceReader;
   readonly #conversationId: number;
+  readonly #shown: number;
   readonly #deliveries = new Map<number, Delivery>();
   #events: TracedEvent[] = [];
   #cursor: string | undefined;
@@ -47,14 +59,16 @@ export class Trace {
   #isStopped = false;
   #isStale = true;
 
-  constructor(member: Member, conversationId: number) {
-    this.#member = member;
+  /** `shown`: how many events it has at most, the newest ones. */
+  constructor(reader: TraceReader, conversationId: number, shown = shownByDefault) {
+    this.#reader = reader;
     this.#conversationId = conversationId;
+    this.#shown = shown;
   }
 
   /** Follows the conversation. Returns what ends that. */
   start(): () => void {
-    const end = this.#member.live.listen((event) => {
+    const end = this.#reader.live.listen((event) => {
       if (event === 'missed' || event.conversation_id === this.#conversationId) this.#lookIn(soonMs);
     });
     this.#lookIn(0);
@@ -90,53 +104,64 @@ export class Trace {
   }
 
   async #read(): Promise<Omit<TraceState, 'error'>> {
-    const { call, isAdministrator } = this.#member;
+    const { call, isAdministrator } = this.#reader;
     const id = this.#conversationId;
     const [, serving, runs, deliveries] = await Promise.all([
       this.#readEvents(),
       call('GET conversations/:id/agent_bot', { id }),
       call('GET conversations/:id/runs', { id }),
-      isAdministrator ? this.#readDeliveries() : [],
+      isAdministrator ? this.#readDeliveries() : { known: [], end: 0 },
     ]);
+    const decided = serving.history.length < decisionsTold ? 0 : (serving.history.at(-1)?.created_at ?? 0);
+    const wholeAfter = Math.max(decided, endOf(runs), deliveries.end);
     const entries = this.#events.map((event) => ({
       event,
       decision: serving.history.find((decision) => decision.event.id === event.id) ?? null,
       runs: runs.payload.filter((run) => run.event.id === event.id).toReversed(),
-      deliveries: deliveries.filter((delivery) => delivery.event_id === event.id),
+      deliveries: deliveries.known.filter((delivery) => delivery.event_id === event.id),
+      isWhole: event.created_at > wholeAfter,
     }));
     return { entries, serving };
   }
 
   async #readEvents(): Promise<void> {
     for (;;) {
-      const query = { conversation_id: this.#conversationId, after: this.#cursor, limit: pageSize };
-      const { payload, meta } = await this.#member.call('GET events', { query: withoutUndefined(query) });
+      const query = { conversation_id: this.#conversationId, limit: pageSize, ...after(this.#cursor) };
+      const { payload, meta } = await this.#reader.call('GET events', { query });
       this.#cursor = meta.next_cursor;
-      this.#events = [...payload.toReversed(), ...this.#events].slice(0, shown);
+      this.#events = [...payload.toReversed(), ...this.#events].slice(0, this.#shown);
       if (payload.length < pageSize) return;
     }
   }
 
-  async #readDeliveries(): Promise<Delivery[]> {
-    const { call } = this.#member;
-    const { payload } = await call('GET deliveries', { query: { conversation_id: this.#conversationId } });
-    const toWebhooks = payload.filter((delivery) => delivery.endpoint_kind === 'webhook');
-    return Promise.all(
+  async #readDeliveries(): Promise<{ known: Delivery[]; end: number }> {
+    const { call } = this.#reader;
+    const part = await call('GET deliveries', { query: { conversation_id: this.#conversationId } });
+    const toWebhooks = part.payload.filter(isToWebhook);
+    const known = await Promise.all(
       toWebhooks.map(async ({ id, state, attempts }) => {
-        const known = this.#deliveries.get(id);
-        if (known?.state === state && known.attempts.length === attempts) return known;
+        const before = this.#deliveries.get(id);
+        if (before?.state === state && before.attempts.length === attempts) return before;
         const read = await call('GET deliveries/:id', { id });
         this.#deliveries.set(id, read);
         return read;
       }),
     );
+    return { known, end: endOf(part) };
   }
 }
 
-function withoutUndefined<Fields extends object>(
-  fields: Fields,
-): { [Name in keyof Fields]: NonNullable<Fields[Name]> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+function after(cursor: string | undefined): { after?: string } {
+  return cursor === undefined ? {} : { after: cursor };
+}
+
+/** The moment down to which a list by cursors, newest first, tells everything; 0 where it has all. */
+function endOf({ payload, meta }: { payload: { created_at: number }[]; meta: { next_cursor: string | null } }): number {
+  return meta.next_cursor === null ? 0 : (payload.at(-1)?.created_at ?? 0);
+}
+
+function isToWebhook({ endpoint_kind: kind }: { endpoint_kind: string }): boolean {
+  return kind === 'webhook';
 }
 
 function isGoingOn({ decision, deliveries }: Traced): boolean {

@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks';
+import { Dialog } from '../../kit/dialog.tsx';
+import { CheckField, Form } from '../../kit/form.tsx';
+import { Show, useLoad } from '../../kit/load.tsx';
+import { call, isAdministrator } from '../../session.ts';
+import type { ConversationChange } from './actions.tsx';
+
+interface Props extends ConversationChange {
+  close: () => void;
+}
+
+/** Chooses the labels of a conversation. */
+export function LabelsDialog({ close, ...rest }: Props) {
+  const labels = useLoad((signal) => call('GET labels', { signal }));
+  return (
+    <Dialog title="Labels" onClose={close}>
+      <Show of={labels}>
+        {({ payload }) =>
+          payload.length === 0 ? (
+            <EmptyState />
+          ) : (
+            <Choice {...rest} close={close} titles={payload.map(({ title }) => title)} />
+          )
+        }
+      </Show>
+    </Dialog>
+  );
+}
+
+function EmptyState() {
+  return isAdministrator() ? (
+    <p>
+      There are no labels yet: <a href="/console/settings/labels">make some</a>.
+    </p>
+  ) : (
+    <p>There are no labels yet. An administrator can make some.</p>
+  );
+}
+
+function Choice({ conversation, changed, close, titles }: Props & { titles: readonly string[] }) {
+  const { id } = conversation;
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(conversation.labels));
+  function choose(title: string, isChosen: boolean): void {
+    const next = new Set(chosen);
+    if (isChosen) next.add(title);
+    else next.delete(title);
+    setChosen(next);
+  }
+  async function send(): Promise<void> {
+    const { payload } = await call('POST conversations/:id/labels', { id, body: { labels: [...chosen] } });
+    changed({ ...conversation, labels: payload });
+    close();
+  }
+  return (
+    <Form submit="Save" send={send}>
+      {() =>
+        titles.map((title) => (
+          <CheckField
+            key={title}
+            label={title}
+            checked={chosen.has(title)}
+            onChange={(isChosen) => choose(title, isChosen)}
+          />
+        ))
+      }
+    </Form>
+  );
+}

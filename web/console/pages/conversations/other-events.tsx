@@ -1,0 +1,39 @@
+import type { TraceReader, TraceState } from '../../../shared/trace/trace.ts';
+import { eventInWords } from '../../../shared/trace/words.ts';
+import { Time } from '../../kit/time.tsx';
+import { Lane } from './lane.tsx';
+
+interface Props {
+  conversationId: number;
+  traced: TraceState;
+  reader: TraceReader;
+}
+
+const mostShown = 50;
+
+/** What happened beside the messages, the newest first, and what came of it. */
+export function OtherEvents({ conversationId, traced: { entries, error }, reader }: Props) {
+  const others = entries.filter(({ event }) => event.event !== 'message_created').slice(0, mostShown);
+  return (
+    <section class="panel" aria-labelledby="other-events">
+      <h2 id="other-events">Other events</h2>
+      {error !== null && <p role="alert">{error}</p>}
+      {others.length === 0 && <p>Nothing yet.</p>}
+      <details>
+        <summary>{others.length === mostShown ? `The latest ${mostShown}` : `${others.length} in all`}</summary>
+        <ol class="events" reversed>
+          {others.map((traced) => (
+            <li key={traced.event.id}>
+              <p>
+                <b>{eventInWords(traced.event)}</b> <Time at={traced.event.created_at} />
+              </p>
+              <div class="lane">
+                <Lane conversationId={conversationId} traced={traced} reader={reader} />
+              </div>
+            </li>
+          ))}
+        </ol>
+      </details>
+    </section>
+  );
+}

@@ -1,0 +1,110 @@
+import { useState } from 'preact/hooks';
+import type { Reply } from '../../../shared/call.ts';
+import { sentenceOf } from '../../../shared/service-error.ts';
+import type { Serving } from '../../../shared/trace/trace.ts';
+import { servingInWords } from '../../../shared/trace/words.ts';
+import { Action } from '../../kit/action.tsx';
+import { ChoiceField } from '../../kit/form.tsx';
+import { Show, useLoad } from '../../kit/load.tsx';
+import { toast } from '../../kit/toast.tsx';
+import { call } from '../../session.ts';
+import type { Conversation } from './words.tsx';
+
+type Bot = Reply<'GET agent_bots'>['payload'][number];
+
+interface Props {
+  conversation: Conversation;
+  serving: Serving | null;
+  changed: (conversation: Conversation) => void;
+}
+
+/** Who answers the customer's next message and why, and the choice of another bot for this conversation. */
+export function ServingPanel({ conversation, serving, changed }: Props) {
+  const { id } = conversation;
+  return (
+    <section class="panel" aria-labelledby="who-answers">
+      <h2 id="who-answers">Who answers</h2>
+      <p role="status">{serving ? servingInWords(serving) : 'Looking…'}</p>
+      {serving && isGivenUp(serving) && (
+        <Action act={async () => changed(await giveBack(conversation))} done="The bot answers again.">
+          Give back
+        </Action>
+      )}
+      <Override id={id} serving={serving} changed={changed} />
+    </section>
+  );
+}
+
+const byPeople: readonly Serving['reason'][] = [
+  'human_assigned',
+  'human_replied',
+  'human_opened',
+  'handed_off',
+  'loop_suspected',
+  'bot_failed',
+];
+
+// People have it, whatever else holds for the bot.
+function isGivenUp({ agent_bot: bot, answers, reason }: Serving): boolean {
+  return bot !== null && !answers && byPeople.includes(reason);
+}
+
+async function giveBack({ id, meta: { assignee } }: Conversation): Promise<Conversation> {
+  if (assignee) await call('POST conversations/:id/assignments', { id, body: { assignee_id: null } });
+  return call('POST conversations/:id/toggle_status', { id, body: { status: 'pending' } });
+}
+
+interface OverrideProps extends Omit<Props, 'conversation'> {
+  id: number;
+}
+
+function Override({ id, serving, changed }: OverrideProps) {
+  const bots = useLoad(readBots);
+  const [isBusy, setBusy] = useState(false);
+  const own = serving?.chosen_by === 'conversation' ? serving.agent_bot : null;
+  async function choose(value: string): Promise<void> {
+    setBusy(true);
+    try {
+      const body = { agent_bot_id: value === '' ? null : Number(value) };
+      await call('POST conversations/:id/agent_bot', { id, body });
+      changed(await call('GET conversations/:id', { id }));
+      toast(
+        value === '' ? 'The bot of the inbox serves this conversation.' : 'This conversation has a bot of its own.',
+      );
+    } catch (error) {
+      toast(sentenceOf(error), 'error');
+    }
+    setBusy(false);
+  }
+  return (
+    <Show of={bots}>
+      {(value) => (
+        <div aria-busy={isBusy}>
+          <ChoiceField
+            label="Bot of this conversation"
+            value={String(own?.id ?? '')}
+            onChange={(chosen) => void choose(chosen)}
+            options={[['', 'That of the inbox'], ...optionsOf(value, own)]}
+          />
+        </div>
+      )}
+    </Show>
+  );
+}
+
+function optionsOf(bots: readonly Bot[], own: { id: number; name: string } | null): [string, string][] {
+  const all = own && !bots.some(({ id }) => id === own.id) ? [own, ...bots] : bots;
+  return all.map(({ id, name }) => [String(id), name]);
+}
+
+const mostPages = 20;
+
+async function readBots(signal: AbortSignal): Promise<Bot[]> {
+  const bots: Bot[] = [];
+  for (let page = 1; page <= mostPages; page += 1) {
+    const { payload, meta } = await call('GET agent_bots', { query: { page }, signal });
+    bots.push(...payload);
+    if (page >= meta.total_pages) break;
+  }
+  return bots;
+}

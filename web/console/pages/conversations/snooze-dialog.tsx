@@ -1,0 +1,78 @@
+import { useState } from 'preact/hooks';
+import { Dialog } from '../../kit/dialog.tsx';
+import { ChoiceField, Field, Form } from '../../kit/form.tsx';
+import { call } from '../../session.ts';
+import type { ConversationChange } from './actions.tsx';
+
+interface Props extends ConversationChange {
+  close: () => void;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+/** When people begin to work. */
+const morning = 9;
+
+const choices = [
+  ['hour', 'For an hour'],
+  ['three', 'For three hours'],
+  ['tomorrow', 'Until tomorrow morning'],
+  ['week', 'For a week'],
+  ['moment', 'Until a moment of your choice'],
+] as const;
+type Choice = (typeof choices)[number][0];
+
+/** Puts a conversation aside until a moment, or until the customer writes. */
+export function SnoozeDialog({ conversation: { id }, changed, close }: Props) {
+  const [choice, setChoice] = useState<Choice>('hour');
+  const [moment, setMoment] = useState('');
+  async function send(): Promise<void> {
+    const body = { status: 'snoozed' as const, snoozed_until: endOf(choice, moment) };
+    changed(await call('POST conversations/:id/toggle_status', { id, body }));
+    close();
+  }
+  return (
+    <Dialog title="Snooze" onClose={close}>
+      <Form submit="Save" send={send}>
+        {(problemOf) => (
+          <>
+            <ChoiceField
+              label="How long"
+              hint="It comes back earlier when the customer writes."
+              value={choice}
+              onChange={setChoice}
+              options={choices}
+              problem={choice === 'moment' ? undefined : problemOf('snoozed_until')}
+            />
+            {choice === 'moment' && (
+              <Field label="Moment" problem={problemOf('snoozed_until')}>
+                {(control) => (
+                  <input
+                    {...control}
+                    type="datetime-local"
+                    value={moment}
+                    onInput={({ currentTarget }) => setMoment(currentTarget.value)}
+                  />
+                )}
+              </Field>
+            )}
+          </>
+        )}
+      </Form>
+    </Dialog>
+  );
+}
+
+// Null, for no moment, is refused by the service with its sentence.
+function endOf(choice: Choice, moment: string): number | null {
+  const now = new Date();
+  const ends: Record<Choice, () => Date> = {
+    hour: () => new Date(now.getTime() + hourMs),
+    three: () => new Date(now.getTime() + 3 * hourMs),
+    tomorrow: () => new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1, morning),
+    week: () => new Date(now.getFullYear(), now.getMonth(), now.getDate() + 7, now.getHours(), now.getMinutes()),
+    moment: () => new Date(moment),
+  };
+  const seconds = Math.ceil(ends[choice]().getTime() / 1000);
+  return Number.isNaN(seconds) ? null : seconds;
+}

@@ -1,0 +1,132 @@
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useStore } from '../../../shared/store.ts';
+import type { TraceReader, TraceState } from '../../../shared/trace/trace.ts';
+import { Action } from '../../kit/action.tsx';
+import { Time } from '../../kit/time.tsx';
+import { Lane } from './lane.tsx';
+import type { Message, Transcript } from './transcript.ts';
+
+interface Props {
+  transcript: Transcript;
+  traced: TraceState;
+  reader: TraceReader;
+}
+
+/** What was said, oldest first; beside each message of the customer what came of it. */
+export function TranscriptView({ transcript, traced, reader }: Props) {
+  const { messages, hasEarlier, isLoading, error } = useStore(transcript.state);
+  const log = useRef<HTMLDivElement>(null);
+  useEndInView(log);
+  return (
+    <>
+      {error !== null && (
+        <p class="note error" role="alert">
+          {error}
+        </p>
+      )}
+      <div ref={log} class="log" role="log" aria-label="Messages" tabIndex={0}>
+        {hasEarlier && <Action act={() => transcript.readEarlier()}>Earlier messages</Action>}
+        {isLoading && <p class="waiting" role="status" aria-label="Loading messages" />}
+        {!isLoading && messages.length === 0 && (
+          <p class="empty">Nothing was said yet. Write the first message below.</p>
+        )}
+        {messages.map((message) => (
+          <div key={message.id} class="turn">
+            <Said message={message} />
+            {message.message_type === 'incoming' && <LaneOf message={message} traced={traced} reader={reader} />}
+          </div>
+        ))}
+      </div>
+    </>
+  );
+}
+
+// Whoever reads at the end stays there as more is said, and as lanes grow; whoever has scrolled up is left there.
+function useEndInView(log: RefObject<HTMLDivElement | null>): void {
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    const { current } = log;
+    if (!current) return undefined;
+    const look = (): void => {
+      isAtEnd.current = current.scrollHeight - current.scrollTop - current.clientHeight < nearPx;
+    };
+    current.addEventListener('scroll', look);
+    return () => current.removeEventListener('scroll', look);
+  }, []);
+  useLayoutEffect(() => {
+    if (log.current && isAtEnd.current) log.current.scrollTop = log.current.scrollHeight;
+  });
+}
+
+const nearPx = 40;
+
+const senders = { Contact: 'customer', User: 'agent', AgentBot: 'bot' } as const;
+
+function Said({ message }: { message: Message }) {
+  const { content, content_attributes: attributes, message_type: type, private: isNote, created_at: at } = message;
+  const { sender, status, attachments } = message;
+  const side = type === 'incoming' ? 'in' : 'out';
+  return (
+    <div class={`said ${side} ${isNote ? 'private' : ''}`}>
+      <p class="who">
+        <b>{sender?.name ?? 'The service'}</b> {sender && <small>{senders[sender.type]}</small>}{' '}
+        {isNote && <small class="badge wait">private</small>} <Time at={at} />
+      </p>
+      <p class="text" dir="auto">
+        {attributes['deleted'] === true ? <i>Message deleted</i> : content}
+      </p>
+      <Choices items={attributes['items']} />
+      {attachments.map((attachment) => (
+        <p key={attachment.id}>
+          <Attachment attachment={attachment} />
+        </p>
+      ))}
+      {status === 'failed' && <p class="problem">It did not reach the customer.</p>}
+    </div>
+  );
+}
+
+// What a message lets the customer choose; whoever sends it writes it, and nobody checks it.
+function Choices({ items }: { items: unknown }) {
+  if (!Array.isArray(items) || items.length === 0) return null;
+  return (
+    <ul class="choices" aria-label="To choose from">
+      {items.map((item: unknown, index) => {
+        const { title, value } = (item ?? {}) as { title?: unknown; value?: unknown };
+        return <li key={index}>{String(title ?? value)}</li>;
+      })}
+    </ul>
+  );
+}
+
+function Attachment({
+  attachment: { data_url: url, file_name: name },
+}: {
+  attachment: Message['attachments'][number];
+}) {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return <>{name}</>;
+  return (
+    <a href={url} target="_blank" rel="noopener noreferrer nofollow">
+      {name}
+    </a>
+  );
+}
+
+function LaneOf({
+  message: { id, conversation_id: conversationId },
+  traced,
+  reader,
+}: Omit<Props, 'transcript'> & { message: Message }) {
+  const entry = traced.entries.find(({ event }) => event.event === 'message_created' && messageOf(event) === id);
+  return (
+    <div class="lane" role="group" aria-label={`What came of message ${id}`}>
+      {entry && <Lane key={entry.event.id} conversationId={conversationId} traced={entry} reader={reader} />}
+      {!entry && <p>{traced.serving ? 'What came of it is not kept any more.' : 'Looking…'}</p>}
+    </div>
+  );
+}
+
+function messageOf({ payload }: TraceState['entries'][number]['event']): number {
+  return Number((payload as { id?: unknown } | null)?.id);
+}

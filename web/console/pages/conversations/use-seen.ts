@@ -1,0 +1,21 @@
+import { useEffect } from 'preact/hooks';
+import { call } from '../../session.ts';
+import type { Conversation } from './words.tsx';
+
+/** Tells the service that somebody has seen the conversation, whenever unread messages are on the screen. */
+export function useSeen(
+  { id, unread_count: unread }: Conversation,
+  changed: (conversation: Conversation) => void,
+): void {
+  useEffect(() => {
+    if (unread === 0) return undefined;
+    const tell = (): void => {
+      if (document.hidden) return;
+      // What is unread shows in the list alone: it is told with the next message.
+      call('POST conversations/:id/update_last_seen', { id }).then(changed, () => undefined);
+    };
+    tell();
+    document.addEventListener('visibilitychange', tell);
+    return () => document.removeEventListener('visibilitychange', tell);
+  }, [id, unread]);
+}
