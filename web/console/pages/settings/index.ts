@@ -20,6 +20,6 @@ export const settings: Section = {
     { path: '/console/settings/sla-policies', nav: 'SLA policies', view: SlaPoliciesPage },
     { path: '/console/settings/account', nav: 'Account', administrators: true, view: AccountPage },
     { path: '/console/settings/tokens', nav: 'Access token', administrators: true, view: TokensPage },
-    { path: '/console/settings/platform', nav: 'Platform', administrators: true, view: PlatformPage },
+    { path: '/console/settings/platform', nav: 'Platform', platform: true, view: PlatformPage },
   ],
 };
