@@ -61,7 +61,9 @@ describe('the platform in the console', function () {
     const watched = await signedIn(browser, app, headers.api_access_token, '/console/settings/platform');
     await watched.page.getByText('Only platform administrators may see this page.').waitFor();
     const links = watched.page.getByRole('navigation', { name: 'Console' }).getByRole('link');
-    expect(await links.allTextContents()).to.include('Account').and.not.include('Platform');
+    expect(await links.allTextContents())
+      .to.include('Account')
+      .and.not.include('Platform');
     expect(await watched.page.getByRole('button', { name: 'New account' }).count()).to.equal(0);
     watched.expectNoProblems();
     await watched.close();
