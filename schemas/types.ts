@@ -2072,10 +2072,13 @@ custom_attributes?: GivenVisitorAttributes
 [k: string]: unknown
 }
 /**
- * Which page, of 25 each.
+ * Which stretch of the conversations.
  */
 export interface ListClientConversationsQuery {
-page?: number
+/**
+ * A conversation: those that began before it.
+ */
+before?: Id
 [k: string]: unknown
 }
 /**

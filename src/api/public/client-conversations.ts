@@ -151,10 +151,10 @@ export const clientConversationRoutes = [
       query: 'requests/client-conversation.list.query',
       reply: 'resources/client-conversations',
       role: 'client',
-      description: 'Those of the contact in the inbox, the newest first, 25 on a page.',
+      description: 'Those of the contact in the inbox, the newest 25, or the 25 before one of them.',
     },
-    async ({ services, em, visit, query: { page = 1 } }) =>
-      (await listOwn(em, visit, page)).map((one) => present(one, services.fileLinks)),
+    async ({ services, em, visit, query: { before } }) =>
+      (await listOwn(em, visit, before ?? null)).map((one) => present(one, services.fileLinks)),
   ),
   doors.visitor(
     ['POST', base, 'Begin a conversation of a client'],
@@ -173,7 +173,7 @@ export const clientConversationRoutes = [
   ),
   doors.visitor(
     ['GET', `${base}/:conversation_id`, 'Get a conversation of a client'],
-    { reply: 'resources/client-conversation', role: 'client' },
+    { reply: 'resources/client-conversation', record: true, role: 'client' },
     async ({ services, em, visit, params }) =>
       present(await readOwn(em, visit, params.conversation_id), services.fileLinks),
   ),

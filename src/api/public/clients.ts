@@ -60,7 +60,7 @@ export const clientRoutes = [
   ),
   doors.visitor(
     ['GET', `${base}/:contact_identifier`, 'Get the contact of a client'],
-    { reply: 'resources/client-contact', role: 'client' },
+    { reply: 'resources/client-contact', record: true, role: 'client' },
     async ({ em, account, actor, visit }) => {
       const { sourceId, contactId } = clientOf(visit);
       return presentClient({ contact: await readContact(em, account.id, actor, contactId), sourceId });

@@ -15,7 +15,7 @@ import { contactBlocked, markConversationRead, reply, type Said } from './messag
 import { keepEmail } from './sessions.ts';
 import type { Visit } from './visits.ts';
 
-const perPage = 25;
+const atOnce = 25;
 const ownId = `SELECT c.id FROM conversations c JOIN contact_inboxes k
     ON k.account_id = c.account_id AND k.contact_id = c.contact_id AND k.inbox_id = c.inbox_id
   WHERE c.account_id = $1 AND c.inbox_id = $2 AND k.source_id = $3 AND k.admits`;
@@ -23,10 +23,12 @@ const ownId = `SELECT c.id FROM conversations c JOIN contact_inboxes k
 /** A conversation of a client, with its newest public message. */
 export type ClientConversation = ListedConversation;
 
-/** A page of 25 of the conversations of the visit's contact in the inbox, the newest first. */
-export function listOwn(executor: Executor, visit: Visit, page: number): Promise<ClientConversation[]> {
-  const values = [perPage, (page - 1) * perPage];
-  return findOwn(executor, visit, 'ORDER BY c.id DESC LIMIT $4 OFFSET $5', values);
+/** The newest 25 conversations of the visit's contact in the inbox, or the 25 before the one with that id; the newest first. */
+export function listOwn(executor: Executor, visit: Visit, before: number | null): Promise<ClientConversation[]> {
+  return findOwn(executor, visit, 'AND ($4::bigint IS NULL OR c.id < $4) ORDER BY c.id DESC LIMIT $5', [
+    before,
+    atOnce,
+  ]);
 }
 
 /** A conversation of the visit's contact in the inbox. Errors: 404. */
@@ -129,12 +131,12 @@ async function withPublic(executor: Executor, listed: ListedConversation): Promi
 async function findOwn(executor: Executor, { account, inbox, sourceId }: Visit, rest: string, values: unknown[]) {
   const parameters = [account.id, inbox.id, sourceId, ...values];
   const rows = await sql<{ id: number }>(executor, `${ownId} ${rest}`, parameters);
-  const listed = await findListedConversations(
+  const found = await findListedConversations(
     executor,
     account.id,
     rows.map(({ id }) => id),
   );
-  return Promise.all(listed.map((one) => withPublic(executor, one)));
+  return Promise.all(found.map((one) => withPublic(executor, one)));
 }
 
 // In one round trip: what the second statement sees is from after the wait of the first.

@@ -69,9 +69,10 @@ describe('the clients of an inbox of the API', () => {
     expect(listed[0].messages[0].content, 'the newest that is public').to.equal('Good day');
     expect((await client.call('GET', `/conversations/${id}`)).body).to.deep.equal(listed[0]);
     expect(JSON.stringify([messages, listed])).not.to.contain('secret');
-    await client.begin();
+    const second = await client.begin();
     expect((await client.call('GET', '/conversations')).body).to.have.lengthOf(2);
-    expect((await client.call('GET', '/conversations?page=2')).body).to.deep.equal([]);
+    expect((await client.call('GET', `/conversations?before=${second}`)).body).to.deep.equal(listed);
+    expect((await client.call('GET', `/conversations?before=${id}`)).body).to.deep.equal([]);
   });
 
   it('are known again by what they chose, also when two of them come at once, and nothing changes', async () => {
