@@ -182,8 +182,8 @@ export const http: readonly Mutant[] = [
   },
   {
     file: 'src/http/route/mount.ts',
-    text: "method === 'PATCH' && isIdParameter(",
-    replacement: "method === 'PATCH' && Boolean(path || ",
+    text: "isIdParameter(parameterNames(path.replace(/^.*\\//, ''))[0] ?? '')",
+    replacement: "path !== ''",
     test: 'test/http/tolerant-reading.test.ts',
     only: 'is told by Allow',
     harm: 'A PUT on a collection changes something in it.',
