@@ -113,7 +113,7 @@ export const attachments: readonly Mutant[] = [
   {
     file: 'src/lib/file-links.ts',
     text: 'return isOver ? null',
-    replacement: 'return isOver && account === file ? null',
+    replacement: 'return isOver && account === mac ? null',
     test: links,
     only: 'expire',
     harm: 'Links are good for ever.',
