@@ -56,7 +56,7 @@ describe('the settings in the console', function () {
     const { id, identifier } = inboxes.find(({ name }: { name: string }) => name.startsWith('Shop'));
     const code = await page.getByLabel('Embed code', { exact: true }).textContent();
     expect(code).to.equal(`<script src="${app.url}/widget.js" data-inbox="${identifier}" async></script>`);
-    await page.getByLabel('Bot').selectOption({ index: 1 });
+    await page.getByLabel('Bot', { exact: true }).selectOption({ index: 1 });
     await toast('From now on');
     expect((await app.get(`inboxes/${id}/agent_bot`)).body.agent_bot).to.not.equal(null);
     await page.getByLabel('Origins that may show the chat').fill('https://shop.example.com\nnonsense');
