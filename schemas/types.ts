@@ -513,6 +513,10 @@ export type Files = string[]
  */
 export type UpdateAccount = UpdateOwnAccount
 /**
+ * How long each entry of a report is.
+ */
+export type ReportStep = ("hour" | "day")
+/**
  * @minItems 1
  * @maxItems 50
  */
@@ -1364,6 +1368,7 @@ export interface Schemas {
 "requests/plugin.approve": ApprovePlugin
 "requests/plugin.create": UploadPlugin
 "requests/plugin.update": UpdatePlugin
+"requests/report.activity.query": ActivityReportQuery
 "requests/run.list.query": ListRunsQuery
 "requests/search.query": SearchQuery
 "requests/sign-in": SignIn
@@ -1382,6 +1387,7 @@ export interface Schemas {
 "resources/account-user-list": AccountUsers
 "resources/account-user": AccountUser
 "resources/account": Account
+"resources/activity-report": ActivityReport
 "resources/agent-bot-list": AgentBotList
 "resources/agent-bot-with-secrets": AgentBotWithSecrets
 "resources/agent-bot": AgentBot
@@ -2794,6 +2800,24 @@ version?: string
 [k: string]: unknown
 }
 /**
+ * Of which hours or days (UTC).
+ */
+export interface ActivityReportQuery {
+/**
+ * From the hour or day of this moment on; unless said otherwise 48 hours or 30 days before the last one.
+ */
+since?: UnixTime
+/**
+ * Up to this moment, with its hour or day unless it is the first of it; up to now unless said otherwise. At most 744 hours or 366 days in all.
+ */
+until?: UnixTime
+/**
+ * How long each entry is; an hour unless said otherwise.
+ */
+by?: ReportStep
+[k: string]: unknown
+}
+/**
  * What to look for: three characters or more.
  */
 export interface SearchQuery {
@@ -2990,6 +3014,62 @@ last_error: (string | null)
  * When the state began; null where that is not known.
  */
 since: NullableUnixTime
+}
+/**
+ * What happened in the account by hour or day (UTC), oldest first; those in which nothing happened are left out.
+ */
+export interface ActivityReport {
+payload: {
+/**
+ * When the hour or day begins.
+ */
+at: UnixTime
+/**
+ * Public messages, by who wrote them.
+ */
+messages: {
+customers: number
+bots: number
+people: number
+}
+/**
+ * How many conversations bots gave to people, by the reason (see `handoff_reason` of a conversation).
+ */
+handoffs: {
+[k: string]: number
+}
+/**
+ * Attempts on webhooks and on servers of bots.
+ */
+attempts: number
+/**
+ * Those of them that succeeded.
+ */
+delivered: number
+/**
+ * Of twenty answers nineteen took at most so long, or up to 19 % less; null where nothing was answered.
+ */
+p95_ms: (number | null)
+/**
+ * The longest that a delivery was seen to wait, looked at every minute; null where none waited.
+ */
+oldest_pending_seconds: (number | null)
+}[]
+meta: {
+by: ReportStep
+/**
+ * Where the first hour or day begins, …
+ */
+since: UnixTime
+/**
+ * … and where the last one ends.
+ */
+until: UnixTime
+/**
+ * When the oldest delivery was created that waits now; null where none does.
+ */
+oldest_pending_at: NullableUnixTime
+}
 }
 /**
  * The account's bots and the system bots.

@@ -109,8 +109,8 @@ export interface Config {
   readonly metricsToken: string | null;
   readonly shutdownTimeoutMs: number;
   readonly retentionDays: number;
-  /** More than retentionDays means as many. */
-  readonly runRetentionDays: number;
+  readonly runRetentionDays: number; // More than retentionDays means as many.
+  readonly reportRetentionDays: number;
   /** Null = mail is not sent. Contains a password. */
   readonly smtpUrl: string | null;
   readonly mailFrom: string | null;

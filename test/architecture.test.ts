@@ -39,6 +39,7 @@ const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/labels/renames.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/endpoints/notices.ts': 'a sweep: each webhook is told of by a statement of its own',
   'src/domain/endpoints/recovery.ts': 'a sweep: each batch of deliveries is a transaction of its own',
+  'src/domain/upkeep/activity-counts.ts': 'each batch is one statement, which counts and moves the mark',
   'src/domain/upkeep/conversation-counts.ts':
     'a sweep: the counts of an account, or of an inbox, are a statement of their own',
   'src/domain/upkeep/discarded-objects.ts': 'a sweep: the store is asked outside of any transaction',

@@ -108,6 +108,7 @@ const table = `
   GET    webhooks/:id/deliveries                                  200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    agent_bots/:id/deliveries                                200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    deliveries                                               200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    reports/activity                                         200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   deliveries/:id/resend                                    202  403 403  403 403 403   404  404  404   401  401  401 401
   POST   webhooks/:id/pause                                       200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   webhooks/:id/resume                                      200  403 403  403 403 403   404  404  404   401  401  401 401
@@ -205,8 +206,7 @@ const routeOf = (name: string) => routes.find((route) => nameOf(route) === readN
 const people: readonly PrincipalName[] = ['administrator', 'member', 'mate', 'outsider', 'bot', 'idle'];
 const strangers: readonly PrincipalName[] = ['otherBot', 'otherAdmin', 'otherGuest', 'revoked', 'nobody'];
 const secrets = /whsec_[\w+/=]{20}|sw[ubci]_[0-9A-Za-z]{49}/;
-/** An id that no record has. */
-const unused = 9_007_199_254_740_991;
+const unused = 9_007_199_254_740_991; // An id that no record has.
 
 describe('who may do what', function () {
   this.timeout(120_000);

@@ -24,6 +24,7 @@ import { platformUserRoutes } from './platform/users.ts';
 import { pluginRoutes } from './accounts/plugins.ts';
 import { profileRoutes } from './accounts/profile.ts';
 import { recoveryRoutes } from './accounts/recoveries.ts';
+import { reportRoutes } from './accounts/reports.ts';
 import { runRoutes } from './accounts/runs.ts';
 import { servingBotRoutes } from './accounts/serving-bots.ts';
 import { searchRoutes } from './accounts/search.ts';
@@ -59,6 +60,7 @@ export const routes: readonly Route[] = [
   ...deliveryRoutes,
   ...endpointRoutes,
   ...recoveryRoutes,
+  ...reportRoutes,
   ...profileRoutes,
   ...signInRoutes,
   ...platformAccountRoutes,

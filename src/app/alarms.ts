@@ -13,6 +13,7 @@ import { tellFailing } from '../domain/endpoints/notices.ts';
 import { finishRecoveries } from '../domain/endpoints/recovery.ts';
 import { finishRenames } from '../domain/labels/renames.ts';
 import { deleteOldEvents, deleteOldRuns } from '../domain/upkeep/retention.ts';
+import { countActivity, deleteOldCounts } from '../domain/upkeep/activity-counts.ts';
 import { checkSla } from '../domain/conversations/breaches.ts';
 import { mergeCountChanges, recountConversations } from '../domain/upkeep/conversation-counts.ts';
 import { wakeDueSnoozes } from '../domain/conversations/snoozes.ts';
@@ -25,11 +26,13 @@ const sweepMs = 10_000;
 const pruneMs = 3_600_000;
 const recountMs = 24 * 3_600_000;
 const retryMs = 60_000;
+const countMs = 60_000;
 
 /** Days for which rows are kept. */
 interface Retention {
   retentionDays: number;
   runRetentionDays: number;
+  reportRetentionDays: number;
 }
 
 /** What parts of the service do when they are told to look: `retry` makes the deliveries that are due, `embed` embeds articles. */
@@ -61,6 +64,7 @@ export function alarmsOf(
     { name: 'finish-leftovers', everyMs: sweepMs, ring: () => finishLeftovers(database, objects) },
     { name: 'embed-articles', everyMs: retryMs, ring: async () => embed() },
     { name: 'retry-deliveries', everyMs: retryMs, ring: async () => retry() },
+    { name: 'count-activity', everyMs: countMs, ring: () => countActivity(database) },
     { name: 'recount-conversations', everyMs: recountMs, ring: () => recountConversations(database) },
     { name: 'delete-old-rows', everyMs: pruneMs, ring: () => deleteOldRows(database, retention) },
   ];
@@ -73,7 +77,8 @@ function finishLeftovers(database: Database, objects: ObjectStore | null): Promi
   return doAll([deleteDiscardedObjects(database, objects), ...works.map((work) => work(database))]);
 }
 
-function deleteOldRows(database: Database, { retentionDays, runRetentionDays }: Retention): Promise<void> {
+function deleteOldRows(database: Database, retention: Retention): Promise<void> {
+  const { retentionDays, runRetentionDays, reportRetentionDays } = retention;
   const works = [
     deleteExpiredStorage,
     deleteReleasedBundles,
@@ -84,6 +89,7 @@ function deleteOldRows(database: Database, { retentionDays, runRetentionDays }: 
   return doAll([
     deleteOldEvents(database, retentionDays),
     deleteOldRuns(database, runRetentionDays),
+    deleteOldCounts(database, reportRetentionDays),
     ...works.map((work) => work(database)),
   ]);
 }

@@ -95,7 +95,7 @@ describe('a sweep', () => {
   it('wakes once at a time, whichever alarms ring for it, and once more for those that rang meanwhile', async () => {
     const id = await snooze(1);
     now += 2 * minute;
-    const days = { retentionDays: 30, runRetentionDays: 30 };
+    const days = { retentionDays: 30, runRetentionDays: 30, reportRetentionDays: 30 };
     const alarms = alarmsOf(app.app.database, { ...days, retry: () => undefined, embed: () => undefined });
     const names = ['wake-snoozed', 'do-what-is-due', 'wake-snoozed', 'do-what-is-due'];
     const ring = () => Promise.all(names.map(async (name) => alarms.find((alarm) => alarm.name === name)?.ring()));

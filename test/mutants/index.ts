@@ -1,5 +1,6 @@
 import { api } from './api.ts';
 import { attachments } from './attachments.ts';
+import { reports } from './reports.ts';
 import { articles } from './articles.ts';
 import { cli } from './cli.ts';
 import { clients } from './clients.ts';
@@ -33,6 +34,7 @@ import type { Mutant } from './mutant.ts';
 /** Every planted mistake. */
 export const mutants: readonly Mutant[] = [
   ...articles,
+  ...reports,
   ...attachments,
   ...conversations,
   ...bots,

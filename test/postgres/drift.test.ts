@@ -36,6 +36,7 @@ const shared: Readonly<Record<string, string>> = {
   plugin_registry: 'plugins are installed for all accounts',
   discarded_objects: 'outlives the account whose files they were',
   agenda_jobs: 'alarms ring for all accounts',
+  report_progress: 'how far the attempts of all accounts are counted',
 };
 /** Columns account_id that may be empty, and why. */
 const sharedRows: Readonly<Record<string, string>> = {

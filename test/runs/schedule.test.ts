@@ -109,6 +109,7 @@ describe('calls that bots schedule', function () {
     const alarms = alarmsOf(house.app.app.database, {
       retentionDays: 30,
       runRetentionDays: 30,
+      reportRetentionDays: 30,
       retry: () => undefined,
       embed: () => undefined,
     });

@@ -119,6 +119,7 @@ export const accountOperations: Record<string, Prepare> = {
   'GET webhooks/:id/deliveries': ({ webhook }) => ({ at: { id: webhook } }),
   'GET agent_bots/:id/deliveries': ({ bot }) => ({ at: { id: bot.id } }),
   'GET deliveries': nothing,
+  'GET reports/activity': nothing,
   'GET deliveries/:id': ({ delivery }) => ({ at: { id: delivery } }),
   'POST deliveries/:id/resend': resendable,
   'POST webhooks/:id/pause': on(newWebhook),

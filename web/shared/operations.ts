@@ -86,6 +86,7 @@ export interface Operations {
   'GET inboxes/:id/members': { reply: 'resources/inbox-agents' };
   'GET labels': { reply: 'resources/label-list' };
   'GET plugins': { query: 'requests/page.query'; reply: 'resources/account-plugin-list' };
+  'GET reports/activity': { query: 'requests/report.activity.query'; reply: 'resources/activity-report' };
   'GET runs': { query: 'requests/account-run.list.query'; reply: 'resources/run-list' };
   'GET runs/:id': { reply: 'resources/run' };
   'GET search': { query: 'requests/search.query'; reply: 'resources/search' };

@@ -1,0 +1,130 @@
+import { useMemo } from 'preact/hooks';
+import { Facts } from '../../kit/facts.tsx';
+import { ChoiceField } from '../../kit/form.tsx';
+import { Show, useLoad } from '../../kit/load.tsx';
+import { Page } from '../../kit/page.tsx';
+import { useRepeat } from '../../kit/repeat.ts';
+import { Time } from '../../kit/time.tsx';
+import type { ViewProps } from '../../page-row.ts';
+import { setQuery } from '../../router.ts';
+import { call } from '../../session.ts';
+import { Chart } from './chart.tsx';
+import { fill, type Report } from './figures.ts';
+
+const spans = {
+  day: { text: 'the last 24 hours', by: 'hour', hours: 24 },
+  week: { text: 'the last 7 days, by hour', by: 'hour', hours: 7 * 24 },
+  month: { text: 'the last 30 days', by: 'day', hours: 30 * 24 },
+  year: { text: 'the last 365 days', by: 'day', hours: 365 * 24 },
+} as const;
+type Span = keyof typeof spans;
+
+const everyMs = 60_000;
+
+/** What happened in the account over time, as charts and as tables. */
+export function ChartsPage({ query }: ViewProps) {
+  const asked = query.get('span') ?? '';
+  const span = Object.hasOwn(spans, asked) ? (asked as Span) : 'day';
+  const { by, hours } = spans[span];
+  const report = useLoad(
+    (signal) => {
+      const stepHours = by === 'hour' ? 1 : 24;
+      // With the one that has just begun.
+      const since = Math.floor(Date.now() / 1000) - (hours - stepHours) * 3_600;
+      return call('GET reports/activity', { query: { by, since }, signal });
+    },
+    [by, hours],
+  );
+  useRepeat(report.value !== null, report.reload, everyMs);
+  return (
+    <Page title="Charts">
+      <div class="filters">
+        <ChoiceField
+          label="Of"
+          value={span}
+          onChange={(chosen) => setQuery({ span: chosen })}
+          options={Object.entries(spans).map(([name, { text }]) => [name as Span, text] as const)}
+        />
+      </div>
+      <Show of={report}>{(value) => <Charts report={value} />}</Show>
+    </Page>
+  );
+}
+
+const hourText = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'short' });
+const dayText = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+
+function Charts({ report }: { report: Report }) {
+  const drawn = useMemo(() => chartsOf(report), [report]);
+  const { oldest_pending_at: oldest, by } = report.meta;
+  const momentOf = (at: number): string => (by === 'hour' ? hourText : dayText).format(at * 1000);
+  return (
+    <>
+      <p>Counted every minute{by === 'day' && '; days are those of UTC'}.</p>
+      {drawn.charts.map((chart) => (
+        <Chart key={chart.title} times={drawn.times} momentOf={momentOf} {...chart} />
+      ))}
+      <Facts
+        facts={[['Oldest delivery that waits now', oldest === null ? 'none waits' : <Time key="oldest" at={oldest} />]]}
+      />
+      <p>
+        Which deliveries fail, and why, is in the <a href="/console/deliveries?state=failing">deliveries</a>.
+      </p>
+    </>
+  );
+}
+
+function chartsOf(report: Report) {
+  const { times, line, reasons } = fill(report);
+  const noMessages = 'Nobody wrote anything in this time. Open the chat page of an inbox, and write.';
+  const nothingSent = 'Nothing was sent in this time. Make a webhook, and events are sent to it.';
+  return {
+    times,
+    charts: [
+      {
+        title: 'Messages of customers',
+        about: 'How many public messages customers wrote.',
+        series: [line('Customers', ({ messages }) => messages.customers)],
+        empty: noMessages,
+      },
+      {
+        title: 'Replies',
+        about: 'How many public messages bots and people wrote.',
+        series: [line('Bots', ({ messages }) => messages.bots), line('People', ({ messages }) => messages.people)],
+        empty: 'Neither a bot nor a person replied in this time. Give an inbox a bot, or reply to a conversation.',
+      },
+      {
+        title: 'Handoffs',
+        about: 'How many conversations bots gave to people, by the reason.',
+        series: reasons.map((reason) => line(reason, ({ handoffs }) => handoffs[reason] ?? 0)),
+        empty: 'No bot gave a conversation to people in this time.',
+      },
+      {
+        title: 'Delivery success',
+        about: 'How many of a hundred attempts on receivers arrived.',
+        series: [line('Arrived', ({ attempts, delivered }) => percent(delivered, attempts), null)],
+        unit: ' %',
+        empty: nothingSent,
+      },
+      {
+        title: 'Time of answers',
+        about: 'Of twenty answers of receivers nineteen took at most so long (p95).',
+        series: [line('p95', ({ p95_ms: p95 }) => p95, null)],
+        unit: ' ms',
+        empty: nothingSent,
+      },
+      {
+        title: 'Oldest waiting delivery',
+        about: 'The longest that a delivery was seen to wait.',
+        series: [line('Waited', ({ oldest_pending_seconds: oldest }) => oldest ?? 0)],
+        unit: ' s',
+        empty: 'No delivery waited in this time.',
+      },
+    ],
+  };
+}
+
+// Rounded down, so that a single failure shows.
+function percent(part: number, all: number): number | null {
+  return all === 0 ? null : Math.floor((part / all) * 1000) / 10;
+}
