@@ -195,6 +195,10 @@ describe('a conversation in the console', function () {
     await press('Labels');
     await page.getByLabel('vip').check();
     await page.getByLabel('order').check();
+    // Meanwhile a bot labels it.
+    await app.post('labels', { title: 'bulk' });
+    await app.post(`conversations/${id}/labels`, { labels: ['bulk'] });
+    await page.getByText('bulk', { exact: true }).waitFor();
     await press('Save');
     await page.getByRole('group', { name: 'State' }).getByText('vip').waitFor();
     await press('Assign');
@@ -232,7 +236,7 @@ describe('a conversation in the console', function () {
     await page.getByRole('group', { name: 'State' }).getByText('Resolved').waitFor();
     await press('Reopen');
     await button('Resolve').waitFor();
-    expect(await record(id)).to.deep.include({ status: 'open', labels: ['order', 'vip'], priority: 'high' });
+    expect(await record(id)).to.deep.include({ status: 'open', labels: ['bulk', 'order', 'vip'], priority: 'high' });
     const names = (await app.events()).filter((event) => event.conversation_id === id).map(({ name }) => name);
     expect(names.filter((name) => name === 'conversation_status_changed')).to.have.length(4);
     await page.getByText('Other events').waitFor();

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { sentenceOf } from '../../shared/service-error.ts';
 import { toast } from './toast.tsx';
 import { useLoad, type Loaded } from './load.tsx';
@@ -20,11 +20,14 @@ export function useParts<Row>(
   inputs: readonly unknown[],
 ): Growing<Row> {
   const loaded = useLoad((signal) => load(undefined, signal), inputs);
+  const shown = useRef(loaded.value);
+  shown.current = loaded.value;
   async function more(): Promise<void> {
     const { value, set } = loaded;
     if (!value?.meta.next_cursor) return;
     const next = await load(value.meta.next_cursor);
-    set({ payload: [...value.payload, ...next.payload], meta: next.meta });
+    // Another filter, or a newer first part: this one belongs to neither.
+    if (shown.current === value) set({ payload: [...value.payload, ...next.payload], meta: next.meta });
   }
   return { ...loaded, more };
 }

@@ -6,10 +6,14 @@ const everyMs = 2_000;
 export function useRepeat(isWanted: boolean, reload: () => Promise<void>, ms = everyMs): void {
   const latest = useRef(reload);
   latest.current = reload;
+  const isLoading = useRef(false);
   useEffect(() => {
     if (!isWanted) return undefined;
     const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') void latest.current();
+      // A load that began would abort the one before it: an answer that takes longer than the pause would never be shown.
+      if (document.visibilityState !== 'visible' || isLoading.current) return;
+      isLoading.current = true;
+      void latest.current().finally(() => (isLoading.current = false));
     }, ms);
     return () => clearInterval(timer);
   }, [isWanted, ms]);

@@ -71,11 +71,17 @@ type Attempt = (work: () => Promise<unknown>) => () => void;
 
 function ReplyForm({ member, conversationId, attempt }: { member: Member; conversationId: number; attempt: Attempt }) {
   const [content, setContent] = useState('');
+  const [isBusy, setBusy] = useState(false);
   const send = attempt(async () => {
-    if (content.trim() === '') return;
-    const body = { content, message_type: 'outgoing' as const };
-    await member.call('POST conversations/:conversation_id/messages', { conversation_id: conversationId, body });
-    setContent('');
+    if (content.trim() === '' || isBusy) return;
+    setBusy(true);
+    try {
+      const body = { content, message_type: 'outgoing' as const };
+      await member.call('POST conversations/:conversation_id/messages', { conversation_id: conversationId, body });
+      setContent('');
+    } finally {
+      setBusy(false);
+    }
   });
   return (
     <form
@@ -89,7 +95,7 @@ function ReplyForm({ member, conversationId, attempt }: { member: Member; conver
         Reply to the customer
         <input value={content} onInput={({ currentTarget }) => setContent(currentTarget.value)} />
       </label>
-      <button>Reply</button>
+      <button disabled={isBusy}>Reply</button>
     </form>
   );
 }

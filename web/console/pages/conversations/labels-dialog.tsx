@@ -39,7 +39,8 @@ function EmptyState() {
 
 function Choice({ conversation, changed, close, titles }: Props & { titles: readonly string[] }) {
   const { id } = conversation;
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(conversation.labels));
+  const [atFirst] = useState<ReadonlySet<string>>(new Set(conversation.labels));
+  const [chosen, setChosen] = useState(atFirst);
   function choose(title: string, isChosen: boolean): void {
     const next = new Set(chosen);
     if (isChosen) next.add(title);
@@ -47,7 +48,11 @@ function Choice({ conversation, changed, close, titles }: Props & { titles: read
     setChosen(next);
   }
   async function send(): Promise<void> {
-    const { payload } = await call('POST conversations/:id/labels', { id, body: { labels: [...chosen] } });
+    // Others label too while the dialog is open: of theirs nothing is taken back.
+    const kept = conversation.labels.filter((title) => chosen.has(title) || !atFirst.has(title));
+    const added = [...chosen].filter((title) => !atFirst.has(title));
+    const labels = [...new Set([...kept, ...added])];
+    const { payload } = await call('POST conversations/:id/labels', { id, body: { labels } });
     changed({ ...conversation, labels: payload });
     close();
   }

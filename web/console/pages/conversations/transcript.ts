@@ -28,6 +28,8 @@ export class Transcript {
   readonly #conversationId: number;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #isReading = false;
+  /** Everything up to this second was read; what was added meanwhile says nothing of what came before it. */
+  #readUntil: number | null = null;
   #isStopped = false;
   /** What is to be read: what is new, or what is shown too, as some of it has changed. */
   #wanted: 'nothing' | 'new' | 'all' = 'nothing';
@@ -98,17 +100,19 @@ export class Transcript {
   }
 
   async #catchUp(all: boolean): Promise<void> {
-    const { messages } = this.state.value;
-    const from = (all ? messages[0] : messages.at(-1))?.created_at;
-    if (from === undefined) {
+    if (this.#readUntil === null) {
       const latest = await this.#read({});
       this.#keep(latest);
+      this.#readUntil = latest.at(-1)?.created_at ?? null;
       return this.#set({ hasEarlier: latest.length === pageSize });
     }
+    const [oldest] = this.state.value.messages;
+    const from = all && oldest ? Math.min(oldest.created_at, this.#readUntil) : this.#readUntil;
     for (let after = from - 1; ;) {
       const page = await this.#read({ after });
       this.#keep(page);
       const last = page.at(-1);
+      if (last) this.#readUntil = Math.max(this.#readUntil, last.created_at);
       if (!last || page.length < pageSizeAfter) return;
       after = Math.max(after + 1, last.created_at - 1);
     }

@@ -137,8 +137,10 @@ function AgentDialog({ agent, close, saved }: { agent: Agent | null; close: () =
   const [availability, setAvailability] = useState(agent?.availability ?? 'online');
   async function send(): Promise<void> {
     if (agent) {
-      const own = { availability };
-      await call('PATCH agents/:id', { id: agent.id, body: isAdministrator() ? { name, role, ...own } : own });
+      // Others change it too, while the dialog is open.
+      const own = availability === agent.availability ? {} : { availability };
+      const body = isAdministrator() ? { name, role, ...own } : own;
+      if (Object.keys(body).length > 0) await call('PATCH agents/:id', { id: agent.id, body });
     } else {
       await call('POST agents', { body: { name, email, role } });
       toast(`An invitation is on its way to ${email}; without mail it is in the log of the service.`);

@@ -3,16 +3,17 @@ import { Show, useLoad } from '../../kit/load.tsx';
 import { toast } from '../../kit/toast.tsx';
 import { sentenceOf } from '../../../shared/service-error.ts';
 import { call } from '../../session.ts';
+import { loadBots } from '../bots/bot-list.ts';
 
 /** Which bot answers in an inbox; a choice takes effect at once. */
 export function InboxBot({ id }: { id: number }) {
   const loaded = useLoad(
     async (signal) => {
       const [bots, { agent_bot: present }] = await Promise.all([
-        call('GET agent_bots', { signal }),
+        loadBots(signal),
         call('GET inboxes/:id/agent_bot', { id, signal }),
       ]);
-      return { bots: bots.payload, present };
+      return { bots, present };
     },
     [id],
   );

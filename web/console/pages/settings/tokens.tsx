@@ -9,9 +9,9 @@ export function TokensPage() {
   const [token, setToken] = useState<string | null>(null);
   async function reset(): Promise<void> {
     const { access_token: made } = await call('POST /api/v1/profile/reset_access_token');
-    // The old sign-in ended with the old token.
-    await renew(made);
+    // Shown before anything can fail: the old token is gone, and the old sign-in with it.
     setToken(made);
+    await renew(made);
   }
   return (
     <Page title="Access token">

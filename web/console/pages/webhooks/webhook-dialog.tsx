@@ -36,7 +36,8 @@ export function WebhookDialog({ webhook, close, saved }: Props) {
       name: name === '' ? null : name,
       subscriptions: [...subscriptions] as Body<'POST webhooks'>['subscriptions'],
       inbox_id: inbox,
-      active: isActive,
+      // The service may have switched it off while the dialog was open.
+      ...(isActive === before.active && webhook ? {} : { active: isActive }),
     };
     if (webhook) await call('PATCH webhooks/:id', { id: webhook.id, body });
     const made = webhook ? null : await call('POST webhooks', { body });
