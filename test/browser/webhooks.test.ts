@@ -94,7 +94,7 @@ describe('webhooks in the console', function () {
     const [changed] = (await sending.app.get('webhooks')).body.payload;
     expect(changed).to.include({ name: 'Other', active: false });
     expect(changed.inbox_id).to.be.a('number');
-    expect(changed.subscriptions).to.have.length(13);
+    expect(changed.subscriptions).to.have.length(15);
     await page.getByRole('link', { name: 'Other' }).click();
     await button('Test').click();
     await toast('switched off');
