@@ -43,12 +43,18 @@ describe('switchboard verify', function () {
     expect(JSON.parse(json.output)).to.deep.equal((await app.get('/platform/api/v1/ledger')).body);
   });
 
-  it('ends with 1 and names what is broken', async () => {
+  const breakAndVerify = async () => {
     await app.query(`UPDATE conversation_counts SET total = total + 1`);
     await app.query(
       `INSERT INTO conversation_count_changes (account_id, status, inbox_id, total, assigned) VALUES (1, 'open', 99, 1, 0)`,
     );
-    const { code, output } = await verify(app.databaseUrl);
+    return verify(app.databaseUrl);
+  };
+
+  it('ends with 1 and names what is broken', async () => {
+    const first = await breakAndVerify();
+    // The service recounts once after its start, and may have mended it.
+    const { code, output } = first.code === 1 ? first : await breakAndVerify();
     expect([code, output.trimEnd().split('\n').at(-1)]).to.deep.equal([1, 'Broken: L6']);
   });
 

@@ -158,11 +158,19 @@ export const http: readonly Mutant[] = [
   },
   {
     file: 'src/http/route/tolerant-reading.ts',
-    text: "!types.includes('integer') || types.includes('string')",
-    replacement: "types.includes('object')",
+    text: "types.includes('integer') && !types.includes('string') && maximum === Number.MAX_SAFE_INTEGER",
+    replacement: "!types.includes('object')",
     test: 'test/http/tolerant-reading.test.ts',
     only: 'where a text is wanted',
     harm: "Another system's identifier is refused because it consists of digits.",
+  },
+  {
+    file: 'src/http/route/tolerant-reading.ts',
+    text: ' && maximum === Number.MAX_SAFE_INTEGER',
+    replacement: ' && maximum !== 0',
+    test: 'test/http/tolerant-reading.test.ts',
+    only: 'other numbers are written as numbers',
+    harm: 'A moment that was written as a text is taken, though the contract says it is a number.',
   },
   {
     file: 'src/http/route/tolerant-reading.ts',

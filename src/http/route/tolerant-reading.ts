@@ -3,6 +3,7 @@ import { documents, type SchemaName } from '../../schemas.ts';
 
 interface Readable extends Schema {
   type?: string | string[];
+  maximum?: number;
   items?: Readable;
   properties?: Readonly<Record<string, Readable>>;
   required?: readonly string[];
@@ -22,7 +23,7 @@ const digits = /^\d+$/;
 
 /**
  * Reads a body that its schema refuses as clients of such APIs mean it, where there is but one meaning: a text of digits
- * alone is the whole number that is wanted in its place, and a property may name values that mean null (`x-null`), or that
+ * alone is the id that is wanted in its place, and a property may name values that mean null (`x-null`), or that
  * it is left out (`x-left-out`, where it is optional). All else stays as it is; the same object is returned where nothing
  * is read otherwise. The schema is then asked again: this decides nothing but how values are written.
  */
@@ -40,7 +41,7 @@ function resolve({ schema, document }: Place): Place {
 
 function read(value: unknown, place: Place): unknown {
   const { schema, document } = place;
-  if (typeof value === 'string') return readWholeNumber(value, schema);
+  if (typeof value === 'string') return readId(value, schema);
   if (typeof value !== 'object' || value === null) return value;
   if (!Array.isArray(value)) return readObject(value as Record<string, unknown>, place);
   if (!schema.items) return value;
@@ -49,9 +50,11 @@ function read(value: unknown, place: Place): unknown {
   return elements.every((element, index) => element === value[index]) ? value : elements;
 }
 
-function readWholeNumber(text: string, { type = [] }: Readable): unknown {
+// Ids are the integers that may be as large as there are (common.json); other numbers are written as numbers.
+function readId(text: string, { type = [], maximum }: Readable): unknown {
   const types = [type].flat();
-  if (!types.includes('integer') || types.includes('string') || !digits.test(text)) return text;
+  const isId = types.includes('integer') && !types.includes('string') && maximum === Number.MAX_SAFE_INTEGER;
+  if (!isId || !digits.test(text)) return text;
   return Number.isSafeInteger(Number(text)) ? Number(text) : text;
 }
 
