@@ -76,6 +76,33 @@ describe('the console', function () {
     await watched.close();
   });
 
+  it('leaves the focus and the text to somebody who writes into a field as soon as it is there', async () => {
+    const watched = await signedIn(browser, app, adminToken, '/console/settings/labels');
+    const { page } = watched;
+    await page.addInitScript(`new MutationObserver((_, observer) => {
+      const field = document.querySelector('main input');
+      if (!field) return;
+      observer.disconnect();
+      field.focus();
+      field.value = '12';
+      field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    }).observe(document, { childList: true, subtree: true })`);
+    for (const path of ['knowledge/search', 'knowledge/articles', 'runs']) {
+      await page.goto(`${app.url}/console/${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.locator('[aria-label=Loading]').waitFor({ state: 'detached' });
+      // Effects run once the page was painted.
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 200)))');
+      const [focused, text] = (await page.evaluate(`(() => {
+        const field = document.querySelector('main input');
+        return [document.activeElement === field, field.value];
+      })()`)) as [boolean, string];
+      expect({ path, focused, text }).to.deep.equal({ path, focused: true, text: '12' });
+    }
+    watched.expectNoProblems();
+    await watched.close();
+  });
+
   it('fits narrow and wide screens', async () => {
     const watched = await signedIn(browser, app, adminToken, '/console/settings/labels');
     const { page } = watched;

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { Field } from './form.tsx';
 
 interface Props<Value> {
@@ -51,7 +51,7 @@ export function MomentField({ value, onChange, ...field }: Props<number>) {
 function useDraft(value: string) {
   const draft = useState(value);
   const [, setText] = draft;
-  useEffect(() => setText(value), [value]);
+  useLayoutEffect(() => setText(value), [value]);
   return draft;
 }
 

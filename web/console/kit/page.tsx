@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 interface Props {
   title: string;
@@ -14,8 +14,8 @@ export function Page({ title, actions, children }: Props) {
   useEffect(() => {
     document.title = `${title} · Switchboard`;
   }, [title]);
-  // Readers of the screen hear where a link has led them.
-  useEffect(() => heading.current?.focus(), []);
+  // Readers of the screen hear where a link has led them. Before anybody can enter a field, which would lose the focus.
+  useLayoutEffect(() => heading.current?.focus(), []);
   return (
     <main id="main">
       <div class="head">

@@ -1,5 +1,5 @@
 import './bots.css';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ChoiceField, TextField } from '../../kit/form.tsx';
 import { useReloadOn } from '../../kit/live.ts';
 import { Show, useLoad } from '../../kit/load.tsx';
@@ -71,7 +71,7 @@ function filterOf(query: URLSearchParams): Filter {
 function Filters({ query, bots }: { query: URLSearchParams; bots: readonly (readonly [number, string])[] }) {
   const conversation = query.get('conversation_id') ?? '';
   const [draft, setDraft] = useState(conversation);
-  useEffect(() => setDraft(conversation), [conversation]);
+  useLayoutEffect(() => setDraft(conversation), [conversation]);
   return (
     <search>
       <form

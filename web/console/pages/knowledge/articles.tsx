@@ -1,5 +1,5 @@
 import './knowledge.css';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Reply } from '../../../shared/call.ts';
 import { ChoiceField, TextField } from '../../kit/form.tsx';
 import { Show, useLoad } from '../../kit/load.tsx';
@@ -88,8 +88,8 @@ function Filters({ published, tag, language }: Filter) {
   const [typedTag, setTag] = useState(tag);
   const [typedLanguage, setLanguage] = useState(language);
   // A tag in the list leads to its articles.
-  useEffect(() => setTag(tag), [tag]);
-  useEffect(() => setLanguage(language), [language]);
+  useLayoutEffect(() => setTag(tag), [tag]);
+  useLayoutEffect(() => setLanguage(language), [language]);
   return (
     <search>
       <form
