@@ -180,6 +180,28 @@ describe('what clients of the field send', function () {
       expect(other.body).to.include({ ...known, name: 'Filled' });
     });
 
+    it('is left out of what clients of an inbox tell, and their word is none', async () => {
+      const { identifier, source, conversation, contactId } = world.home.client;
+      const root = `/public/api/v1/inboxes/${identifier}/contacts`;
+      const call = (method: string, path: string, body: object) => world.send('nobody', { method, path, body });
+      const made = await call('POST', root, { name: 'Blank', ...blanks, identifier_hash: '', source_id: '' });
+      expect(made.status, made.text).to.equal(201);
+      expect(made.body).to.include({ email: null, phone_number: null, identifier: null });
+      expect(made.body.source_id).to.be.a('string').and.not.to.equal('');
+      await send('PATCH contacts/:id', { at: { id: contactId }, body: { email: 'kept@example.com' } });
+      await names();
+      const same = await call('PATCH', `${root}/${source}`, blanks);
+      expect(same.body).to.include({ id: contactId, email: 'kept@example.com' });
+      expect(await names()).to.deep.equal([]);
+      const said = await call('POST', `${root}/${source}/conversations/${conversation}/messages`, {
+        content: 'Hello',
+        echo_id: '',
+      });
+      expect(said.status, said.text).to.equal(201);
+      expect(said.body).not.to.have.property('echo_id');
+      await expectRefused(() => call('PATCH', `${root}/${source}`, { name: '' }), '/name', 'a blank name');
+    });
+
     it('leaves assignee and team as they are; 0 takes the assignee away', async () => {
       const { inbox, contact, member, team } = world.home;
       const fields = { inbox_id: inbox, contact_id: contact, source_id: '' };
@@ -217,6 +239,46 @@ describe('what clients of the field send', function () {
       ];
       for (const [name, field, body] of refused)
         await expectRefused(() => send(name, { body }), `/${field}`, `${name} ${JSON.stringify(body)}`);
+    });
+  });
+
+  describe('a POST without a body', () => {
+    const post = async (path: string, headers: Record<string, string> = {}, body?: string) => {
+      const sent = { ...world.home.maker.administrator.headers, ...headers };
+      await names();
+      const response = await fetch(world.app.url + path, { method: 'POST', headers: sent, ...(body ? { body } : {}) });
+      return { status: response.status, body: (await response.json()) as Reply['body'], names: await names() };
+    };
+
+    it('says nothing, where nothing has to be said', async () => {
+      const { identifier, source } = world.home.client;
+      const path = `/public/api/v1/inboxes/${identifier}/contacts/${source}/conversations`;
+      for (const headers of [{}, { 'content-type': 'application/x-www-form-urlencoded' }]) {
+        const begun = await post(path, headers);
+        expect([begun.status, begun.names]).to.deep.equal([201, ['conversation_created']]);
+      }
+    });
+
+    it('is told from a body in parts, whose length nobody says', async () => {
+      const { inbox, member } = world.home;
+      const id = await world.home.maker.conversation(inbox);
+      const parts = new Blob([JSON.stringify({ assignee_id: member.id })]).stream();
+      const response = await fetch(`${world.app.url}/api/v1/accounts/1/conversations/${id}/assignments`, {
+        method: 'POST',
+        headers: { ...world.home.maker.administrator.headers, 'content-type': 'application/json' },
+        body: parts,
+        duplex: 'half',
+      });
+      const { meta } = (await response.json()) as Reply['body'];
+      expect([response.status, meta.assignee?.id]).to.deep.equal([200, member.id]);
+    });
+
+    it('is refused where something has to be said, and so is one of another type', async () => {
+      const { identifier, source } = world.home.client;
+      const path = `/public/api/v1/inboxes/${identifier}/contacts/${source}/conversations`;
+      const silent = await post('/api/v1/accounts/1/contacts');
+      const strange = await post(path, { 'content-type': 'application/x-www-form-urlencoded' }, 'a=b');
+      for (const refused of [silent, strange]) expect([refused.status, refused.names]).to.deep.equal([415, []]);
     });
   });
 

@@ -18,6 +18,7 @@ import { deliveries } from './deliveries.ts';
 import { records } from './records.ts';
 import { endpoints } from './endpoints.ts';
 import { events } from './events.ts';
+import { fieldClients } from './field-clients.ts';
 import { http } from './http.ts';
 import { jobs } from './jobs.ts';
 import { knowledgePages } from './knowledge-pages.ts';
@@ -51,6 +52,7 @@ export const mutants: readonly Mutant[] = [
   ...http,
   ...api,
   ...clients,
+  ...fieldClients,
   ...jobs,
   ...lib,
   ...runs,

@@ -95,6 +95,15 @@ function checkValue(body: unknown, schema: SchemaName): unknown {
   return read;
 }
 
+// A POST that says nothing has no type to be told by either.
+function isAbsent(ctx: Context): boolean {
+  return ctx.method === 'POST' && ctx.get('transfer-encoding') === '' && Number(ctx.get('content-length')) === 0;
+}
+
+function acceptsNothing(schema: SchemaName): boolean {
+  return findProblems(schema, {}).length === 0;
+}
+
 /** The body of a request, and the files `attachments[]` of its form. */
 export interface CheckedBody {
   body: unknown;
@@ -108,6 +117,7 @@ export interface CheckedBody {
 export async function readCheckedBody(ctx: Context, contract: Contract, limits: BodyLimits): Promise<CheckedBody> {
   const { body: schema, withFiles } = contract;
   if (!schema) return { body: undefined, files: [] };
+  if (isAbsent(ctx) && acceptsNothing(schema)) return { body: {}, files: [] };
   const [limitBytes, types] = [bodyLimitOf(contract, limits), bodyTypes(contract)];
   if (!isForm(ctx)) return { body: checkBody(await readBody(ctx, { limitBytes, types }), schema), files: [] };
   const bytes = await readBody(ctx, { limitBytes: withFiles ? limits.maxFormBytes : limitBytes, types });
