@@ -123,11 +123,16 @@ const table = [
   }),
 ];
 
-playClient('The MCP server', table, ({ url, token }) => connect(url, token));
+/** Ends the servers that were started. */
+async function stopAll(): Promise<void> {
+  await Promise.all(started.splice(0).map((client) => client.stop()));
+}
 
-after(() => Promise.all(started.map((client) => client.stop())));
+playClient('The MCP server', table, ({ url, token }) => connect(url, token), stopAll);
 
 describe('The MCP server', () => {
+  after(stopAll);
+
   it('has no tool that is not in its table', async () => {
     const tools = await (await connect('http://127.0.0.1:9', 'nobody')).tools();
     const played = new Set(table.map(({ name }) => name.split(',')[0]).filter((name) => name?.startsWith('chatwoot_')));

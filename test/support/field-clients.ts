@@ -92,12 +92,13 @@ export async function startField(base: BaseName, config: Partial<Config> = {}): 
 
 /**
  * Plays a client's table at each base. Where the default differs by design the title says why; what the client gets there is
- * asserted too.
+ * asserted too. `leave` ends what was begun to connect.
  */
 export function playClient<Client>(
   client: string,
   table: readonly AnyOperation<Client>[],
   connect: (home: FieldHome) => Client | Promise<Client>,
+  leave: () => Promise<unknown> = () => Promise.resolve(),
 ): void {
   const differing = table.filter(({ because }) => because !== undefined).length;
   for (const base of Object.keys(bases) as BaseName[]) {
@@ -112,7 +113,10 @@ export function playClient<Client>(
         connected = await connect(home);
       });
 
-      after(() => home.app.stop());
+      after(async () => {
+        await leave();
+        await home.app.stop();
+      });
 
       for (const { name, because, play } of table) {
         const difference = base === 'default' && because ? ` (differs: ${because})` : '';

@@ -26,6 +26,8 @@ export class McpClient {
     this.#process = spawn(process.execPath, [program], { env: { PATH, HOME, ...env } });
     this.#process.stderr.resume();
     createInterface(this.#process.stdout).on('line', (line) => {
+      // A library of the server's says there that it found no file of settings.
+      if (!line.startsWith('{')) return;
       const reply = JSON.parse(line) as Reply;
       this.#waiting.get(reply.id)?.(reply);
     });
