@@ -135,7 +135,7 @@ describe('The MCP server', () => {
 
   it('has no tool that is not in its table', async () => {
     const tools = await (await connect('http://127.0.0.1:9', 'nobody')).tools();
-    const played = new Set(table.map(({ name }) => name.split(',')[0]).filter((name) => name?.startsWith('chatwoot_')));
-    expect(tools.toSorted()).to.deep.equal([...played].toSorted());
+    const played = table.map(({ name }) => name.split(',')[0]!).filter((name) => name.startsWith('chatwoot_'));
+    expect(tools).to.have.members([...new Set(played)]);
   });
 });
