@@ -885,9 +885,9 @@ error: ({
  */
 class: ("dns" | "connect" | "tls" | "timeout" | "blocked_address" | "bad_status" | "too_large" | "reset" | "unknown")
 /**
- * The code behind it, such as `ECONNREFUSED`, `CERT_HAS_EXPIRED` or a status; null where there is none.
+ * What is behind it: a code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`, a status, or some words such as `no answer within 10000 ms`.
  */
-detail: (string | null)
+detail: string
 } | null)
 request: {
 /**

@@ -12,7 +12,8 @@ const controls = /[\p{Cc}\s]+/gu;
 
 /**
  * Logs one line for a failed attempt: account, endpoint, conversation, error, and the delivery's state (`pending` when
- * another attempt follows). `detail` is the error message of the bot or the service.
+ * another attempt follows). `detail` is the error message of the bot or the service; without one the status or the outcome
+ * stands for it.
  */
 export function tellFailure(
   log: FailureLog,
@@ -20,7 +21,7 @@ export function tellFailure(
   { state, status, errorCode }: Pick<Verdict, 'state' | 'status' | 'errorCode'>,
   detail: string | null,
 ): void {
-  const words = detail ?? (status === null ? null : `HTTP status ${status}`);
+  const words = detail ?? (status === null ? (errorCode ?? 'unknown') : `HTTP status ${status}`);
   log.warn(
     {
       account: account.id,
@@ -29,7 +30,7 @@ export function tellFailure(
       delivery: deliveryId,
       attempt,
       outcome: errorCode,
-      error: words?.slice(0, maxDetailChars).toWellFormed().replace(controls, ' ') ?? null,
+      error: words.slice(0, maxDetailChars).toWellFormed().replace(controls, ' '),
       state,
     },
     'delivery failed',

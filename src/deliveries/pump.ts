@@ -63,7 +63,7 @@ export class Pump {
   readonly #abandoned: AbandonedLeases;
   #running = false;
   #again = false;
-  #stopped = false;
+  #isOn = false;
   // The next survey: its timer, when it is made at the latest, when the next lane is known to be due; the last survey, and
   // the pause between two.
   #timer: NodeJS.Timeout | null = null;
@@ -84,10 +84,11 @@ export class Pump {
   }
 
   start(): void {
+    this.#isOn = true;
     this.#wake();
   }
 
-  /** Starts a claim, or repeats the one in progress: something may be due at these endpoints, or anywhere. */
+  /** Starts a claim, or repeats the one in progress; before `start` nothing: something may be due at these endpoints, or anywhere. */
   poke(touched?: readonly TouchedEndpoint[]): void {
     if (touched === undefined) this.#mustSurvey = true;
     const { kind, isSide } = this.#options;
@@ -98,9 +99,8 @@ export class Pump {
 
   /** Starts no further claim; one in progress still begins its deliveries. Resolves when all have ended. */
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#isOn = false;
     if (this.#timer) clearTimeout(this.#timer);
-    // A claim in progress may still begin deliveries.
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
@@ -111,13 +111,13 @@ export class Pump {
 
   #wake(): void {
     this.#again = true;
-    if (!this.#running && !this.#stopped) this.#track(this.#run());
+    if (!this.#running && this.#isOn) this.#track(this.#run());
   }
 
   async #run(): Promise<void> {
     this.#running = true;
     try {
-      while (this.#again && !this.#stopped) {
+      while (this.#again && this.#isOn) {
         this.#again = false;
         // Results that are written together free their slots together.
         await turn();
@@ -143,7 +143,7 @@ export class Pump {
   // The safety net, for what nobody announced. Surveys are frequent while anything is due, and follow the known due times.
   #rest(): void {
     if (this.#timer) clearTimeout(this.#timer);
-    if (this.#stopped) return;
+    if (!this.#isOn) return;
     const isBusy = this.#due.size > 0 || this.#abandoned.size > 0 || this.#after.id > 0;
     if (isBusy) this.#pauseMs = this.#options.pollMs;
     this.#surveyAt = Math.min(this.#surveyAt, performance.now() + this.#pauseMs);
@@ -282,7 +282,7 @@ export class Pump {
   }
 
   async #conclude({ finished, isDue = null, isAsKnown = false, retryInMs }: Attempted, slot: Slot, hasTurn: boolean) {
-    const goesOn = hasTurn && isAsKnown && !this.#stopped && !this.#options.slots.isWanted(slot, this.#due);
+    const goesOn = hasTurn && isAsKnown && this.#isOn && !this.#options.slots.isWanted(slot, this.#due);
     const after = finished ? await this.#options.results.add({ ...finished, goesOn }) : { isDue, next: null };
     if (after.next) return after.next;
     this.#noteDue(slot.endpoint, after.isDue, isAsKnown);

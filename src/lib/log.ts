@@ -11,7 +11,14 @@ const controlSequence = /\\u001b(?:\[[0-9;?]*[ -/]*[@-~])?/gi;
 export function createLog(level: string, isTerminal: boolean = process.stdout.isTTY): Logger {
   const options: LoggerOptions = { level, hooks: { streamWrite: withoutControlSequences } };
   if (!isTerminal) return pino(options);
-  const terminal = pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss', singleLine: true, sync: true });
+  const terminal = pretty({
+    ignore: 'pid,hostname',
+    translateTime: 'SYS:HH:MM:ss',
+    singleLine: true,
+    // `error` is a text of ours: as the library's kind of error it would stand in a line of its own, below.
+    errorLikeObjectKeys: ['err'],
+    sync: true,
+  });
   return pino(options, terminal);
 }
 

@@ -51,7 +51,7 @@ export class Exchange {
     this.#resolve = resolve;
     this.#limits = limits;
     this.#signal = signal;
-    this.#deadline = setTimeout(() => this.#stop({ errorCode: 'timeout', errorDetail: null }), limits.timeoutMs);
+    this.#deadline = setTimeout(this.#onDeadline, limits.timeoutMs);
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (signal?.aborted === true) this.#onAbort();
   }
@@ -92,7 +92,12 @@ export class Exchange {
     this.#end(failureOf(error), true);
   }
 
-  readonly #onAbort = (): void => this.#stop({ errorCode: 'aborted', errorDetail: null });
+  readonly #onDeadline = (): void => {
+    const missing = this.#wire === null ? 'no connection' : 'no answer';
+    this.#stop({ errorCode: 'timeout', errorDetail: `${missing} within ${this.#limits.timeoutMs} ms` });
+  };
+
+  readonly #onAbort = (): void => this.#stop({ errorCode: 'aborted', errorDetail: 'ended by the caller' });
 
   /** Aborts the exchange; a status that has already arrived stays in the result. */
   #stop(failure: OutboundFailure | null): void {
@@ -113,7 +118,7 @@ export class Exchange {
       ...this.#content(),
       bodyCut: status !== null && bodyCut,
       errorCode: status === null ? (failure?.errorCode ?? 'bad_response') : null,
-      errorDetail: status === null ? (failure?.errorDetail ?? null) : null,
+      errorDetail: status === null ? (failure?.errorDetail ?? 'it ended without a status') : null,
       durationMs: this.#sinceStart(),
       times: { ...this.dialTimes, firstByte: this.#firstByteMs },
       remoteAddress: this.remoteAddress,

@@ -77,7 +77,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   let closed = false;
 
   async function request(target: string, message: OutboundRequest): Promise<OutboundResult> {
-    if (closed) return refusedResult({ errorCode: 'aborted', errorDetail: null });
+    if (closed) return refusedResult({ errorCode: 'aborted', errorDetail: 'the service stops' });
     const vetted = vetRequest(target, message);
     if ('refusal' in vetted) return refusedResult(vetted.refusal);
 

@@ -33,7 +33,7 @@ export interface OutboundResult {
   readonly bodyCut: boolean;
   /** Null if there is a status. */
   readonly errorCode: OutboundErrorCode | null;
-  /** The error code of the system or library (`ECONNREFUSED`, `CERT_HAS_EXPIRED`, …), if it has one. */
+  /** The error code of the system or library (`ECONNREFUSED`, `CERT_HAS_EXPIRED`, …), or what else says why; null with a status. */
   readonly errorDetail: string | null;
   /** The time from the call to its result, in milliseconds. */
   readonly durationMs: number;
@@ -55,12 +55,16 @@ export interface OutboundTimes extends DialTimes {
 /** The error fields of a result. */
 export interface OutboundFailure {
   readonly errorCode: OutboundErrorCode;
-  readonly errorDetail: string | null;
+  readonly errorDetail: string;
 }
 
 /** Thrown when a host has a forbidden address. Does not name the address: tenants may see the message. */
 export class BlockedAddressError extends Error {
   override name = 'BlockedAddressError';
+
+  constructor() {
+    super('not a public address');
+  }
 }
 
 /** Thrown when a host has no address. */
@@ -86,6 +90,7 @@ const errorCodesOf: Readonly<Record<string, OutboundErrorCode>> = {
   UND_ERR_DESTROYED: 'aborted',
   UND_ERR_CLOSED: 'aborted',
 };
+const maxDetailChars = 200;
 const badResponseCode = /^UND_ERR_RES_/;
 const tlsCode = /^(ERR_TLS|ERR_SSL|EPROTO$|CERT_|CRL_|DEPTH_|ERROR_IN_C|HOSTNAME_|INVALID_|PATH_|SELF_|UNABLE_TO_)/;
 
@@ -104,14 +109,26 @@ export function refusedResult(failure: OutboundFailure): OutboundResult {
   };
 }
 
-/** Translates an error of the HTTP client. An unknown error becomes `connect`, with its own code as detail. */
+/**
+ * Translates an error of the HTTP client. An unknown error becomes `connect`, with its own code as detail, or what it says
+ * where it has none.
+ */
 export function failureOf(error: Error): OutboundFailure {
-  if (error instanceof BlockedAddressError) return { errorCode: 'blocked_address', errorDetail: null };
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : null;
-  if (error instanceof UnresolvedHostError) return { errorCode: 'dns', errorDetail: code };
+  if (error instanceof BlockedAddressError) return { errorCode: 'blocked_address', errorDetail: error.message };
+  if (error instanceof UnresolvedHostError) return { errorCode: 'dns', errorDetail: error.code };
   // undici's parser errors carry no code.
   if (error.name === 'HTTPParserError') return { errorCode: 'bad_response', errorDetail: error.name };
-  return { errorCode: code === null ? 'connect' : errorCodeOf(code), errorDetail: code };
+  const code = codeIn(error);
+  if (code !== null) return { errorCode: errorCodeOf(code), errorDetail: code };
+  return { errorCode: 'connect', errorDetail: `${error.name}: ${error.message}`.slice(0, maxDetailChars) };
+}
+
+// Several addresses fail together, each for a reason of its own.
+function codeIn(error: Error): string | null {
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  const within = error instanceof AggregateError ? (error.errors as unknown[]) : [error.cause];
+  const codes = within.map((one) => (one instanceof Error ? codeIn(one) : null));
+  return codes.find((code) => code !== null) ?? null;
 }
 
 /** The answer's headers by lower-case name, without cookies; a bound on all headers is that of the HTTP client. */

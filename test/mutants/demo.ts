@@ -49,4 +49,25 @@ export const demo: readonly Mutant[] = [
     only: 'leaves nothing behind',
     harm: 'Each demo leaves contacts and a webhook in the account.',
   },
+  {
+    file: 'src/deliveries/pump.ts',
+    text: '#again = false;\n  #isOn = false;',
+    replacement: '#again = false;\n  #isOn = true;',
+    test: 'test/demo/first-deliveries.test.ts',
+    harm: 'What the first start says is sent before the built-in receiver listens, and fails.',
+  },
+  {
+    file: 'src/outbound/result.ts',
+    text: 'errorDetail: `${error.name}: ${error.message}`.slice(0, maxDetailChars)',
+    replacement: "errorDetail: ''",
+    test: 'test/outbound/failure-details.test.ts',
+    harm: 'A delivery fails, and nobody learns why.',
+  },
+  {
+    file: 'src/lib/log.ts',
+    text: "errorLikeObjectKeys: ['err'],",
+    replacement: '',
+    test: 'test/lib/log.test.ts',
+    harm: 'At a terminal the cause of a failure stands apart from its line, and is overlooked.',
+  },
 ];

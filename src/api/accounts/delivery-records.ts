@@ -74,7 +74,7 @@ function presentAttempt(attempt: LoggedAttempt, body: string): Attempt {
 function errorOf({ outcome, errorCode, errorDetail, status }: LoggedAttempt): Attempt['error'] {
   if (outcome === 'delivered') return null;
   const known = errorCode === null ? undefined : classes[errorCode];
-  if (known === 'bad_status') return { class: known, detail: status === null ? null : String(status) };
-  if (known === undefined || known === 'unknown') return { class: 'unknown', detail: errorDetail ?? errorCode };
-  return { class: known, detail: errorDetail };
+  // Attempts of earlier versions may have no detail.
+  const detail = (known === 'bad_status' && status !== null ? String(status) : errorDetail) || (errorCode ?? 'unknown');
+  return { class: known ?? 'unknown', detail };
 }

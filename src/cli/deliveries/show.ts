@@ -25,8 +25,7 @@ function linesOf(delivery: Detail): string[] {
 }
 
 function attemptLines({ number, started_at: at, error, request, response, times }: Attempt): string[] {
-  const outcome =
-    error === null ? 'succeeded' : `failed: ${error.class}${error.detail === null ? '' : ` (${error.detail})`}`;
+  const outcome = error === null ? 'succeeded' : `failed: ${error.class} (${error.detail})`;
   const phases = Object.entries(times).flatMap(([name, ms]) => (ms === null ? [] : [`${name} ${ms} ms`]));
   return [
     '',

@@ -17,7 +17,7 @@ export function AttemptView({ attempt, isLast }: { attempt: Attempt; isLast: boo
       </h2>
       <p>
         Begun <Time at={at} />. {response ? `The answer was ${response.status}.` : 'There was no answer.'}{' '}
-        {error && `${errorInWords(error.class)}${error.detail === null ? '' : ` (${error.detail})`}.`}
+        {error && `${errorInWords(error.class)} (${error.detail}).`}
       </p>
       <AttemptTimes times={times} />
       <details open={isLast}>
