@@ -190,6 +190,11 @@ export function serviceIn(env: Environment = process.env): { url: string | undef
   return { url: env['SWITCHBOARD_URL'] || undefined, token: readText(env, 'SWITCHBOARD_TOKEN', []) || undefined };
 }
 
+/** CHATWOOT_TOKEN, the token of the account that is imported, which so stands in no list of processes; undefined where it is not set. */
+export function chatwootTokenIn(env: Environment = process.env): string | undefined {
+  return readText(env, 'CHATWOOT_TOKEN', []) || undefined;
+}
+
 /** The values of the variables that are set, converted to the types of the schema; unconvertible texts stay texts. */
 function readGiven(env: Environment, problems: string[]): Values {
   const given: Values = {};
@@ -215,17 +220,12 @@ function readText(env: Environment, name: string, problems: string[]): string | 
 
 function interpret(text: string, { type }: Setting): unknown {
   if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
-  if (type === 'boolean') return new Map<string, unknown>(booleanWords).get(text.toLowerCase()) ?? text;
+  if (type === 'boolean') return booleanWords.get(text.toLowerCase()) ?? text;
   if (type === 'array') return text.split(',').map((item) => item.trim());
   return text;
 }
 
-const booleanWords: [string, boolean][] = [
-  ['true', true],
-  ['1', true],
-  ['false', false],
-  ['0', false],
-];
+const booleanWords = new Map<string, unknown>(Object.entries({ true: true, 1: true, false: false, 0: false }));
 
 function withDefaults(given: Values): Values {
   const values: Values = {};

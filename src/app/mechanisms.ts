@@ -10,7 +10,7 @@ import { systemRandom, type Clock, type Random } from '../lib/ports.ts';
 import { createSecretBox, type SecretBox } from '../lib/secret-box.ts';
 import { SharedClock } from '../lib/shared-clock.ts';
 import { createModelClient, type ModelClient } from '../models/openai.ts';
-import { ObjectStore } from '../objects/object-store.ts';
+import type { ObjectStore } from '../objects/object-store.ts';
 import { createOutboundHttp, type OutboundHttp } from '../outbound/http.ts';
 import { createArchiveReader, type ReadArchive } from '../packages/archive.ts';
 import { readRegistry, type BrokenPackage, type Registry } from '../packages/registry.ts';
@@ -21,6 +21,7 @@ import { InstalledPlugins } from '../runs/installed-plugins.ts';
 import { Replayer } from '../runs/replayer.ts';
 import { Site } from '../site/site.ts';
 import { openDatabases, type Databases } from './connections.ts';
+import { objectStoreOf } from './object-store.ts';
 import { projectRoot } from './project-root.ts';
 import type { Furnishing } from './seed.ts';
 
@@ -162,21 +163,12 @@ function createFiles(
   { secretBox, clock, random, warn: failed }: Pick<Mechanisms, 'secretBox' | 'clock' | 'random' | 'warn'>,
 ): Pick<Mechanisms, 'fileLinks' | 'objects' | 'attachments'> {
   const { attachmentBytes: bytes, attachmentsPerMessage: perMessage, attachmentLinkHours: hours } = config;
-  const objects = createObjects(config, clock);
+  const objects = objectStoreOf(config, clock);
   return {
     fileLinks: new SignedFileLinks({ secretBox, clock, hours }),
     objects,
     attachments: new AttachmentStore({ bytes, perMessage }, { objects, random, failed }),
   };
-}
-
-function createObjects(config: Config, clock: Clock): ObjectStore | null {
-  const { attachmentS3Endpoint: endpoint, attachmentS3Bucket: bucket } = config;
-  const { attachmentS3AccessKeyId: accessKeyId, attachmentS3SecretAccessKey: secretAccessKey } = config;
-  // The configuration has all of them, or none.
-  if (!endpoint || !bucket || !accessKeyId || !secretAccessKey) return null;
-  const { attachmentS3Region: region, attachmentS3TimeoutMs: timeoutMs } = config;
-  return new ObjectStore({ endpoint, bucket, region, accessKeyId, secretAccessKey, timeoutMs, clock });
 }
 
 function createReader(config: Config, log: Logger): ReadArchive {

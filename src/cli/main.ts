@@ -7,6 +7,7 @@ import { OperatorError } from '../lib/operator-error.ts';
 import { printable } from '../lib/printable.ts';
 import { addArticleCommands } from './article-commands.ts';
 import { addDeliveryCommands } from './delivery-commands.ts';
+import { addImportCommands } from './import-commands.ts';
 import { addPluginCommands } from './plugin-commands.ts';
 import { addAuthorCommands } from './plugin/author-commands.ts';
 import { addRunCommands } from './plugin/run-commands.ts';
@@ -61,6 +62,7 @@ function createProgram(): Command {
       await demo(serviceOf(options));
     });
   addArticleCommands(program.command('articles').description('import articles of the knowledge base'));
+  addImportCommands(program.command('import').description('copy an account of another service'));
   addDeliveryCommands(program);
   const plugin = program.command('plugin').description('write, install and watch plugins of bots');
   addAuthorCommands(plugin);

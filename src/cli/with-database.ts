@@ -42,13 +42,15 @@ export async function withDatabase(
   }
 }
 
-/** Calls `work` with a pool of connections to the command's database. */
+/** Calls `work` with a pool of connections to the command's database: with `isPatient`, one that waits for locked rows. */
 export async function openDatabase(
   { config, databaseUrl, log }: CommandContext,
   work: (database: Database) => Promise<void>,
+  { isPatient = false }: { isPatient?: boolean } = {},
 ): Promise<void> {
   const clock = new SharedClock();
-  const { requests: database } = openDatabases({ config, url: databaseUrl, clock, log });
+  const databases = openDatabases({ config, url: databaseUrl, clock, log });
+  const database = isPatient ? databases.engine : databases.requests;
   try {
     await clock.measure(() => database.time());
     await work(database);

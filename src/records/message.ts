@@ -84,8 +84,8 @@ const [writtenTypes, writtenNames] = [written.map(({ type }) => type), written.m
 // More rows are a shape that is not worth a plan of its own.
 const maxHot = 4;
 
-/** Inserts messages with the ids they have, and gives them their files; contacts who wrote one get its moment as their `last_activity_at`. */
-export function insertMessages(messages: readonly Message[]): Part[] {
+/** Inserts messages with their ids and files; contacts who wrote one get its moment as `last_activity_at`, unless they are old. */
+export function insertMessages(messages: readonly Message[], { areOld = false } = {}): Part[] {
   const said: Part = {
     shape: `messages ${messages.length}`,
     hot: messages.length <= maxHot,
@@ -94,9 +94,8 @@ export function insertMessages(messages: readonly Message[]): Part[] {
       INSERT INTO messages (account_id, ${writtenNames}, updated_at)
       SELECT $1, m.*, m.created_at FROM (VALUES ${valuesOf(first, messages.length, writtenTypes)}) AS m (${writtenNames}))`,
   };
-  const lastWords = new Map(
-    messages.flatMap(({ sender, createdAt }) => (sender.kind === 'contact' ? [[sender.id, createdAt] as const] : [])),
-  );
+  const wrote = areOld ? [] : messages.filter(({ sender }) => sender.kind === 'contact');
+  const lastWords = new Map(wrote.map(({ sender, createdAt }) => [sender.id, createdAt] as const));
   return messages.length === 0 ? [] : [...Array.from(lastWords, touchContact), said, ...attachFiles(messages)];
 }
 

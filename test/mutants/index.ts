@@ -20,6 +20,7 @@ import { endpoints } from './endpoints.ts';
 import { events } from './events.ts';
 import { fieldClients } from './field-clients.ts';
 import { http } from './http.ts';
+import { imports } from './imports.ts';
 import { jobs } from './jobs.ts';
 import { knowledgePages } from './knowledge-pages.ts';
 import { lib } from './lib.ts';
@@ -50,6 +51,7 @@ export const mutants: readonly Mutant[] = [
   ...endpoints,
   ...events,
   ...http,
+  ...imports,
   ...api,
   ...clients,
   ...fieldClients,

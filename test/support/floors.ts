@@ -16,7 +16,7 @@ const floors: readonly (readonly string[])[] = [
   ['domain/conversations'],
   ['domain/articles', 'domain/bots', 'domain/contacts', 'domain/labels', 'domain/people', 'domain/*.ts'],
   ['domain/inboxes', 'domain/widget', 'domain/endpoints'],
-  ['domain/platform'],
+  ['domain/platform', 'domain/imports'],
   ['runs', 'live'],
   ['deliveries', 'http', 'testing'],
   ['openapi', 'site'],

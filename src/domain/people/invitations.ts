@@ -43,11 +43,17 @@ async function checkRate(tx: Transaction): Promise<void> {
   });
 }
 
-// Deletes invitations that no longer count for the limit, and seats that were removed before anybody took them.
+// Deletes invitations that no longer count for the limit, and seats that were removed before anybody took them, unless they
+// came with an import, and name the authors of its messages.
 async function forgetOld(tx: Transaction): Promise<void> {
   const scope = [tx.account.id, new Date(tx.now.getTime() - keptMs)];
   await sql(tx.em, 'DELETE FROM invitations WHERE account_id = $1 AND created_at < $2', scope);
-  await sql(tx.em, 'DELETE FROM seats WHERE account_id = $1 AND person_id IS NULL AND left_at < $2', scope);
+  await sql(
+    tx.em,
+    `DELETE FROM seats s WHERE account_id = $1 AND person_id IS NULL AND left_at < $2 AND NOT EXISTS (
+       SELECT FROM imported i WHERE i.account_id = s.account_id AND i.local_id = s.id AND i.kind = 'agent')`,
+    scope,
+  );
 }
 
 /** Withdraws the open invitations to a seat. */

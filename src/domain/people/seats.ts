@@ -35,6 +35,16 @@ export async function makeSeat(tx: Transaction, { name, email }: Omit<Seat, 'id'
   return seat?.id ?? null;
 }
 
+/** Creates a seat of somebody who is no agent any more, to name the author of messages; returns its id. */
+export async function addFormerSeat(tx: Transaction, { name, email }: Omit<Seat, 'id'>): Promise<number> {
+  const rows = await sql<{ id: number }>(
+    tx.em,
+    'INSERT INTO seats (account_id, name, email, left_at, created_at) VALUES ($1, $2, $3, $4, $4) RETURNING id',
+    [tx.account.id, name, email, tx.now],
+  );
+  return (rows[0] as { id: number }).id;
+}
+
 /**
  * Creates a seat that a person has from the start, with the person's name and address, and the person's id unless the
  * account has a seat with it. Returns the id, or null when an agent of the account has the e-mail address.

@@ -38,6 +38,7 @@ import { MessageWrites } from './20261122-message-writes.ts';
 import { SignIns } from './20261122-sign-ins.ts';
 import { Attachments } from './20261122-attachments.ts';
 import { AttachmentObjects } from './20261122-attachment-objects.ts';
+import { Imports } from './20261123-imports.ts';
 import { ReportHours } from './20261122-report-hours.ts';
 import { WebhookVersions } from './20261122-webhook-versions.ts';
 import { StorageTotals } from './20261122-storage-totals.ts';
@@ -110,6 +111,7 @@ export const migrations = [
   { name: '20261122-contact-inboxes', class: ContactInboxes },
   { name: '20261122-attachment-objects', class: AttachmentObjects },
   { name: '20261122-report-hours', class: ReportHours },
+  { name: '20261123-imports', class: Imports },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

@@ -1,0 +1,116 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { sentenceOf } from '../../outbound/failure-sentences.ts';
+import { createOutboundHttp, type OutboundHttp, type OutboundResult } from '../../outbound/http.ts';
+import { hostOf, isAddress, readUrl } from '../../outbound/url.ts';
+
+/** Where their server is, and as whom it is asked. */
+export interface ClientOptions {
+  url: string;
+  token: string;
+  /** Whether the server may be at a private address. */
+  allowsPrivate: boolean;
+  /** Private ranges that the service may call, whatever the server's address. */
+  allowCidrs: readonly string[];
+  /** The pause before a failed request is made again, in milliseconds; doubled with each further one. */
+  pauseMs: number;
+}
+
+/** That their server does not answer a request, though it was asked again and again; `status` is its last answer. */
+export class NoAnswer extends OperatorError {
+  readonly status: number | null;
+
+  constructor(status: number | null, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const everywhere = ['0.0.0.0/0', '::/0'];
+const [timeoutMs, maxResponseBytes, connectionsPerOrigin] = [60_000, 64 * 1024 * 1024, 8];
+// Theirs counts requests for a minute, and does not say when it begins anew.
+const [mostTries, longestPauseMs, throttledPauses] = [7, 120_000, 20];
+const [throttled, refused] = [429, new Set([401, 403])];
+
+/** Asks their REST API, by the one way out, without following redirects: the token goes to the named server alone. */
+export class ChatwootClient {
+  /** The server's URL without a slash at its end. */
+  readonly base: string;
+  readonly #options: ClientOptions;
+  readonly #outbound: OutboundHttp;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.base = baseOf(options.url, options);
+    const allowCidrs = options.allowsPrivate ? everywhere : options.allowCidrs;
+    this.#outbound = createOutboundHttp({ allowCidrs, timeoutMs, maxResponseBytes, connectionsPerOrigin });
+  }
+
+  /** What a path below `/api/v1` answers; null for 404. Errors: NoAnswer, OperatorError. */
+  async get(path: string, query: Readonly<Record<string, string>> = {}): Promise<unknown> {
+    const search = new URLSearchParams(query).toString();
+    const target = `${this.base}/api/v1${path}${search === '' ? '' : `?${search}`}`;
+    for (let tries = 1; ; tries += 1) {
+      const result = await this.#outbound.request(target, {
+        method: 'GET',
+        headers: { api_access_token: this.#options.token, accept: 'application/json' },
+      });
+      if (result.status === 404) return null;
+      const read = this.#read(result, path);
+      if ('value' in read) return read.value;
+      if (tries === mostTries) throw new NoAnswer(result.status, this.#gaveUp(read.problem));
+      await pause(this.#pauseAfter(result, tries));
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#outbound.close();
+  }
+
+  // What may be different the next time is a problem; what stays as it is ends the import.
+  #read(result: OutboundResult, path: string): { value: unknown } | { problem: string } {
+    const { status, ok, errorCode, body, bodyCut } = result;
+    if (errorCode === 'blocked_address')
+      throw new OperatorError(`${this.base} is at a private address: give --allow-private if that is meant.`);
+    if (errorCode === 'bad_url') throw new OperatorError(`${this.base} cannot be called.`);
+    if (status === null) return { problem: sentenceOf(errorCode ?? 'connect') };
+    if (refused.has(status))
+      throw new OperatorError(
+        `The server refused ${path} (${status}): the token must be that of an administrator of the account.`,
+      );
+    if (status >= 300 && status < 400)
+      throw new OperatorError(`${this.base} redirects (${status}): give the --url to which it leads.`);
+    if (!ok) return { problem: `It answered ${status}` };
+    if (bodyCut) return { problem: `Its answer to ${path} broke off, or has more than ${maxResponseBytes} bytes` };
+    try {
+      return { value: JSON.parse(body) as unknown };
+    } catch {
+      return { problem: `Its answer to ${path} is no JSON` };
+    }
+  }
+
+  #pauseAfter({ status, headers }: OutboundResult, tries: number): number {
+    const { pauseMs } = this.#options;
+    const [asked = '0'] = /^\d+$/.exec(headers['retry-after'] ?? '') ?? [];
+    const own = pauseMs * Math.max(2 ** (tries - 1), status === throttled ? throttledPauses : 0);
+    return Math.min(longestPauseMs, Math.max(own, Number(asked) * 1000));
+  }
+
+  #gaveUp(problem: string): string {
+    return `${this.base} did not answer ${mostTries} times: ${problem}. What was copied is kept: the same command goes on there.`;
+  }
+}
+
+function baseOf(given: string, { allowsPrivate }: ClientOptions): string {
+  const read = readUrl(given, { httpsOnly: false });
+  if ('problem' in read) throw new OperatorError(`--url: ${read.problem.message}`);
+  const { url } = read;
+  if (url.search !== '' || url.hash !== '')
+    throw new OperatorError('--url: give it without a query, such as https://app.chatwoot.com.');
+  const isLocal = isAddress(hostOf(url)) || hostOf(url) === 'localhost';
+  if (url.protocol === 'http:' && !allowsPrivate)
+    throw new OperatorError(
+      `--url: over http:// everybody on the way would read the token${isLocal ? '' : ', use https://'}; --allow-private takes it for a private network.`,
+    );
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
+}

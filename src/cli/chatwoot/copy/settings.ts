@@ -1,0 +1,166 @@
+import { invalid } from '../../../errors.ts';
+import { changeInboxMembers, findAssignable } from '../../../domain/inboxes/members.ts';
+import { findImported, type ImportedKind } from '../../../domain/imports/imports.ts';
+import { importAgent, importInbox, importLabel, importTeam, type Outcome } from '../../../domain/imports/settings.ts';
+import { findAgents } from '../../../domain/people/agents.ts';
+import { changeTeamMembers, listTeams } from '../../../domain/people/teams.ts';
+import type { Transaction } from '../../../events/transaction.ts';
+import { attempt, type CopiedSettings, type Copying, type Ids } from '../copying.ts';
+import { listAt } from '../pages.ts';
+import type { Counted } from '../report.ts';
+import { toAgent, toInbox, toLabel, toTeam } from '../read/settings.ts';
+import { idOf, textOf, type Foreign } from '../values.ts';
+
+interface Made {
+  outcome: Outcome;
+  localId: number;
+}
+
+/** A kind of setting, and how one is copied: `make` in a transaction; null where it cannot be, for the reason `why`. */
+interface Setting {
+  counted: Extract<Counted, 'inboxes' | 'agents' | 'teams' | 'labels'>;
+  kind: ImportedKind;
+  path: string;
+  why: string;
+  make: (tx: Transaction, record: { importId: number; foreignId: number }, given: Foreign) => Promise<Made> | null;
+  /** Where its members are listed, and what makes agents members of what was created. */
+  members?: {
+    path: (foreignId: number) => string;
+    add: (tx: Transaction, localId: number, userIds: number[]) => Promise<void>;
+  };
+}
+
+/** Copies agents, inboxes, teams and labels, with the members of each. */
+export async function copySettings(copying: Copying): Promise<CopiedSettings> {
+  const authors = await copyAll(copying, agentSetting, new Map());
+  const agents = await presentOnes(copying, authors);
+  const inboxes = await copyAll(copying, inboxSetting(copying), agents);
+  const teams = await copyAll(copying, teamSetting, agents);
+  await copyAll(copying, labelSetting, agents);
+  if (copying.reporter.report.counts.agents.created > 0)
+    copying.reporter.hint(
+      'The new agents got no mail. Invite those who shall work here: in the console, or by POST …/agents/ID/resend_invitation.',
+    );
+  const [assignable, teamIds] = await copying.transact((tx) =>
+    Promise.all([findAllAssignable(tx, inboxes), findTeamIds(tx)]),
+  );
+  const presentTeams = new Map([...teams].filter(([, id]) => teamIds.has(id)));
+  return { inboxes, agents, teams: presentTeams, assignable, authors };
+}
+
+async function copyAll(copying: Copying, setting: Setting, agents: Ids): Promise<Ids> {
+  const { client, account, reporter, transact, importId } = copying;
+  const { kind, counted, path } = setting;
+  const records = await listAt(client, account + path);
+  const known = await transact((tx) => findImported(tx.connection, { accountId: tx.account.id, importId }, { kind }));
+  reporter.theirs(counted, records.length);
+  const ids: Ids = new Map(Array.from(known, ([foreignId, { localId }]) => [foreignId, localId]));
+  for (const [index, given] of records.entries()) {
+    copying.show(counted, index, records.length);
+    const foreignId = idOf(given['id']);
+    if (foreignId !== null && ids.has(foreignId)) reporter.count(counted, 'unchanged');
+    else await copyOne(copying, setting, { given, foreignId, agents, ids });
+  }
+  return ids;
+}
+
+/** A record that was not copied yet, and where its id here goes. */
+interface Uncopied {
+  given: Foreign;
+  foreignId: number | null;
+  agents: Ids;
+  ids: Ids;
+}
+
+async function copyOne(copying: Copying, setting: Setting, { given, foreignId, agents, ids }: Uncopied): Promise<void> {
+  const { client, account, reporter, transact, importId } = copying;
+  const { kind, counted, why, make, members } = setting;
+  const name = `${kind} ${foreignId ?? 'without an id'} ${textOf(given['name'] ?? given['title'], 64) ?? ''}`.trim();
+  const work = async (): Promise<void> => {
+    if (foreignId === null) throw invalid('', 'id', 'it has no id');
+    const listed = members ? await listAt(client, account + members.path(foreignId)) : [];
+    const userIds = listed.flatMap(({ id }) => agents.get(idOf(id) ?? 0) ?? []);
+    const made = await transact(async (tx) => {
+      const one = await make(tx, { importId, foreignId }, given);
+      if (one === null) throw invalid('', 'foreign', why);
+      if (members && one.outcome === 'created' && userIds.length > 0) await members.add(tx, one.localId, userIds);
+      return one;
+    });
+    ids.set(foreignId, made.localId);
+    reporter.count(counted, made.outcome === 'created' ? 'created' : 'unchanged');
+  };
+  await attempt(work, (reason) => reporter.leaveOut(counted, name, reason));
+}
+
+const agentSetting: Setting = {
+  counted: 'agents',
+  kind: 'agent',
+  path: '/agents',
+  why: 'it has no e-mail address',
+  make: (tx, record, given) => {
+    const agent = toAgent(given);
+    return agent && importAgent(tx, record, agent);
+  },
+};
+
+function inboxSetting({ random, reporter }: Copying): Setting {
+  return {
+    counted: 'inboxes',
+    kind: 'inbox',
+    path: '/inboxes',
+    why: 'it has no id',
+    make: (tx, record, given) => {
+      const { problem, ...inbox } = toInbox(given);
+      if (problem !== null) reporter.remark(`inbox ${record.foreignId}`, problem);
+      return importInbox(tx, record, { ...inbox, identifier: random.uuid() });
+    },
+    members: {
+      path: (id) => `/inbox_members/${id}`,
+      add: (tx, id, userIds) => changeInboxMembers((work) => work(tx), id, { userIds, change: 'add' }),
+    },
+  };
+}
+
+const teamSetting: Setting = {
+  counted: 'teams',
+  kind: 'team',
+  path: '/teams',
+  why: 'it has no name',
+  make: (tx, record, given) => {
+    const team = toTeam(given);
+    return team && importTeam(tx, record, team);
+  },
+  members: {
+    path: (id) => `/teams/${id}/team_members`,
+    add: (tx, id, userIds) => changeTeamMembers(tx, id, { userIds, change: 'add' }),
+  },
+};
+
+const labelSetting: Setting = {
+  counted: 'labels',
+  kind: 'label',
+  path: '/labels',
+  why: 'its title has no letter or digit',
+  make: (tx, record, given) => {
+    const label = toLabel(given);
+    return label && importLabel(tx, record, label);
+  },
+};
+
+// Agents who were removed here stay removed.
+async function presentOnes({ transact }: Copying, agents: Ids): Promise<Ids> {
+  const found = await transact((tx) => findAgents(tx.connection, tx.account.id, [...agents.values()]));
+  const here = new Set(found.map(({ id }) => id));
+  return new Map([...agents].filter(([, id]) => here.has(id)));
+}
+
+async function findAllAssignable(tx: Transaction, inboxes: Ids): Promise<Map<number, ReadonlySet<number>>> {
+  const found = new Map<number, ReadonlySet<number>>();
+  for (const inboxId of inboxes.values())
+    found.set(inboxId, new Set(await findAssignable(tx.em, tx.account.id, inboxId)));
+  return found;
+}
+
+async function findTeamIds(tx: Transaction): Promise<ReadonlySet<number>> {
+  return new Set((await listTeams(tx.em, tx.account.id)).map(({ id }) => id));
+}

@@ -1,0 +1,110 @@
+import { ApiError } from '../../errors.ts';
+import { checkFiles, type CheckedFile } from '../../domain/attachments/checked-files.ts';
+import type { AttachmentStore, WithConnection } from '../../domain/attachments/store.ts';
+import type { ObjectStore } from '../../objects/object-store.ts';
+import { sentenceOf } from '../../outbound/failure-sentences.ts';
+import { createOutboundHttp, type OutboundHttp, type OutboundResult } from '../../outbound/http.ts';
+import type { Attachment } from '../../records/attachment.ts';
+import { countOf, textOf, type Foreign } from './values.ts';
+
+/** How files are fetched and kept. */
+interface FileCopierOptions {
+  store: AttachmentStore;
+  /** Where the store keeps them; null for the database. Closed with the copier. */
+  objects: ObjectStore | null;
+  withConnection: WithConnection;
+  accountId: number;
+  /** The origin of their server, which alone may be at a private address when that is allowed. */
+  origin: string;
+  allowsPrivate: boolean;
+  allowCidrs: readonly string[];
+}
+
+/** What a file came to: kept, or why not. */
+export type CopiedFile = { file: Attachment } | { problem: string };
+
+const everywhere = ['0.0.0.0/0', '::/0'];
+const [timeoutMs, connectionsPerOrigin, mostHops] = [120_000, 8, 3];
+const redirects = new Set([301, 302, 303, 307, 308]);
+
+/** Fetches files of messages, without the token: their links carry their own proof, and lead to stores of files. */
+export class FileCopier {
+  readonly #options: FileCopierOptions;
+  readonly #own: OutboundHttp;
+  readonly #others: OutboundHttp;
+
+  constructor(options: FileCopierOptions) {
+    this.#options = options;
+    const maxResponseBytes = options.store.bounds.bytes + 1;
+    const common = { timeoutMs, maxResponseBytes, keepsBytes: true, connectionsPerOrigin } as const;
+    this.#own = createOutboundHttp({ ...common, allowCidrs: options.allowsPrivate ? everywhere : options.allowCidrs });
+    this.#others = createOutboundHttp({ ...common, allowCidrs: options.allowCidrs });
+  }
+
+  /** Copies a file of a message that has `present` already; a sweep deletes it again if no message gets it. */
+  async copyUpTo(present: number, attachment: Foreign): Promise<CopiedFile> {
+    const { bounds } = this.#options.store;
+    if (present >= bounds.perMessage) return { problem: `a message has ${bounds.perMessage} files at most` };
+    const url = textOf(attachment['data_url'], 4096);
+    if (url === null) return { problem: 'it has no link' };
+    if (countOf(attachment['file_size'], Number.MAX_SAFE_INTEGER) > bounds.bytes)
+      return { problem: `it has more than ${bounds.bytes} bytes` };
+    const fetched = await this.#download(url);
+    if ('problem' in fetched) return fetched;
+    const checked = check({ name: nameOf(url), bytes: fetched.bytes }, bounds);
+    if ('problem' in checked) return checked;
+    const { store, accountId, withConnection } = this.#options;
+    const [file] = await store.keep(accountId, [checked.file], withConnection);
+    return file ? { file } : { problem: 'it was not kept' };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#own.close(), this.#others.close(), this.#options.objects?.close()]);
+  }
+
+  async #download(link: string): Promise<Fetched> {
+    let url = link;
+    for (let hop = 0; hop <= mostHops; hop += 1) {
+      const isOwn = URL.parse(url)?.origin === this.#options.origin;
+      const answer = await (isOwn ? this.#own : this.#others).request(url, { method: 'GET', headers: {} });
+      const { status, headers } = answer;
+      const next = status !== null && redirects.has(status) ? URL.parse(headers['location'] ?? '', url) : null;
+      if (!next) return this.#read(answer);
+      url = next.href;
+    }
+    return { problem: 'its link leads on and on' };
+  }
+
+  #read({ status, ok, bytes, bodyCut, errorCode }: OutboundResult): Fetched {
+    const most = this.#options.store.bounds.bytes;
+    if (status === null) return { problem: sentenceOf(errorCode ?? 'connect') };
+    if (!ok || !bytes) return { problem: `its link answers ${status}` };
+    if (bytes.length > most) return { problem: `it has more than ${most} bytes` };
+    return bodyCut ? { problem: 'it broke off' } : { bytes };
+  }
+}
+
+type Fetched = { bytes: Buffer } | { problem: string };
+
+function check(
+  file: { name: string; bytes: Buffer },
+  bounds: AttachmentStore['bounds'],
+): { file: CheckedFile } | { problem: string } {
+  try {
+    const [checked] = checkFiles([file], bounds);
+    return checked ? { file: checked } : { problem: 'it was not kept' };
+  } catch (error) {
+    if (error instanceof ApiError) return { problem: error.message };
+    throw error;
+  }
+}
+
+/** The name of a file, which is the last step of its link. */
+export function nameOf(url: string): string {
+  const step = URL.parse(url)?.pathname.split('/').at(-1) ?? '';
+  try {
+    return decodeURIComponent(step) || 'file';
+  } catch {
+    return step || 'file';
+  }
+}

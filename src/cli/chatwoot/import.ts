@@ -1,0 +1,141 @@
+import { objectStoreOf } from '../../app/object-store.ts';
+import { chatwootTokenIn } from '../../config.ts';
+import { openImport } from '../../domain/imports/imports.ts';
+import { AttachmentStore } from '../../domain/attachments/store.ts';
+import { system, transact, type Transact } from '../../events/transaction.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { systemRandom } from '../../lib/ports.ts';
+import type { Database } from '../../postgres/database.ts';
+import { isMigrated } from '../../postgres/migrations/index.ts';
+import { Account } from '../../records/account.ts';
+import { printAnswer } from '../print.ts';
+import { ProgressBar } from '../progress-bar.ts';
+import { openDatabase, withDatabase, type CommandContext } from '../with-database.ts';
+import { ChatwootClient } from './client.ts';
+import { copyContacts } from './copy/contacts.ts';
+import { copyConversations } from './copy/conversations.ts';
+import { copySettings } from './copy/settings.ts';
+import type { Copying } from './copying.ts';
+import { FileCopier } from './files.ts';
+import { look } from './look.ts';
+import { findAccount } from './profile.ts';
+import { linesOf, Reporter } from './report.ts';
+
+export interface ChatwootOptions {
+  url: string;
+  token?: string;
+  /** Their account; without it the only one of the token's holder. */
+  account?: number;
+  /** Ours. */
+  into: number;
+  allowPrivate?: boolean;
+  dryRun?: boolean;
+  attachments: boolean;
+  retryPause: number;
+  json?: boolean;
+}
+
+/**
+ * The command `import chatwoot`: copies an account of a Chatwoot server into one of ours. What was copied is noted in the
+ * database with each copy, so that the same command goes on after whatever ended it. Ends with 1 when something was left out.
+ */
+export async function importChatwoot(options: ChatwootOptions): Promise<void> {
+  const token = options.token ?? chatwootTokenIn();
+  if (token === undefined)
+    throw new OperatorError(
+      'Whose token? Set CHATWOOT_TOKEN to that of an administrator of the account, or give --token.',
+    );
+  await withDatabase(
+    (context) =>
+      openDatabase(context, (database) => run({ ...options, token }, { context, database }), { isPatient: true }),
+    { besideService: true },
+  );
+}
+
+interface Place {
+  context: CommandContext;
+  database: Database;
+}
+
+async function run(options: ChatwootOptions & { token: string }, { context, database }: Place): Promise<void> {
+  const { outboundAllowCidrs: allowCidrs } = context.config;
+  const into = await readAccount(database, options.into);
+  const { url, token, allowPrivate: allowsPrivate = false, retryPause: pauseMs } = options;
+  const client = new ChatwootClient({ url, token, allowsPrivate, allowCidrs, pauseMs });
+  const bar = new ProgressBar();
+  try {
+    const account = `/accounts/${await findAccount(client, options.account)}`;
+    const reporter = new Reporter(client.base + account, into.id, options.dryRun === true);
+    const show: Copying['show'] = (step, done, of) =>
+      bar.show(of === null ? 0 : done / Math.max(1, of), `${step}: ${done}${of === null ? '' : ` of ${of}`}`);
+    if (options.dryRun) await look({ client, account, reporter });
+    else await copy({ client, account, reporter, show }, { into, database, context, options });
+    bar.end();
+    printAnswer(reporter.report, options, linesOf);
+    if (reporter.hasLeftOut) process.exitCode = 1;
+  } finally {
+    bar.end();
+    await client.close();
+  }
+}
+
+async function readAccount(database: Database, id: number): Promise<{ id: number; name: string }> {
+  const em = database.em();
+  if (!(await isMigrated(em)))
+    throw new OperatorError(
+      'This database is of another version: start its service once, or call `switchboard migrate`.',
+    );
+  const account = await em.findOne(Account, { id });
+  if (!account) throw new OperatorError(`There is no account ${id} here: --into names the account to copy into.`);
+  return { id: account.id, name: account.name };
+}
+
+interface Target extends Place {
+  into: { id: number; name: string };
+  options: ChatwootOptions;
+}
+
+async function copy(
+  found: Pick<Copying, 'client' | 'account' | 'reporter' | 'show'>,
+  { into, database, context, options }: Target,
+): Promise<void> {
+  const here: Transact = (work) => transact(database, { account: into, actor: system }, work);
+  const importId = await here((tx) => openImport(tx, found.reporter.report.source));
+  const files = options.attachments ? fileCopier(found.client, { into, database, context, options }) : null;
+  const copying = { ...found, importId, transact: here, clock: database.clock, random: systemRandom, files };
+  try {
+    const settings = await copySettings(copying);
+    await copyContacts(copying, settings);
+    await copyConversations(copying, settings);
+  } finally {
+    await files?.close();
+  }
+  compare(found.reporter);
+}
+
+function fileCopier({ base }: ChatwootClient, { into, database, context, options }: Target): FileCopier {
+  const { config, log } = context;
+  const { attachmentBytes: bytes, attachmentsPerMessage: perMessage } = config;
+  const objects = objectStoreOf(config, database.clock);
+  const failed = (error: unknown): void => log.error({ err: error }, 'store of files');
+  return new FileCopier({
+    store: new AttachmentStore({ bytes, perMessage }, { objects, random: systemRandom, failed }),
+    objects,
+    withConnection: (work) => work(database.em()),
+    accountId: into.id,
+    origin: new URL(base).origin,
+    allowsPrivate: options.allowPrivate ?? false,
+    allowCidrs: config.outboundAllowCidrs,
+  });
+}
+
+// What began there meanwhile, or moved to a page that was read already, comes with the next run.
+function compare(reporter: Reporter): void {
+  const { contacts, conversations } = reporter.report.counts;
+  for (const [what, count] of Object.entries({ contacts, conversations })) {
+    const here = count.created + count.updated + count.unchanged + count.left_out;
+    if (count.theirs !== null && here < count.theirs)
+      reporter.hint(`${count.theirs - here} ${what} of theirs were not seen: the same command goes on with them.`);
+  }
+  reporter.hint('Until everybody works here, the same command copies what is new there; what is worked on here stays.');
+}

@@ -1,0 +1,97 @@
+import { OperatorError } from '../../lib/operator-error.ts';
+import type { ChatwootClient } from './client.ts';
+import { countOf, idOf, listOf, recordOf, type Foreign } from './values.ts';
+
+/** A page of a list: its records, and how many there are on all pages, where their server tells. */
+export interface ForeignPage {
+  records: Foreign[];
+  count: number | null;
+}
+
+const mostPages = 1_000_000;
+
+/**
+ * The pages of a list, until one is empty. One that is the page before ends the walk too: their server does not know pages
+ * there. Errors: those of the client.
+ */
+export async function* pagesOf(
+  client: ChatwootClient,
+  path: string,
+  query: Readonly<Record<string, string>>,
+): AsyncGenerator<ForeignPage> {
+  let before = '';
+  for (let page = 1; page <= mostPages; page += 1) {
+    const answer = await client.get(path, { ...query, page: String(page) });
+    const { records, count } = pageIn(answer, path);
+    const ids = records.map(({ id }) => idOf(id) ?? 0).join(' ');
+    if (records.length === 0 || ids === before) return;
+    before = ids;
+    yield { records, count };
+  }
+}
+
+/** Conversations are a list in `data`. */
+function pageIn(answer: unknown, path: string): ForeignPage {
+  const body = recordOf(recordOf(answer)['data'] ?? answer);
+  const records = listOf(body);
+  if (records === null) throw new OperatorError(`What answers at ${path} is no list: is this a Chatwoot server?`);
+  const meta = recordOf(body['meta']);
+  const counts = [meta['all_count'], meta['count']].filter((count) => typeof count === 'number');
+  return { records, count: counts.length === 0 ? null : countOf(counts[0], Number.MAX_SAFE_INTEGER) };
+}
+
+/** A list without pages; empty where their server does not know it. */
+export async function listAt(client: ChatwootClient, path: string): Promise<Foreign[]> {
+  return listOf(await client.get(path)) ?? [];
+}
+
+const [pageSize, mostBetween] = [100, 1000];
+
+/** Messages in the order of their ids, and whether there are no more of them. */
+export interface MessagePage {
+  records: Foreign[];
+  isLast: boolean;
+}
+
+/**
+ * The messages of a conversation after one of them. Their server takes the ids for the cursor and the times for the order, so
+ * that a full page may leave out ids below its highest: those are asked for once more, by the range.
+ */
+export async function* messagesAfter(client: ChatwootClient, path: string, after: number): AsyncGenerator<MessagePage> {
+  for (let cursor = after; ;) {
+    const page = byId(await recordsAt(client, path, { after: String(cursor) }), cursor);
+    const last = idOf(page.at(-1)?.['id']);
+    if (last === null || page.length < pageSize) return yield { records: page, isLast: true };
+    const between = await allBetween(client, path, { from: cursor + 1, to: last });
+    yield { records: byId([...between, ...page], cursor), isLast: false };
+    cursor = last;
+  }
+}
+
+async function recordsAt(client: ChatwootClient, path: string, query: Record<string, string>): Promise<Foreign[]> {
+  return listOf(await client.get(path, query)) ?? [];
+}
+
+// Both in the order of times: a full answer may lack any of the range, so that it is halved.
+async function allBetween(
+  client: ChatwootClient,
+  path: string,
+  { from, to }: { from: number; to: number },
+): Promise<Foreign[]> {
+  if (to <= from) return [];
+  const found = await recordsAt(client, path, { after: String(from), before: String(to) });
+  if (found.length < mostBetween || to - from <= mostBetween) return found;
+  const middle = Math.floor((from + to) / 2);
+  const earlier = await allBetween(client, path, { from, to: middle });
+  return [...earlier, ...(await allBetween(client, path, { from: middle, to }))];
+}
+
+/** Those behind the cursor, each once, by their ids. */
+function byId(records: readonly Foreign[], cursor: number): Foreign[] {
+  const found = new Map<number, Foreign>();
+  for (const record of records) {
+    const id = idOf(record['id']);
+    if (id !== null && id > cursor) found.set(id, record);
+  }
+  return [...found].sort(([one], [other]) => one - other).map(([, record]) => record);
+}

@@ -1,0 +1,82 @@
+import type { ForeignContact } from '../../../domain/imports/contacts.ts';
+import { findProblems } from '../../../schemas.ts';
+import type { Ids } from '../copying.ts';
+import { isEmail, mostName, plainChannel } from './settings.ts';
+import { idOf, isLonger, pastOf, pastOrNull, readAttributes, recordOf, textOf, type Foreign } from '../values.ts';
+
+/** A contact that can be stored, and what is not as it was. */
+export interface ReadContact {
+  contact: ForeignContact;
+  problems: string[];
+}
+
+/** What reading a contact needs. */
+export interface ContactReading {
+  now: Date;
+  inboxes: Ids;
+  labels: readonly string[];
+}
+
+/** Reads a contact; null without an id. What the service does not take of it is kept among its additional attributes. */
+export function toContact(given: Foreign, { now, inboxes, labels }: ContactReading): ReadContact | null {
+  const foreignId = idOf(given['id']);
+  if (foreignId === null) return null;
+  const problems: string[] = [];
+  const put: Record<string, unknown> = { chatwoot_id: foreignId };
+  const email = checked(given, 'email', { is: isEmail, problems, put });
+  const phoneNumber = checked(given, 'phone_number', { is: isPhoneNumber, problems, put });
+  const identifier = checked(given, 'identifier', { is: () => true, problems, put });
+  for (const field of ['name', 'identifier']) if (isLonger(given[field], mostName)) problems.push(`${field} was cut`);
+  const createdAt = pastOf(given['created_at'], now, now);
+  return {
+    problems,
+    contact: {
+      foreignId,
+      contact: {
+        name: textOf(given['name'], mostName) ?? email ?? phoneNumber ?? identifier ?? 'Unknown',
+        email,
+        phoneNumber,
+        identifier,
+        blocked: given['blocked'] === true,
+        avatarUrl: null,
+        customAttributes: readAttributes(given, 'custom_attributes', problems),
+        additionalAttributes: { ...readAttributes(given, 'additional_attributes', problems), ...put },
+      },
+      lastActivityAt: pastOrNull(given['last_activity_at'], now),
+      createdAt,
+      sources: sourcesOf(given['contact_inboxes'], inboxes),
+      labels,
+    },
+  };
+}
+
+function isPhoneNumber(phone: string): boolean {
+  return findProblems('requests/contact.update', { phone_number: phone }).length === 0;
+}
+
+function checked(
+  given: Foreign,
+  field: 'email' | 'phone_number' | 'identifier',
+  { is, problems, put }: { is: (text: string) => boolean; problems: string[]; put: Record<string, unknown> },
+): string | null {
+  const text = textOf(given[field], mostName);
+  if (text === null || is(text)) return text;
+  put[`chatwoot_${field}`] = text;
+  problems.push(`${field} ${text} is none here, and was kept as the additional attribute chatwoot_${field}`);
+  return null;
+}
+
+const mostSources = 100;
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** By what the contact is known in inboxes that were copied. Identifiers that their server made of chance admit their holders. */
+function sourcesOf(value: unknown, inboxes: Ids): ForeignContact['sources'] {
+  const given = Array.isArray(value) ? value.slice(0, mostSources).map(recordOf) : [];
+  return given.flatMap(({ source_id: source, inbox }) => {
+    const { id, channel_type: channel } = recordOf(inbox);
+    const inboxId = inboxes.get(idOf(id) ?? 0);
+    const sourceId = isLonger(source, mostName) ? null : textOf(source, mostName);
+    if (inboxId === undefined || sourceId === null) return [];
+    return [{ inboxId, sourceId, admits: channel === plainChannel && uuid.test(sourceId) }];
+  });
+}

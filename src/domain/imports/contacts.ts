@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { Contact } from '../../records/contact.ts';
+import { maxSourceIds } from '../../records/source-ids.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import { update } from '../small-rows.ts';
+import type { NewContact } from '../contacts/contacts.ts';
+import { lockImported, noteImported, type Imported } from './imports.ts';
+
+/** A contact to be copied. */
+export interface ForeignContact {
+  foreignId: number;
+  contact: Omit<NewContact, 'visitorAttributes'>;
+  lastActivityAt: Date | null;
+  createdAt: Date;
+  /** By which identifiers it is known in inboxes of the account; `admits`: whoever holds one is let in by it. */
+  sources: readonly { inboxId: number; sourceId: string; admits: boolean }[];
+  /** Titles of labels; those that the account does not have are left out. */
+  labels: readonly string[];
+}
+
+/**
+ * What became of a contact: made, found by its identifier, as it was, changed, left as people changed it here, or deleted
+ * here.
+ */
+export type ContactOutcome = 'created' | 'found' | 'unchanged' | 'updated' | 'kept' | 'deleted';
+
+/**
+ * Copies contacts, each once, in one transaction; those that were copied before and changed there since are changed, unless
+ * they were changed here. Says nothing: nobody hears of a contact of old as of a new one.
+ */
+export async function importContacts(
+  tx: Transaction,
+  importId: number,
+  contacts: readonly ForeignContact[],
+): Promise<ContactOutcome[]> {
+  const known = await lockImported(tx, importId, {
+    kind: 'contact',
+    foreignIds: contacts.map(({ foreignId }) => foreignId),
+  });
+  const outcomes: ContactOutcome[] = [];
+  for (const given of contacts) {
+    const copied = known.get(given.foreignId);
+    outcomes.push(await (copied ? renew(tx, importId, given, copied) : create(tx, importId, given)));
+  }
+  return outcomes;
+}
+
+async function create(tx: Transaction, importId: number, given: ForeignContact): Promise<ContactOutcome> {
+  const { identifier } = given.contact;
+  const present = identifier === null ? null : await tx.em.findOne(Contact, { accountId: tx.account.id, identifier });
+  const contact = present ?? (await insert(tx, given));
+  await join(tx, contact.id, given.sources);
+  if (!present) await label(tx, contact.id, given.labels);
+  const version = present ? null : versionOf(given);
+  await noteImported(tx, importId, 'contact', [{ foreignId: given.foreignId, localId: contact.id, version }]);
+  return present ? 'found' : 'created';
+}
+
+async function insert(tx: Transaction, { contact, lastActivityAt, createdAt }: ForeignContact): Promise<Contact> {
+  const made = tx.em.create(Contact, {
+    ...contact,
+    visitorAttributes: {},
+    accountId: tx.account.id,
+    lastActivityAt,
+    createdAt,
+    updatedAt: tx.now,
+  });
+  await tx.em.flush();
+  return made;
+}
+
+// One that was found here was never read from there: it stays as it is.
+async function renew(
+  tx: Transaction,
+  importId: number,
+  given: ForeignContact,
+  copied: Imported,
+): Promise<ContactOutcome> {
+  const version = versionOf(given);
+  const contact = await tx.em.findOne(Contact, { accountId: tx.account.id, id: copied.localId });
+  if (!contact || contact.deletionRequestedAt) return 'deleted';
+  await join(tx, contact.id, given.sources);
+  if (copied.version === null || copied.version === version) return 'unchanged';
+  if (contact.updatedAt > copied.writtenAt || (await isTaken(tx, contact.id, given.contact.identifier))) return 'kept';
+  update(contact, given.contact, tx.now);
+  await tx.em.flush();
+  await noteImported(tx, importId, 'contact', [{ foreignId: given.foreignId, localId: contact.id, version }]);
+  return 'updated';
+}
+
+async function isTaken(tx: Transaction, id: number, identifier: string | null): Promise<boolean> {
+  if (identifier === null) return false;
+  return (await tx.em.count(Contact, { accountId: tx.account.id, identifier, id: { $ne: id } })) > 0;
+}
+
+function versionOf({ contact }: ForeignContact): string {
+  return createHash('sha256').update(JSON.stringify(contact)).digest('base64url');
+}
+
+// An identifier that somebody else has here stays theirs.
+async function join(tx: Transaction, contactId: number, sources: ForeignContact['sources']): Promise<void> {
+  for (const { inboxId, sourceId, admits } of sources) {
+    await sql(
+      tx.connection,
+      `INSERT INTO contact_inboxes (account_id, contact_id, inbox_id, source_id, admits, created_at)
+       SELECT $1, $2, id, $4, $5, $6 FROM inboxes WHERE account_id = $1 AND id = $3 AND (
+         SELECT count(*) FROM contact_inboxes WHERE account_id = $1 AND contact_id = $2 AND inbox_id = $3) < ${maxSourceIds}
+       ON CONFLICT (account_id, inbox_id, source_id) DO NOTHING`,
+      [tx.account.id, contactId, inboxId, sourceId, admits, tx.now],
+    );
+  }
+}
+
+async function label(tx: Transaction, contactId: number, titles: readonly string[]): Promise<void> {
+  if (titles.length === 0) return;
+  await sql(
+    tx.connection,
+    `INSERT INTO contact_labels (account_id, contact_id, label_id)
+     SELECT $1, $2, id FROM labels WHERE account_id = $1 AND title = ANY ($3) ORDER BY id ON CONFLICT DO NOTHING`,
+    [tx.account.id, contactId, titles],
+  );
+}

@@ -1,0 +1,193 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Conversation, ConversationStatus, Priority } from '../../records/conversation.ts';
+import { Contact } from '../../records/contact.ts';
+import type { Transaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import { lockImported, noteImported, type Imported } from './imports.ts';
+import { importMessages, type ForeignMessage } from './messages.ts';
+
+/** A conversation to be copied, with the ids that inbox, contact, team and assignee have here. */
+export interface ForeignConversation {
+  foreignId: number;
+  /** What tells that it was changed there. */
+  version: string;
+  inboxId: number;
+  /** Null where nobody knows whose it was: it gets a contact of its own. */
+  contactId: number | null;
+  status: ConversationStatus;
+  /** The end of a snooze, and null in all other states. */
+  snoozedUntil: Date | null;
+  priority: Priority | null;
+  assigneeId: number | null;
+  teamId: number | null;
+  /** Titles of labels; those that the account does not have are left out. */
+  labels: readonly string[];
+  unreadCount: number;
+  waitingSince: Date | null;
+  additionalAttributes: Record<string, unknown>;
+  customAttributes: Record<string, unknown>;
+  createdAt: Date;
+  updatedAt: Date;
+  lastActivityAt: Date;
+}
+
+/** Some messages of a conversation, in the order of their ids there. */
+export interface MessageBatch {
+  messages: readonly ForeignMessage[];
+  /** Whether there are no more. */
+  isLast: boolean;
+}
+
+/**
+ * What became of a conversation: made, as it was, changed, left as people work on it here, deleted here, or never there for
+ * want of its inbox or contact; and how many messages were added.
+ */
+export interface ConversationOutcome {
+  outcome: 'created' | 'unchanged' | 'updated' | 'kept' | 'deleted' | 'homeless';
+  messages: number;
+}
+
+/**
+ * Copies a conversation with some of its messages, each once, as they were. What changed there since is changed here, but only
+ * while nothing has happened to the conversation here: afterwards messages alone are added. Says nothing: no webhook, bot or
+ * reader of the feed hears of what happened long ago; the first event of the conversation is the first thing that happens
+ * here.
+ */
+export async function importConversation(
+  tx: Transaction,
+  importId: number,
+  given: ForeignConversation,
+  batch: MessageBatch,
+): Promise<ConversationOutcome> {
+  const { foreignId } = given;
+  const known = (await lockImported(tx, importId, { kind: 'conversation', foreignIds: [foreignId] })).get(foreignId);
+  const { conversation, outcome } = await (known ? renew(tx, given, known) : create(tx, given));
+  if (!conversation) return { outcome, messages: 0 };
+  const cursor = known?.cursor ?? 0;
+  const fresh = batch.messages.filter((message) => message.foreignId > cursor);
+  await importMessages(tx, conversation, fresh);
+  await noteImported(tx, importId, 'conversation', [
+    {
+      foreignId,
+      localId: conversation.id,
+      version: given.version,
+      cursor: batch.messages.at(-1)?.foreignId ?? cursor,
+      complete: batch.isLast,
+    },
+  ]);
+  return { outcome: outcome === 'unchanged' && fresh.length > 0 ? 'updated' : outcome, messages: fresh.length };
+}
+
+interface Held {
+  conversation: Conversation | null;
+  outcome: ConversationOutcome['outcome'];
+}
+
+async function create(tx: Transaction, given: ForeignConversation): Promise<Held> {
+  const { inboxId, additionalAttributes, customAttributes } = given;
+  const contactId = given.contactId ?? (await addUnknownContact(tx, given));
+  if (!(await isThere(tx, { inboxId, contactId }))) return { conversation: null, outcome: 'homeless' };
+  const sourceId = await findSource(tx, { inboxId, contactId });
+  const conversation = await tx.createConversation({
+    inboxId,
+    contactId,
+    sourceId,
+    additionalAttributes,
+    customAttributes,
+    status: given.status,
+    snoozedUntil: given.snoozedUntil,
+    assigneeId: given.assigneeId,
+    teamId: given.teamId,
+  });
+  if (!conversation) return { conversation: null, outcome: 'homeless' };
+  const { priority, unreadCount, waitingSince, createdAt, updatedAt, lastActivityAt } = given;
+  Object.assign(conversation, { priority, unreadCount, waitingSince, createdAt, updatedAt, lastActivityAt });
+  await tx.flush();
+  await label(tx, conversation, given.labels);
+  return { conversation, outcome: 'created' };
+}
+
+// Whoever holds one that admits would be let in, and conversations show theirs to all who see them.
+async function findSource(tx: Transaction, place: { inboxId: number; contactId: number }): Promise<string | null> {
+  const [row] = await sql<{ source_id: string }>(
+    tx.connection,
+    `SELECT source_id FROM contact_inboxes WHERE account_id = $1 AND inbox_id = $2 AND contact_id = $3 AND NOT admits
+     ORDER BY id DESC LIMIT 1`,
+    [tx.account.id, place.inboxId, place.contactId],
+  );
+  return row?.source_id ?? null;
+}
+
+async function addUnknownContact(tx: Transaction, { createdAt }: ForeignConversation): Promise<number> {
+  const contact = tx.em.create(Contact, { name: 'Unknown', accountId: tx.account.id, createdAt, updatedAt: tx.now });
+  await tx.em.flush();
+  return contact.id;
+}
+
+// Inbox and contact must not be deleted before the commit.
+async function isThere(
+  tx: Transaction,
+  { inboxId, contactId }: { inboxId: number; contactId: number },
+): Promise<boolean> {
+  const rows = await sql<{ inbox: number | null; contact: number | null }>(
+    tx.connection,
+    `SELECT (SELECT id FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE) AS inbox,
+       (SELECT id FROM contacts WHERE account_id = $1 AND id = $3 AND deletion_requested_at IS NULL FOR KEY SHARE) AS contact`,
+    [tx.account.id, inboxId, contactId],
+  );
+  return rows[0]?.inbox != null && rows[0].contact != null;
+}
+
+async function renew(tx: Transaction, given: ForeignConversation, known: Imported): Promise<Held> {
+  const conversation = await tx.conversation(known.localId);
+  if (!conversation) return { conversation: null, outcome: 'deleted' };
+  if (known.version === given.version) return { conversation, outcome: 'unchanged' };
+  // Each event tells the state that it found: a change without one would contradict them.
+  if (conversation.eventSequence > 0) return { conversation, outcome: 'kept' };
+  return { conversation, outcome: (await change(tx, conversation, given)) ? 'updated' : 'unchanged' };
+}
+
+async function change(tx: Transaction, conversation: Conversation, given: ForeignConversation): Promise<boolean> {
+  const { status, snoozedUntil, priority, unreadCount, waitingSince, updatedAt, lastActivityAt } = given;
+  const { additionalAttributes, customAttributes } = given;
+  const assignee = given.assigneeId === null ? null : { id: given.assigneeId, name: '' };
+  const team = given.teamId === null ? null : { id: given.teamId, name: '' };
+  const isRelabelled = await label(tx, conversation, given.labels);
+  const before = stateOf(conversation);
+  Object.assign(conversation, { status, snoozedUntil, priority, unreadCount, waitingSince, updatedAt, lastActivityAt });
+  Object.assign(conversation, { additionalAttributes, customAttributes, assignee, team });
+  return isRelabelled || !isDeepStrictEqual(before, stateOf(conversation));
+}
+
+function stateOf({ status, snoozedUntil, priority, assignee, team, ...rest }: Conversation): unknown[] {
+  const { unreadCount, waitingSince, additionalAttributes, customAttributes, lastActivityAt } = rest;
+  const owners = [assignee?.id ?? null, team?.id ?? null];
+  return [
+    status,
+    snoozedUntil,
+    priority,
+    owners,
+    unreadCount,
+    waitingSince,
+    additionalAttributes,
+    customAttributes,
+    lastActivityAt,
+  ];
+}
+
+// Labels are locked in the order of their ids: none must be deleted before the commit.
+const labelStatement = `
+  WITH held AS MATERIALIZED (
+    SELECT id FROM labels WHERE account_id = $1 AND title = ANY ($3) ORDER BY id FOR KEY SHARE
+  ), gone AS (
+    DELETE FROM conversation_labels WHERE account_id = $1 AND conversation_id = $2 AND label_id NOT IN (SELECT id FROM held)
+    RETURNING label_id
+  ), added AS (
+    INSERT INTO conversation_labels (account_id, conversation_id, label_id) SELECT $1, $2, id FROM held
+    ON CONFLICT DO NOTHING RETURNING label_id
+  )
+  SELECT label_id FROM gone UNION ALL SELECT label_id FROM added`;
+
+async function label(tx: Transaction, { id }: Conversation, titles: readonly string[]): Promise<boolean> {
+  return (await sql(tx.connection, labelStatement, [tx.account.id, id, titles])).length > 0;
+}

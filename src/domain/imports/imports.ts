@@ -1,0 +1,105 @@
+import type { Transaction } from '../../events/transaction.ts';
+import { moment, sql, type Executor } from '../../postgres/sql.ts';
+
+/** What is copied record by record. */
+export type ImportedKind = 'inbox' | 'agent' | 'team' | 'label' | 'contact' | 'conversation';
+
+/** What is known here of a record of the source. */
+export interface Imported {
+  /** Its id there. */
+  foreignId: number;
+  /** Its id here, also when it was deleted since. */
+  localId: number;
+  /** What was read of it the last time, in any form that tells changes. */
+  version: string | null;
+  /** Of a conversation: the last message that was copied, by its id there. */
+  cursor: number;
+  /** Of a conversation: whether all messages of that time were copied. */
+  complete: boolean;
+  writtenAt: Date;
+}
+
+interface Row {
+  foreign_id: number;
+  local_id: number;
+  version: string | null;
+  cursor: number;
+  complete: boolean;
+  written_at: string;
+}
+
+/** The import from a source into the account, which is begun when there is none: its id. */
+export async function openImport(tx: Transaction, source: string): Promise<number> {
+  const scope = [tx.account.id, source];
+  await sql(
+    tx.connection,
+    'INSERT INTO imports (account_id, source, created_at) VALUES ($1, $2, $3) ON CONFLICT (account_id, source) DO NOTHING',
+    [...scope, tx.now],
+  );
+  const statement = 'SELECT id FROM imports WHERE account_id = $1 AND source = $2';
+  const rows = await sql<{ id: number }>(tx.connection, statement, scope);
+  return (rows[0] as { id: number }).id;
+}
+
+/**
+ * Locks the import until the transaction ends, and says what it has of these records: of two processes that copy the same
+ * record at the same time, the second one finds it here.
+ */
+export async function lockImported(
+  tx: Transaction,
+  importId: number,
+  { kind, foreignIds }: { kind: ImportedKind; foreignIds: readonly number[] },
+): Promise<Map<number, Imported>> {
+  const lock = 'SELECT FROM imports WHERE account_id = $1 AND id = $2 FOR NO KEY UPDATE';
+  await sql(tx.connection, lock, [tx.account.id, importId]);
+  return findImported(tx.connection, { accountId: tx.account.id, importId }, { kind, foreignIds });
+}
+
+/** What an import has of records, of all of a kind when none are named, by their ids there. */
+export async function findImported(
+  executor: Executor,
+  { accountId, importId }: { accountId: number; importId: number },
+  { kind, foreignIds = null }: { kind: ImportedKind; foreignIds?: readonly number[] | null },
+): Promise<Map<number, Imported>> {
+  const rows = await sql<Row>(
+    executor,
+    `SELECT foreign_id, local_id, version, cursor, complete, written_at FROM imported
+     WHERE account_id = $1 AND import_id = $2 AND kind = $3 AND ($4::bigint[] IS NULL OR foreign_id = ANY ($4))`,
+    [accountId, importId, kind, foreignIds],
+  );
+  return new Map(rows.map((row) => [row.foreign_id, toImported(row)]));
+}
+
+function toImported(row: Row): Imported {
+  const { foreign_id: foreignId, local_id: localId, version, cursor, complete, written_at: writtenAt } = row;
+  return { foreignId, localId, version, cursor, complete, writtenAt: moment(writtenAt) };
+}
+
+/** Notes copies, or what is known of them now; to be called in the transaction that writes them. */
+export async function noteImported(
+  tx: Transaction,
+  importId: number,
+  kind: ImportedKind,
+  copies: readonly (Pick<Imported, 'foreignId' | 'localId'> & Partial<Imported>)[],
+): Promise<void> {
+  const parameters = copies.flatMap(({ foreignId, localId, version = null, cursor = 0, complete = true }) => [
+    foreignId,
+    localId,
+    version,
+    cursor,
+    complete,
+  ]);
+  const places = copies.map((_, index) => {
+    const at = (column: number) => `$${5 + index * 5 + column}`;
+    return `($1, $2, $3, ${at(0)}::bigint, ${at(1)}::bigint, ${at(2)}::text, ${at(3)}::bigint, ${at(4)}::boolean, $4)`;
+  });
+  if (copies.length === 0) return;
+  await sql(
+    tx.connection,
+    `INSERT INTO imported (account_id, import_id, kind, foreign_id, local_id, version, cursor, complete, written_at)
+     VALUES ${places.join(', ')}
+     ON CONFLICT (account_id, import_id, kind, foreign_id) DO UPDATE SET version = excluded.version,
+       cursor = greatest(imported.cursor, excluded.cursor), complete = excluded.complete, written_at = excluded.written_at`,
+    [tx.account.id, importId, kind, tx.now, ...parameters],
+  );
+}

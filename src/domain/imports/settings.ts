@@ -1,0 +1,99 @@
+import type { Transaction } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
+import { createInbox, type NewInbox } from '../inboxes/inboxes.ts';
+import { createLabel, type NewLabel } from '../labels/catalogue.ts';
+import { checkAgentRoom, insertAgent, type NewAgent } from '../people/agents.ts';
+import { addFormerSeat, lockAccount, makeSeat } from '../people/seats.ts';
+import { createTeam, type NewTeam } from '../people/teams.ts';
+import { lockImported, noteImported, type ImportedKind } from './imports.ts';
+
+/** What became of a record: made, found here under its name, or copied before. */
+export type Outcome = 'created' | 'found' | 'unchanged';
+
+/** Which record of which import. */
+interface Origin {
+  importId: number;
+  foreignId: number;
+}
+
+interface Copied {
+  outcome: Outcome;
+  localId: number;
+}
+
+/** Copies an inbox, once. Errors: 422 for invalid settings. */
+export function importInbox(
+  tx: Transaction,
+  record: Origin,
+  inbox: Omit<NewInbox, 'accountId' | 'agentBotId' | 'now'>,
+): Promise<Copied> {
+  return copy(tx, record, 'inbox', async () => {
+    const { id } = await createInbox(tx.em, { ...inbox, accountId: tx.account.id, agentBotId: null, now: tx.now });
+    return { outcome: 'created', localId: id };
+  });
+}
+
+/** Copies a label, once; one with this title is taken for it. Errors: 422 when the account has too many. */
+export function importLabel(tx: Transaction, record: Origin, label: NewLabel): Promise<Copied> {
+  return copy(tx, record, 'label', async () => {
+    const found = await findId(tx, 'SELECT id FROM labels WHERE account_id = $1 AND title = $2', label.title);
+    if (found !== null) return { outcome: 'found', localId: found };
+    return { outcome: 'created', localId: (await createLabel(tx, label)).id };
+  });
+}
+
+/** Copies a team, once; one with this name is taken for it. Errors: 422 when the account has too many. */
+export function importTeam(tx: Transaction, record: Origin, team: NewTeam): Promise<Copied> {
+  return copy(tx, record, 'team', async () => {
+    const found = await findId(tx, 'SELECT id FROM teams WHERE account_id = $1 AND name = $2', team.name);
+    if (found !== null) return { outcome: 'found', localId: found };
+    return { outcome: 'created', localId: (await createTeam(tx, team)).id };
+  });
+}
+
+const agentStatement = `SELECT s.id FROM seats s JOIN agents g ON g.account_id = s.account_id AND g.user_id = s.id
+  WHERE s.account_id = $1 AND lower(s.email) = lower($2) AND s.left_at IS NULL`;
+
+/**
+ * Copies an agent, once; one with this address is taken for it. A new one has no invitation yet, so that nobody gets mail from
+ * an import: whoever shall work here is invited by hand. Errors: 422 when the account has too many agents.
+ */
+export function importAgent(tx: Transaction, record: Origin, agent: NewAgent): Promise<Copied> {
+  return copy(tx, record, 'agent', async () => {
+    await lockAccount(tx);
+    const found = await findId(tx, agentStatement, agent.email);
+    if (found !== null) return { outcome: 'found', localId: found };
+    await checkAgentRoom(tx);
+    const seat = await makeSeat(tx, agent);
+    if (seat === null) throw new Error('The account has a seat without an agent');
+    await insertAgent(tx, seat, agent);
+    return { outcome: 'created', localId: seat };
+  });
+}
+
+/** Copies an author who works there no more, once: a seat that names the author of messages, and nobody sits in. */
+export function importAuthor(
+  tx: Transaction,
+  record: Origin,
+  author: { name: string; email: string },
+): Promise<Copied> {
+  return copy(tx, record, 'agent', async () => ({ outcome: 'created', localId: await addFormerSeat(tx, author) }));
+}
+
+async function copy(
+  tx: Transaction,
+  { importId, foreignId }: Origin,
+  kind: ImportedKind,
+  make: () => Promise<Copied>,
+): Promise<Copied> {
+  const known = (await lockImported(tx, importId, { kind, foreignIds: [foreignId] })).get(foreignId);
+  if (known) return { outcome: 'unchanged', localId: known.localId };
+  const made = await make();
+  await noteImported(tx, importId, kind, [{ foreignId, localId: made.localId }]);
+  return made;
+}
+
+async function findId(tx: Transaction, statement: string, name: string): Promise<number | null> {
+  const [row] = await sql<{ id: number }>(tx.connection, statement, [tx.account.id, name]);
+  return row?.id ?? null;
+}
