@@ -611,6 +611,10 @@ avatar_url: (string | null)
  */
 outgoing_url: (string | null)
 /**
+ * In which form the bodies of events are sent: ours, or the one that receivers made for Chatwoot read, signed in its way too.
+ */
+format: ("default" | "chatwoot")
+/**
  * The plugin that a bot inside the service runs; null for webhook bots.
  */
 plugin_id: (string | null)
@@ -845,6 +849,10 @@ export type WebhookShape = (AccountRecordShape & {
 url: string
 name: (string | null)
 subscriptions: string[]
+/**
+ * In which form the bodies of events are sent: ours, or the one that receivers made for Chatwoot read, signed in its way too.
+ */
+format: ("default" | "chatwoot")
 active: boolean
 /**
  * Why the service switched the webhook off, or null.
@@ -1778,6 +1786,10 @@ avatar_url?: (string | null)
  */
 outgoing_url?: string
 /**
+ * In which form the bodies of events are sent: ours, or the one that receivers made for Chatwoot read, signed in its way too.
+ */
+format?: ("default" | "chatwoot")
+/**
  * What a webhook bot is told of; by default everything. A bot inside the service is told what its manifest asks for.
  * 
  * @minItems 1
@@ -1851,6 +1863,10 @@ avatar_url?: (string | null)
  * Where a webhook bot is sent its events, or a bot inside the service forwards them: https.
  */
 outgoing_url?: string
+/**
+ * In which form the bodies of events are sent: ours, or the one that receivers made for Chatwoot read, signed in its way too.
+ */
+format?: ("default" | "chatwoot")
 /**
  * What a webhook bot is told of; by default everything. A bot inside the service is told what its manifest asks for.
  * 
@@ -2901,6 +2917,10 @@ subscriptions: Subscriptions
 name?: (string | null)
 inbox_id?: NullableId
 active?: boolean
+/**
+ * In which form the bodies of events are sent: ours, or the one that receivers made for Chatwoot read, signed in its way too.
+ */
+format?: ("default" | "chatwoot")
 [k: string]: unknown
 }
 /**
@@ -2912,6 +2932,10 @@ subscriptions?: Subscriptions
 name?: (string | null)
 inbox_id?: NullableId
 active?: boolean
+/**
+ * In which form the bodies of events are sent: ours, or the one that receivers made for Chatwoot read, signed in its way too.
+ */
+format?: ("default" | "chatwoot")
 [k: string]: unknown
 }
 /**

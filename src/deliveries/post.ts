@@ -6,10 +6,11 @@ import { keepResults } from '../lib/keep-results.ts';
 import type { Clock, Random } from '../lib/ports.ts';
 import { SecretUnreadableError, type SecretBox } from '../lib/secret-box.ts';
 import type { Made } from './attempt.ts';
+import { chatwootHeaders } from './core/chatwoot-headers.ts';
 import { outcomeOf } from './core/circuit.ts';
 import type { calleeOf } from './core/refusal.ts';
 import { goneStatus, nextStep, withoutRetry } from './core/retry.ts';
-import { messageIdOf, signatureHeaders, type SignatureHeaders } from './core/sign.ts';
+import { messageIdOf, signatureHeaders } from './core/sign.ts';
 import { afterCall, afterMove, withoutAttempt, type CallMade, type Verdict } from './core/verdict.ts';
 import type { Claimed } from './queue/claim.ts';
 
@@ -32,14 +33,15 @@ export async function post(claimed: Claimed, callee: ReturnType<typeof calleeOf>
   const secret = openOrNull(ports.secretBox, callee.sealedSecret);
   if (secret === null) return unmade(withoutAttempt('exhausted', 'secret_unreadable'));
   const startedAt = ports.clock.now();
+  const body = claimed.formatted ?? claimed.body;
   const sent = {
     'content-type': 'application/json',
     'user-agent': 'Switchboard',
-    ...sign(claimed, startedAt, { secret, secretBox: ports.secretBox }),
+    ...sign({ ...claimed, body }, startedAt, { secret, secretBox: ports.secretBox }),
     'webhook-attempt': String(claimed.attempt),
     ...(claimed.event.isTest ? { 'webhook-test': 'true' } : {}),
   };
-  const result = await ports.outbound.post(callee.url, { headers: sent, body: claimed.body });
+  const result = await ports.outbound.post(callee.url, { headers: sent, body });
   const call = { result, made: { startedAt, sent } };
   return result.ok ? judge(claimed, call, ports) : heedFailure(claimed, call, ports);
 }
@@ -79,17 +81,17 @@ function unmade(verdict: Verdict): Made {
 }
 
 function sign(
-  { event, endpoint, body }: Claimed,
+  { event, endpoint, body, formatted }: Claimed,
   timestamp: Date,
   { secret, secretBox }: Pick<PostOptions, 'secretBox'> & { secret: string },
-): SignatureHeaders {
+): Record<string, string> {
+  const id = messageIdOf(event.id, endpoint);
   const previous = openOrNull(secretBox, endpoint.previousSealedSecret);
-  return signatureHeaders({
-    id: messageIdOf(event.id, endpoint),
-    timestamp,
-    body,
-    secrets: previous === null ? [secret] : [secret, previous],
-  });
+  const secrets = previous === null ? [secret] : [secret, previous];
+  return {
+    ...signatureHeaders({ id, timestamp, body, secrets }),
+    ...(formatted === null ? {} : chatwootHeaders({ id, timestamp, body, secret })),
+  };
 }
 
 const maxSecrets = 1_000;

@@ -5,6 +5,7 @@ import { notFound } from '../errors.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { cancelBacklog, wakeBacklog } from '../deliveries/queue/backlogs.ts';
 import { unknownHealth } from '../deliveries/core/circuit.ts';
+import type { BodyFormat } from '../deliveries/core/endpoint.ts';
 import { rotateSecret } from './signing-secrets.ts';
 import { checkRoom, listPage, lockOne, readOne, update, type Page } from './small-rows.ts';
 
@@ -14,6 +15,8 @@ export interface NewWebhook {
   subscriptions: string[];
   inboxId: number | null;
   active: boolean;
+  /** Ours by default. */
+  format?: BodyFormat;
   /** The signing secret, sealed. */
   sealedSecret: string;
 }
@@ -42,9 +45,10 @@ export async function createWebhook(tx: Transaction, input: NewWebhook): Promise
   const accountId = tx.account.id;
   if (input.inboxId !== null) await checkInbox(tx, input.inboxId);
   await checkRoom(tx, Webhook, { most: maxWebhooksPerAccount, plural: 'webhooks' });
-  const { sealedSecret, ...rest } = input;
+  const { sealedSecret, format = 'default', ...rest } = input;
   const webhook = tx.em.create(Webhook, {
     ...rest,
+    format,
     accountId,
     secret: sealedSecret,
     createdAt: tx.now,
@@ -65,7 +69,8 @@ function lockWebhook(tx: Transaction, id: number): Promise<Webhook> {
 
 /**
  * Changes a webhook. Switching it on clears the reason for which it was switched off; switching it off cancels its pending
- * deliveries; a new address makes them due at once. Errors: 404, also for the inbox.
+ * deliveries; a new address makes them due at once. What is recorded already keeps the format that it was recorded in. Errors:
+ * 404, also for the inbox.
  */
 export async function updateWebhook(
   tx: Transaction,

@@ -1,6 +1,8 @@
 import type { NewEvent } from '../deliveries/queue/enqueue.ts';
 import type { FileLinks } from '../lib/file-links.ts';
 import { bodyOf, catalog, isFleeting, type Entry, type EventName, type Subject } from './catalog.ts';
+import { isFormatted } from './formats/chatwoot.ts';
+import { keep, type KeptSubject } from './formats/told.ts';
 
 /** Which bot serves the conversation and, if it does not receive the event, why. */
 export interface BotDecision {
@@ -13,6 +15,8 @@ export interface BotDecision {
 export interface RecordedEvent extends NewEvent {
   name: EventName;
   bot: BotDecision | null;
+  /** Its subject, for a body in another format, until that is made; null where none is. */
+  kept: KeptSubject | null;
 }
 
 /** The circumstances of an event: its causation depth, the arbiter's decision on the bot, and what makes links to files. */
@@ -20,10 +24,12 @@ interface Occasion {
   depth: number;
   bot: BotDecision | null;
   links: FileLinks;
+  /** Whether the account may want its body in another format. */
+  isFormatWanted?: boolean;
 }
 
 /** An event with its subject's present state; increments the conversation's `eventSequence`, unless it is fleeting. */
-export function eventOf(name: EventName, subject: Subject, { depth, bot, links }: Occasion): RecordedEvent {
+export function eventOf(name: EventName, subject: Subject, { depth, bot, links, isFormatWanted = false }: Occasion): RecordedEvent {
   const { conversation, session } = subject;
   const sequence = conversation && !isFleeting(name) ? ++conversation.eventSequence : null;
   return {
@@ -35,6 +41,9 @@ export function eventOf(name: EventName, subject: Subject, { depth, bot, links }
     bot,
     accountPayload: bodyOf({ name, audience: 'account', sequence, links }, subject),
     botPayload: bot && bodyOf({ name, audience: 'bot', sequence, links }, subject),
+    isFormatted: isFormatted(name),
+    chatwootPayload: null,
+    kept: isFormatWanted && isFormatted(name) ? keep(subject) : null,
   };
 }
 

@@ -1,6 +1,7 @@
 import { sql } from '../postgres/sql.ts';
 import { jsonOf } from '../schemas.ts';
 import { payloadSchema, type Audience, type EventName } from './catalog.ts';
+import { blank, shownIn, withoutMessage } from './formats/blank.ts';
 import type { Transaction } from './transaction.ts';
 
 type Payload = Record<string, unknown>;
@@ -10,24 +11,28 @@ interface StoredEvent {
   name: EventName;
   account_payload: Payload | null;
   bot_payload: Payload | null;
+  chatwoot_payload: Payload | null;
+  /** Whether it tells of the message; else a conversation in it shows the message. */
+  is_own: boolean;
 }
 
 // The id is a string in account payloads and a number in bot payloads; ->> makes both text.
 const findStatement = `
-  SELECT id, name, account_payload, bot_payload FROM events
-  WHERE account_id = $1 AND conversation_id = $2 AND name IN ('message_created', 'message_updated')
-    AND coalesce(account_payload, bot_payload)->>'id' = $3 ORDER BY id`;
+  SELECT * FROM (
+    SELECT id, name, account_payload, bot_payload, chatwoot_payload,
+      name IN ('message_created', 'message_updated') AND coalesce(account_payload, bot_payload)->>'id' = $3 AS is_own
+    FROM events WHERE account_id = $1 AND conversation_id = $2) e
+  WHERE is_own OR $3 = ANY (ARRAY[${shownIn.map((path) => `chatwoot_payload #>> '{${path},0,id}'`).join(', ')}]) ORDER BY id`;
 
 const rewriteStatement = `
-  UPDATE events e SET account_payload = told.account_payload::json, bot_payload = told.bot_payload::json
-  FROM unnest($2::bigint[], $3::text[], $4::text[]) AS told (id, account_payload, bot_payload)
+  UPDATE events e SET account_payload = coalesce(told.account_payload::json, e.account_payload),
+    bot_payload = coalesce(told.bot_payload::json, e.bot_payload), chatwoot_payload = told.chatwoot_payload::json
+  FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[]) AS told (id, account_payload, bot_payload, chatwoot_payload)
   WHERE e.account_id = $1 AND e.id = told.id`;
 
-const blank = { content: '', content_attributes: { deleted: true } };
-
 /**
- * Deletes a message's content and files from its recorded events: retries deliver them without it, and no log or feed shows it any
- * more. An attempt in progress may still carry it.
+ * Deletes a message's content and files from its recorded events, and from others whose bodies show it in their conversation:
+ * retries deliver them without it, and no log or feed shows it any more. An attempt in progress may still carry it.
  */
 export async function blankMessage(
   tx: Transaction,
@@ -43,11 +48,12 @@ export async function blankMessage(
     events.map(({ id }) => id),
     events.map((event) => rewrite(event, 'account', event.account_payload)),
     events.map((event) => rewrite(event, 'bot', event.bot_payload)),
+    events.map((event) => event.chatwoot_payload && JSON.stringify(withoutMessage(event.chatwoot_payload, messageId))),
   ]);
 }
 
-function rewrite({ name }: StoredEvent, audience: Audience, payload: Payload | null): string | null {
-  return payload && jsonOf(payloadSchema(name, audience), withoutContent(payload));
+function rewrite({ name, is_own: isOwn }: StoredEvent, audience: Audience, payload: Payload | null): string | null {
+  return isOwn && payload ? jsonOf(payloadSchema(name, audience), withoutContent(payload)) : null;
 }
 
 function withoutContent({ attachments: _files, ...payload }: Payload): Payload {

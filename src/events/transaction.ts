@@ -8,6 +8,7 @@ import type { Conversation, Named } from '../records/conversation.ts';
 import { HeldConversations } from '../records/held-conversations.ts';
 import { nextMessageId, type Message, type MessageDraft } from '../records/message.ts';
 import type { EventName, Subject } from './catalog.ts';
+import { wantingAccounts } from './formats/wanting.ts';
 import { eventOf, type BotDecision } from './outbox.ts';
 import { commitWithRetries, type LastStatement, type Part, type Proof, type UnitOfWork } from './unit-of-work.ts';
 
@@ -217,9 +218,10 @@ export class Transaction extends OuterTransaction {
    * arbiter's decision on the conversation's bot; null when bots do not receive the event.
    */
   record(name: EventName, subject: Subject, bot: BotDecision | null = null): void {
-    this.#part.events.push(
-      eventOf(name, subject, { depth: this.actor.depth, bot, links: this.unit.database.fileLinks }),
-    );
+    const { database } = this.unit;
+    const isFormatWanted = wantingAccounts(database).has(this.accountId);
+    const occasion = { depth: this.actor.depth, bot, links: database.fileLinks, isFormatWanted };
+    this.#part.events.push(eventOf(name, subject, occasion));
   }
 
   /** Announces to the alarm clock, after the commit, when a snooze ends. */

@@ -1,13 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { enqueue } from '../deliveries/queue/enqueue.ts';
 import type { Database, TouchedEndpoint } from '../postgres/database.ts';
-import { isLockTimeout, isOutage, isRetryable } from '../postgres/errors.ts';
+import { isLockTimeout, isOutage, isRetryable, isUnformatted } from '../postgres/errors.ts';
 import { sql } from '../postgres/sql.ts';
 import type { SqlTransaction, Statement } from '../postgres/sql-transaction.ts';
 import { writeSet } from '../postgres/write-set.ts';
 import { writeConversations } from '../records/held-changes.ts';
 import type { HeldConversations } from '../records/held-conversations.ts';
 import { insertMessages, type Message } from '../records/message.ts';
+import { formatEvents } from './formats/format-events.ts';
+import { wantingAccounts } from './formats/wanting.ts';
 import type { RecordedEvent } from './outbox.ts';
 
 /** What a transaction has to write in one account. */
@@ -117,18 +119,30 @@ export class UnitOfWork {
   /** Writes the changed rows, so that later statements see them. */
   async writeRows(): Promise<void> {
     await this.#em?.flush();
-    for (const [accountId, { conversations, messages }] of this.parts) {
-      const statement = writeSet(accountId, [
-        ...writeConversations(conversations.byId.values()),
-        ...insertMessages(messages.splice(0)),
-      ]);
-      if (statement) await sql(this.connection, statement.text, statement.parameters);
+    for (const [accountId, part] of this.parts) await this.#writeRowsOf(accountId, part);
+  }
+
+  async #writeRowsOf(accountId: number, { conversations, messages }: Part): Promise<void> {
+    const statement = writeSet(accountId, [
+      ...writeConversations(conversations.byId.values()),
+      ...insertMessages(messages.splice(0)),
+    ]);
+    if (statement) await sql(this.connection, statement.text, statement.parameters);
+  }
+
+  // In one round trip, of accounts with subscribers that want bodies in another format: of others nothing is asked.
+  async #format(): Promise<void> {
+    for (const [accountId, part] of this.parts) {
+      const events = part.events.filter(({ kept }) => kept !== null);
+      if (events.length === 0) continue;
+      await Promise.all([this.#writeRowsOf(accountId, part), formatEvents(this, accountId, events)]);
     }
   }
 
   /** Writes the changed rows and the events. */
   async flush(): Promise<void> {
     await this.#em?.flush();
+    await this.#format();
     for (const { text, parameters, answered } of this.#writes()) {
       answered?.(await sql(this.connection, text, parameters));
     }
@@ -137,6 +151,7 @@ export class UnitOfWork {
   /** Writes the changed rows and the events, commits, and starts the work after the commit. */
   async commit(): Promise<void> {
     await this.#em?.flush();
+    await this.#format();
     const last = [...this.#atCommit, ...this.#writes()];
     const rows = await this.connection.commit<never>(last);
     last.forEach(({ answered }, index) => answered?.(rows[index] ?? []));
@@ -197,6 +212,7 @@ async function commitOnce<Result>(
     await unit.commit();
     return done.value;
   } catch (error) {
+    if (isUnformatted(error)) for (const id of unit.parts.keys()) wantingAccounts(database).add(id);
     throw unit.mayHaveMisled(error) ? new Misled('The transaction presumed something', { cause: error }) : error;
   } finally {
     await connection.end();
@@ -207,7 +223,8 @@ const tries = 5;
 
 /**
  * Runs `work` and commits. After a deadlock or a serialization failure (on the engine's pool after a lock timeout too) it is
- * run again from the start, and when it fails after it presumed something, without presumptions.
+ * run again from the start, and when it fails after it presumed something, without presumptions. So it is when a subscriber
+ * wants bodies in another format that the account was not known to want.
  */
 export async function commitWithRetries<Result>(
   database: Database,
@@ -221,7 +238,7 @@ export async function commitWithRetries<Result>(
     } catch (error) {
       mayPresume = false;
       if (error instanceof Misled) continue;
-      const mayPass = isRetryable(error) || (database.retriesLocks && isLockTimeout(error));
+      const mayPass = isRetryable(error) || isUnformatted(error) || (database.retriesLocks && isLockTimeout(error));
       if (attempt >= tries || !mayPass) throw error;
     }
   }

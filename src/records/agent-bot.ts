@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { BodyFormat } from '../deliveries/core/endpoint.ts';
 
 const AgentBotSchema = defineEntity({
   name: 'AgentBot',
@@ -11,6 +12,7 @@ const AgentBotSchema = defineEntity({
     kind: p.text().$type<'webhook' | 'plugin'>(),
     avatarUrl: p.text().nullable(),
     outgoingUrl: p.text().nullable(),
+    format: p.text().$type<BodyFormat>().default('default'),
     secret: p.text().nullable(),
     previousSecret: p.text().nullable(),
     previousSecretExpiresAt: p.datetime().nullable(),

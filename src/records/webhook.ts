@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { BodyFormat } from '../deliveries/core/endpoint.ts';
 
 const WebhookSchema = defineEntity({
   name: 'Webhook',
@@ -9,6 +10,7 @@ const WebhookSchema = defineEntity({
     inboxId: p.bigint('number').nullable(),
     url: p.text(),
     name: p.text().nullable(),
+    format: p.text().$type<BodyFormat>().default('default'),
     subscriptions: p.array().columnType('text[]').$type<string[]>(),
     active: p.boolean().default(true),
     disabledReason: p.text().nullable(),

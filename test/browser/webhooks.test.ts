@@ -88,11 +88,12 @@ describe('webhooks in the console', function () {
     await dialog.getByLabel('Name', { exact: true }).fill('Other');
     await dialog.getByRole('button', { name: 'All' }).click();
     await dialog.getByLabel('Inbox', { exact: true }).selectOption({ label: 'Deliveries' });
+    await dialog.getByLabel('Format', { exact: true }).selectOption({ label: 'Chatwoot' });
     await dialog.getByLabel('Active', { exact: true }).uncheck();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('switched off').waitFor();
     const [changed] = (await sending.app.get('webhooks')).body.payload;
-    expect(changed).to.include({ name: 'Other', active: false });
+    expect(changed).to.include({ name: 'Other', active: false, format: 'chatwoot' });
     expect(changed.inbox_id).to.be.a('number');
     expect(changed.subscriptions).to.have.length(15);
     await page.getByRole('link', { name: 'Other' }).click();

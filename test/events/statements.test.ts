@@ -15,6 +15,8 @@ import { StatementLog } from '../support/statement-log.ts';
 import { Widget } from '../support/widget.ts';
 
 const names: readonly [RegExp, string][] = [
+  [/^SELECT EXISTS .*'chatwoot'.*/, 'look for formats'],
+  [/^SELECT t\.index, .*'chatwoot'.*/, 'read surroundings'],
   [/^(begin|commit)/i, '$1'],
   [/.*k\.token_hash = \$1/, 'read identity'],
   [/^WITH candidate AS/, 'claim'],
@@ -234,6 +236,38 @@ const costs: Readonly<
   },
 };
 
+const inFormat = { url: 'http://127.0.0.1:9/', subscriptions: ['message_created'], format: 'chatwoot' };
+
+async function prepareFormatted(app: TestApp): Promise<{ send: Operation }> {
+  expect((await app.post('webhooks', inFormat)).status).to.equal(201);
+  const id = await addConversation(app, await addInbox(app));
+  const send = () => app.post(`conversations/${id}/messages`, { content: 'Bonjour', message_type: 'outgoing' });
+  // With its first event in another format the process learns that the account wants it.
+  await send();
+  return { send };
+}
+
+/** Where bodies in another format are wanted, and after that: in this order. */
+const formatCosts: typeof costs = {
+  'a message, where a webhook wants its body in the format of the field': {
+    prepare: async (app) => (await prepareFormatted(app)).send,
+    statements: [
+      'begin + read identity + lock conversation',
+      'write conversations, messages + look for formats + read surroundings',
+      'write events + commit',
+    ],
+  },
+  'a message, where no webhook wants that any more': {
+    prepare: async (app) => {
+      const { send } = await prepareFormatted(app);
+      for (const { id } of (await app.get('webhooks')).body.payload) await app.delete(`webhooks/${id}`);
+      await send();
+      return send;
+    },
+    statements: ['begin + read identity + lock conversation', 'write conversations, messages, events + commit'],
+  },
+};
+
 async function prepareTurn(app: TestApp): Promise<Operation> {
   const id = await openConversation(app, (await serveInboxes(app, ['thinker'])).get('thinker'));
   await app.post(`conversations/${id}/messages`, { content: 'Hello', message_type: 'incoming' });
@@ -279,7 +313,7 @@ describe('the statements of', () => {
     root.remove();
   });
 
-  for (const [operation, { prepare, statements }] of Object.entries(costs)) {
+  for (const [operation, { prepare, statements }] of Object.entries({ ...costs, ...formatCosts })) {
     it(operation, async () => {
       const work = await prepare(app);
       const sent = (await log.tripsDuring(work)).map((trip) => trip.map(nameOf).join(' + '));

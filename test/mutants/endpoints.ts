@@ -98,8 +98,8 @@ export const endpoints: readonly Mutant[] = [
   },
   {
     file: 'src/deliveries/queue/copies.ts',
-    text: '$5::json, $6::json, true)',
-    replacement: '$5::json, $6::json, false)',
+    text: '$6::json, $7::json, true)',
+    replacement: '$6::json, $7::json, false)',
     test: 'test/deliveries/verified-events.test.ts',
     harm: 'A receiver takes a test for something that happened.',
   },

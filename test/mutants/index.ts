@@ -19,6 +19,7 @@ import { records } from './records.ts';
 import { endpoints } from './endpoints.ts';
 import { events } from './events.ts';
 import { fieldClients } from './field-clients.ts';
+import { formats } from './formats.ts';
 import { http } from './http.ts';
 import { imports } from './imports.ts';
 import { jobs } from './jobs.ts';
@@ -50,6 +51,7 @@ export const mutants: readonly Mutant[] = [
   ...demo,
   ...endpoints,
   ...events,
+  ...formats,
   ...http,
   ...imports,
   ...api,

@@ -57,7 +57,7 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
 
 function presentServer(bot: AgentBot) {
   const { outgoingUrl = null } = bot;
-  return { outgoing_url: outgoingUrl, circuit: outgoingUrl === null ? null : presentCircuit(bot) };
+  return { outgoing_url: outgoingUrl, format: bot.format, circuit: outgoingUrl === null ? null : presentCircuit(bot) };
 }
 
 /**
@@ -105,7 +105,8 @@ async function makePluginBot({ services, tx }: Changing, body: Shape<'requests/a
   const isAi = body.kind === 'ai';
   const manifest = await holdManifest(tx, isAi ? aiPluginId : (body.plugin_id ?? ''), isAi ? '/kind' : '/plugin_id');
   const aiSettings = aiSettingsOf(body, manifest.id === aiPluginId);
-  if (outgoingUrl !== undefined) checkForwards(manifest);
+  if (outgoingUrl !== undefined) checkForwards(manifest, '/outgoing_url');
+  if (body.format !== undefined) checkForwards(manifest, '/format');
   const { secretBox } = services;
   const settings = { config: { ...body.config, ...aiSettings }, secrets: body.secrets, stored: {} };
   const { config = {}, secrets } = readSettings({ secretBox, manifest, ...settings });
@@ -118,7 +119,7 @@ async function makePluginBot({ services, tx }: Changing, body: Shape<'requests/a
     tokensPerDay: body.tokens_per_day ?? null,
     ...(outgoingUrl === undefined || secret === undefined
       ? {}
-      : { server: { outgoingUrl, sealedSecret: secretBox.seal(secret) } }),
+      : { server: { outgoingUrl, sealedSecret: secretBox.seal(secret), ...given({ format: body.format }) } }),
   };
   const bot = await createPluginBot(tx.em, { ...commonOf(body), accountId: tx.accountId, ...plugin }, tx.now);
   return { bot, ...given({ secret }) };
@@ -128,9 +129,9 @@ async function makeWebhookBot({ services, tx }: Changing, body: Shape<'requests/
   if (body.secrets) throw noSecrets();
   if (body.tokens_per_day !== undefined) throw noTokens();
   aiSettingsOf(body, false);
-  const { outgoing_url: outgoingUrl = '', events, hear_own: hearsOwn } = body;
+  const { outgoing_url: outgoingUrl = '', format, events, hear_own: hearsOwn } = body;
   const secret = newWebhookSecret(services.random);
-  const server = { outgoingUrl, sealedSecret: services.secretBox.seal(secret), ...given({ events, hearsOwn }) };
+  const server = { outgoingUrl, sealedSecret: services.secretBox.seal(secret), ...given({ format, events, hearsOwn }) };
   const bot = await createWebhookBot(tx.em, { ...commonOf(body), accountId: tx.accountId, ...server }, tx.now);
   return { bot, secret };
 }
@@ -154,7 +155,7 @@ async function readChanges(
   body: Shape<'requests/agent-bot.update'>,
 ): Promise<AgentBotChanges> {
   const { name, description, avatar_url: avatarUrl, outgoing_url: outgoingUrl, tokens_per_day: tokensPerDay } = body;
-  const common = { name, description, avatarUrl, outgoingUrl, tokensPerDay };
+  const common = { name, description, avatarUrl, outgoingUrl, format: body.format, tokensPerDay };
   const { config, secrets, events, hear_own: hearsOwn } = body;
   const aiSettings = aiSettingsOf(body, isAiBot(bot));
   if (bot.kind !== 'plugin') {
@@ -163,7 +164,7 @@ async function readChanges(
     return given({ ...common, config, events, hearsOwn });
   }
   refuseHearing(body);
-  const path = ['config', 'secrets', 'outgoing_url'].find((field) => Object.hasOwn(body, field));
+  const path = ['config', 'secrets', 'outgoing_url', 'format'].find((field) => Object.hasOwn(body, field));
   if (path === undefined && !aiSettings) return given(common);
   return given({ ...common, ...(await readJudged({ services, tx }, bot, { body, path, aiSettings })) });
 }
@@ -180,7 +181,8 @@ async function readJudged(
 ): Promise<AgentBotChanges> {
   const { config, secrets, outgoing_url: outgoingUrl } = body;
   const manifest = await holdManifest(tx, bot.pluginId ?? '', `/${path}`);
-  if (outgoingUrl !== undefined) checkForwards(manifest);
+  if (outgoingUrl !== undefined) checkForwards(manifest, '/outgoing_url');
+  if (body.format !== undefined) checkForwards(manifest, '/format');
   // Behind the plugin, as its versions change bots: what is merged and judged is what the change replaces.
   const present = await lockOwnBot(tx.em, tx.accountId, bot.id);
   const whole = config || aiSettings ? { ...(config ?? present.config), ...aiSettings } : undefined;
@@ -195,9 +197,10 @@ function refuseHearing(body: object): void {
   if (field !== undefined) throw invalid(`/${field}`, 'kind', sentence);
 }
 
-function checkForwards({ id, permissions }: Manifest): void {
-  const sentence = `Only bots of the kind webhook, and of plugins that forward, have an outgoing_url; \`${id}\` does not`;
-  if (!permissions.forward) throw invalid('/outgoing_url', 'kind', sentence);
+function checkForwards({ id, permissions }: Manifest, path: '/outgoing_url' | '/format'): void {
+  const field = { '/outgoing_url': 'an outgoing_url', '/format': 'a format' }[path];
+  const sentence = `Only bots of the kind webhook, and of plugins that forward, have ${field}; \`${id}\` does not`;
+  if (!permissions.forward) throw invalid(path, 'kind', sentence);
 }
 
 function noTokens(): ApiError {

@@ -28,6 +28,7 @@ function presentWebhook(webhook: Webhook): Shape<'resources/webhook'> {
     url: webhook.url,
     name: webhook.name ?? null,
     subscriptions: webhook.subscriptions,
+    format: webhook.format,
     active: webhook.active,
     disabled_reason: webhook.disabledReason ?? null,
     circuit: presentCircuit(webhook),
@@ -64,6 +65,7 @@ export const webhookRoutes = [
             subscriptions: body.subscriptions,
             inboxId: body.inbox_id ?? null,
             active: body.active ?? true,
+            format: body.format ?? 'default',
             sealedSecret: services.secretBox.seal(secret),
           }),
         );
@@ -85,8 +87,8 @@ export const webhookRoutes = [
         if (url !== undefined) await checkUrl(services, url);
       },
       handle: async ({ params, body, transact }) => {
-        const { url, subscriptions, name, inbox_id: inboxId, active } = body;
-        const changes = given({ url, subscriptions, name, inboxId, active });
+        const { url, subscriptions, name, inbox_id: inboxId, active, format } = body;
+        const changes = given({ url, subscriptions, name, inboxId, active, format });
         return presentWebhook(await transact((tx) => updateWebhook(tx, params.id, changes)));
       },
     },

@@ -1,6 +1,9 @@
 /** Endpoints are webhooks of accounts, and bots. */
 export type EndpointKind = 'webhook' | 'bot';
 
+/** In which form an endpoint wants the bodies of events: ours, or that of the field's leader (events/formats). */
+export type BodyFormat = 'default' | 'chatwoot';
+
 /** An endpoint; webhooks and bots have separate ids. */
 export interface Endpoint {
   kind: EndpointKind;

@@ -1,5 +1,7 @@
 import { moment, sql, type Executor } from '../../postgres/sql.ts';
 import type { OutboundTimes } from '../../outbound/http.ts';
+import { bodyOf } from './bodies.ts';
+import { isRun } from './forward.ts';
 import { logColumns, toLogged, type LoggedDelivery, type LogRow } from './log.ts';
 
 /** An attempt as it is stored. */
@@ -47,7 +49,8 @@ interface AttemptRow {
 
 const statement = `
   SELECT ${logColumns},
-    (CASE d.endpoint_kind WHEN 'bot' THEN e.bot_payload ELSE e.account_payload END)::text AS body
+    (CASE WHEN d.format IS NOT NULL AND NOT ${isRun('d')} THEN coalesce(e.chatwoot_payload, ${bodyOf('d', 'e')})
+      ELSE ${bodyOf('d', 'e')} END)::text AS body
   FROM deliveries d JOIN events e ON e.account_id = d.account_id AND e.id = d.event_id
   WHERE d.account_id = $1 AND d.id = $2`;
 

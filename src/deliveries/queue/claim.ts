@@ -5,6 +5,7 @@ import { botPatienceSeconds } from '../core/retry.ts';
 import type { CancelReason } from '../core/refusal.ts';
 import type { Share } from '../core/slots.ts';
 import type { Trigger } from '../core/trigger.ts';
+import { bodyOf } from './bodies.ts';
 import { isNotHeldBack } from './hold.ts';
 
 /** A delivery that only this process may make now: its lane is leased under `token`. */
@@ -22,8 +23,10 @@ export interface Claimed {
   /** Why it is sent: see Trigger. */
   trigger: Trigger;
   event: { id: number; name: string; conversationId: number | null; depth: number; isTest: boolean };
-  /** The body to deliver, byte for byte. */
+  /** The body to deliver, byte for byte: that of runs, and of servers that want no other. */
   body: string;
+  /** The body that the endpoint's server gets instead, in its format; null for the default. */
+  formatted: string | null;
   endpoint: {
     kind: EndpointKind;
     id: number;
@@ -82,6 +85,7 @@ export interface HeadRow {
   trigger: Trigger;
   is_test: boolean;
   body: string;
+  formatted: string | null;
   endpoint_kind: EndpointKind;
   endpoint_id: number;
   runs: boolean | null;
@@ -122,6 +126,7 @@ const takenColumns = [
   'endpoint_kind',
   'endpoint_id',
   'forwarded',
+  'format',
 ];
 const readColumns = [
   'account_name',
@@ -130,6 +135,7 @@ const readColumns = [
   'depth',
   'is_test',
   'body',
+  'formatted',
   'url',
   'secret',
   'previous_secret',
@@ -148,7 +154,8 @@ export const takenRows = (beside = 'NULL::json'): string => `${headColumns.join(
   FROM (SELECT d.*, a.name AS account_name FROM taken d JOIN accounts a ON a.id = d.account_id) d
   CROSS JOIN LATERAL (
     SELECT e.name AS event_name, e.conversation_id, e.depth, e.is_test,
-      (CASE d.endpoint_kind WHEN 'bot' THEN e.bot_payload ELSE e.account_payload END)::text AS body
+      ${bodyOf('d', 'e')}::text AS body,
+      CASE WHEN d.format IS NOT NULL THEN coalesce(e.chatwoot_payload, ${bodyOf('d', 'e')})::text END AS formatted
     FROM events e WHERE e.id = d.event_id AND e.account_id + 0 = d.account_id) e
   LEFT JOIN LATERAL (
     SELECT CASE WHEN w.active THEN w.url END AS url, w.secret,
@@ -273,6 +280,7 @@ export function toClaimed(row: HeadRow, token: string): Claimed {
       isTest: row.is_test,
     },
     body: row.body,
+    formatted: row.formatted,
     endpoint: {
       kind: row.endpoint_kind,
       id: row.endpoint_id,

@@ -1,5 +1,5 @@
 import { sql, type Executor } from '../../postgres/sql.ts';
-import type { Endpoint, EndpointKind } from '../core/endpoint.ts';
+import type { BodyFormat, Endpoint, EndpointKind } from '../core/endpoint.ts';
 import { isRun } from './forward.ts';
 import { isNotHeldBack } from './hold.ts';
 import { laneOrder } from './lock-order.ts';
@@ -44,14 +44,14 @@ export async function findOriginal(executor: Executor, accountId: number, id: nu
 const copyStatement = `
   WITH original AS (
     UPDATE deliveries SET superseded = true WHERE account_id = $1 AND id = $2
-    RETURNING account_id, event_id, lane_id, endpoint_kind, endpoint_id, forwarded
+    RETURNING account_id, event_id, lane_id, endpoint_kind, endpoint_id, forwarded, format
   ), made AS (SELECT nextval('deliveries_id_seq') AS id, * FROM original), lane AS (
     INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, side, due_at)
     SELECT m.account_id, m.endpoint_kind, m.endpoint_id, l.subject_kind, l.subject_id, m.id, now()
     FROM made m JOIN lanes l ON l.account_id = m.account_id AND l.id = m.lane_id RETURNING id
   )
-  INSERT INTO deliveries (id, account_id, event_id, lane_id, endpoint_kind, endpoint_id, trigger, copy, forwarded)
-  SELECT m.id, m.account_id, m.event_id, lane.id, m.endpoint_kind, m.endpoint_id, 'resend', m.id, m.forwarded
+  INSERT INTO deliveries (id, account_id, event_id, lane_id, endpoint_kind, endpoint_id, trigger, copy, forwarded, format)
+  SELECT m.id, m.account_id, m.event_id, lane.id, m.endpoint_kind, m.endpoint_id, 'resend', m.id, m.forwarded, m.format
   FROM made m, lane
   RETURNING id`;
 
@@ -65,23 +65,33 @@ export async function copyDelivery(executor: Executor, accountId: number, id: nu
 // The event is in no feed: it has not happened. A bot's plugin has nothing to do with it, only its server.
 const testStatement = `
   WITH happened AS (
-    INSERT INTO events (account_id, name, account_payload, bot_payload, is_test)
-    VALUES ($1, $4, $5::json, $6::json, true) RETURNING id
+    INSERT INTO events (account_id, name, account_payload, bot_payload, chatwoot_payload, is_test)
+    VALUES ($1, $4, $5::json, $6::json, $7::json, true) RETURNING id
   ), made AS (SELECT nextval('deliveries_id_seq') AS id), lane AS (
     INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, side, due_at)
     SELECT $1, $2, $3, $2, $3, id, now() FROM made RETURNING id
   )
-  INSERT INTO deliveries (id, account_id, event_id, lane_id, endpoint_kind, endpoint_id, trigger, copy, forwarded)
-  SELECT made.id, $1, happened.id, lane.id, $2, $3, 'test', made.id, $2 = 'bot' FROM made, happened, lane RETURNING id`;
+  INSERT INTO deliveries (id, account_id, event_id, lane_id, endpoint_kind, endpoint_id, trigger, copy, forwarded, format)
+  SELECT made.id, $1, happened.id, lane.id, $2, $3, 'test', made.id, $2 = 'bot', $8 FROM made, happened, lane RETURNING id`;
 
-/** Makes a delivery of a sample of the event, with this body (JSON text); returns its id. */
+/** A sample of an event, with its body as JSON text, and as the format has it where that is not the default. */
+interface Sample {
+  endpoint: Endpoint;
+  event: string;
+  body: string;
+  format: BodyFormat;
+  formatted: string | null;
+}
+
+/** Makes a delivery of a sample of the event; returns its id. */
 export async function insertTest(
   executor: Executor,
   accountId: number,
-  { endpoint: { kind, id }, event, body }: { endpoint: Endpoint; event: string; body: string },
+  { endpoint: { kind, id }, event, body, format, formatted }: Sample,
 ): Promise<number> {
-  const payloads = kind === 'webhook' ? [body, null] : [null, body];
-  const [made] = await sql<{ id: number }>(executor, testStatement, [accountId, kind, id, event, ...payloads]);
+  const payloads = kind === 'webhook' ? [body, null, formatted] : [null, body, formatted];
+  const wanted = format === 'default' ? null : format;
+  const [made] = await sql<{ id: number }>(executor, testStatement, [accountId, kind, id, event, ...payloads, wanted]);
   if (!made) throw new Error('The test was not written');
   return made.id;
 }

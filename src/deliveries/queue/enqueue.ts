@@ -15,6 +15,10 @@ export interface NewEvent {
   depth: number;
   accountPayload: string | null;
   botPayload: string | null;
+  /** Whether the format `chatwoot` has a body of its own for the event. */
+  isFormatted: boolean;
+  /** That body, if it was made. */
+  chatwootPayload: string | null;
   bot: { botId: number; chosenBy: string; silence: string | null } | null;
 }
 
@@ -27,6 +31,8 @@ const columns: readonly { name: string; type: ElementType; valueOf: (event: NewE
   { name: 'depth', type: 'int', valueOf: ({ depth }) => depth },
   { name: 'account_payload', type: 'text', valueOf: ({ accountPayload }) => accountPayload },
   { name: 'bot_payload', type: 'text', valueOf: ({ botPayload }) => botPayload },
+  { name: 'is_formatted', type: 'boolean', valueOf: ({ isFormatted }) => isFormatted },
+  { name: 'chatwoot_payload', type: 'text', valueOf: ({ chatwootPayload }) => chatwootPayload },
   { name: 'bot_id', type: 'bigint', valueOf: ({ bot }) => bot?.botId ?? null },
   { name: 'bot_chosen_by', type: 'text', valueOf: ({ bot }) => bot?.chosenBy ?? null },
   { name: 'bot_silence', type: 'text', valueOf: ({ bot }) => bot?.silence ?? null },
@@ -40,8 +46,8 @@ const maxSingly = 4;
 
 /**
  * Writes an account's events (which get their feed positions later, see events/feed.ts), a delivery for each of their
- * subscribers, and makes the lanes of those due, in the order of lock-order.ts. Answers the endpoints (`kind`, `id`) with new
- * deliveries.
+ * subscribers, in the subscriber's format, and makes the lanes of those due, in the order of lock-order.ts. Answers the
+ * endpoints (`kind`, `id`) with new deliveries. Fails (see isUnformatted) when a subscriber wants a body that was not made.
  */
 export function enqueue(events: readonly NewEvent[]): Part[] {
   if (events.length === 0) return [];
@@ -65,12 +71,16 @@ function arraysFrom(first: number): string {
   return types.map((type, index) => `$${first + index}::${type}[]`).join(', ');
 }
 
+// Null for the default. Which subscribers an event has is known here for certain, in the snapshot that finds them.
+const formatFor = (format: string): string => `CASE WHEN ${format} <> 'default' THEN
+  CASE WHEN e.is_formatted AND e.chatwoot_payload IS NULL THEN refuse_unformatted() ELSE ${format} END END`;
+
 const expressions = `
   written AS (
     INSERT INTO events (id, account_id, name, conversation_id, contact_id, inbox_id, sequence, depth, account_payload,
-      bot_payload, bot_id, bot_chosen_by, bot_silence, lone_account_id, webhook_epoch)
+      bot_payload, chatwoot_payload, bot_id, bot_chosen_by, bot_silence, lone_account_id, webhook_epoch)
     SELECT e.id, $1, e.name, e.conversation_id, e.contact_id, e.inbox_id, e.sequence, e.depth, e.account_payload::json,
-      e.bot_payload::json, e.bot_id, e.bot_chosen_by, e.bot_silence,
+      e.bot_payload::json, e.chatwoot_payload::json, e.bot_id, e.bot_chosen_by, e.bot_silence,
       CASE WHEN e.conversation_id IS NULL AND e.contact_id IS NULL THEN $1::bigint END,
       coalesce((SELECT epoch FROM webhook_epochs WHERE account_id = $1), 0)
     FROM happened e
@@ -78,12 +88,14 @@ const expressions = `
     INSERT INTO unplaced_events (event_id, account_id) SELECT e.id, $1 FROM happened e
   ), subscribers AS (
     SELECT e.id AS event_id, 'webhook' AS endpoint_kind, w.id AS endpoint_id, e.lane_kind AS subject_kind,
-      e.lane_id AS subject_id
+      e.lane_id AS subject_id, ${formatFor('w.format')} AS format
     FROM happened e JOIN webhooks w ON w.account_id = $1 AND w.active AND e.name = ANY (w.subscriptions)
       AND (w.inbox_id IS NULL OR w.inbox_id = e.inbox_id)
     WHERE e.account_payload IS NOT NULL
     UNION ALL
-    SELECT e.id, 'bot', e.bot_id, e.lane_kind, e.lane_id FROM happened e
+    SELECT e.id, 'bot', e.bot_id, e.lane_kind, e.lane_id, (
+      SELECT ${formatFor('b.format')} FROM agent_bots b WHERE b.id = e.bot_id LIMIT 1)
+    FROM happened e
     WHERE e.bot_payload IS NOT NULL AND e.bot_id IS NOT NULL AND e.bot_silence IS NULL
   ), touched_lanes AS (
     INSERT INTO lanes AS lane (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
@@ -93,8 +105,8 @@ const expressions = `
       SET due_at = CASE WHEN lane.lease_token IS NULL THEN least(lane.due_at, now()) ELSE lane.due_at END
     RETURNING id, endpoint_kind, endpoint_id, subject_kind, subject_id
   ), delivered AS (
-    INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id)
-    SELECT $1, s.event_id, lane.id, s.endpoint_kind, s.endpoint_id
+    INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id, format)
+    SELECT $1, s.event_id, lane.id, s.endpoint_kind, s.endpoint_id, s.format
     FROM subscribers s JOIN touched_lanes lane USING (subject_kind, subject_id, endpoint_kind, endpoint_id)
     RETURNING endpoint_kind, endpoint_id
   )`;

@@ -85,7 +85,7 @@ const gatherStatement = `
   ), taken AS (
     UPDATE deliveries d SET superseded = true
     WHERE d.id = ANY (ARRAY(SELECT id FROM looked)) AND d.finished_at <= (SELECT created_at FROM task) AND ${isWanted}
-    RETURNING d.account_id, d.event_id, d.lane_id, d.endpoint_kind, d.endpoint_id, d.forwarded
+    RETURNING d.account_id, d.event_id, d.lane_id, d.endpoint_kind, d.endpoint_id, d.forwarded, d.format
   ), found AS MATERIALIZED (
     SELECT nextval('deliveries_id_seq') AS id, t.*, l.subject_kind, l.subject_id, coalesce(own.id, nextval('lanes_id_seq')) AS lane
     FROM (SELECT * FROM taken ORDER BY event_id) t
@@ -103,8 +103,9 @@ const gatherStatement = `
       DO UPDATE SET due_at = coalesce(lanes.due_at, ${parked})
   ), inserted AS (
     INSERT INTO deliveries (id, account_id, event_id, lane_id, endpoint_kind, endpoint_id, trigger, copy, recovery_id,
-      forwarded)
-    SELECT m.id, m.account_id, m.event_id, m.own_lane, m.endpoint_kind, m.endpoint_id, 'recover', m.id, $1, m.forwarded FROM made m
+      forwarded, format)
+    SELECT m.id, m.account_id, m.event_id, m.own_lane, m.endpoint_kind, m.endpoint_id, 'recover', m.id, $1, m.forwarded, m.format
+    FROM made m
   ), last AS (SELECT created_at, id FROM looked ORDER BY created_at DESC, id DESC LIMIT 1)
   UPDATE recoveries r SET through_at = last.created_at, through_id = last.id FROM last WHERE r.id = $1
   RETURNING (SELECT count(*) FROM looked)::int AS looked`;

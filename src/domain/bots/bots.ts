@@ -8,6 +8,7 @@ import { hashToken, lastFour } from '../../lib/tokens.ts';
 import { rotateSecret } from '../signing-secrets.ts';
 import { wakeBacklog } from '../../deliveries/queue/backlogs.ts';
 import { unknownHealth } from '../../deliveries/core/circuit.ts';
+import type { BodyFormat } from '../../deliveries/core/endpoint.ts';
 import { listPage, lockOne, readOne, update, type Page } from '../small-rows.ts';
 
 /** The events that webhook bots may hear: all that the catalogue has for bots, but calls that only plugins ask for. */
@@ -45,6 +46,8 @@ export interface NewPluginBot extends NewBot {
 /** The server of a bot. */
 interface BotServer {
   outgoingUrl: string;
+  /** Ours by default. */
+  format?: BodyFormat;
   /** The signing secret, sealed. */
   sealedSecret: string;
 }
@@ -60,7 +63,7 @@ export async function createPluginBot(em: EntityManager, input: NewPluginBot, no
   const { hearing, server, ...rest } = input;
   const bot = em.create(AgentBot, {
     ...rest,
-    ...(server ? { outgoingUrl: server.outgoingUrl, secret: server.sealedSecret } : {}),
+    ...(server ? serverOf(server) : {}),
     kind: 'plugin',
     events: [...hearing.events],
     hearsOwn: hearing.hearsOwn,
@@ -72,13 +75,17 @@ export async function createPluginBot(em: EntityManager, input: NewPluginBot, no
   return bot;
 }
 
+function serverOf({ outgoingUrl, format = 'default', sealedSecret }: BotServer) {
+  return { outgoingUrl, format, secret: sealedSecret };
+}
+
 /** Creates a webhook bot, which receives events on a server of its own. */
 export async function createWebhookBot(em: EntityManager, input: NewWebhookBot, now: Date): Promise<AgentBot> {
-  const { sealedSecret, events = webhookBotEvents, ...rest } = input;
+  const { outgoingUrl, format, sealedSecret, events = webhookBotEvents, ...rest } = input;
   const bot = em.create(AgentBot, {
     ...rest,
+    ...serverOf({ outgoingUrl, sealedSecret, ...(format ? { format } : {}) }),
     kind: 'webhook',
-    secret: sealedSecret,
     events: [...events],
     createdAt: now,
     updatedAt: now,
@@ -118,6 +125,7 @@ export interface AgentBotChanges {
   description?: string | null;
   avatarUrl?: string | null;
   outgoingUrl?: string;
+  format?: BodyFormat;
   /** A first signing secret, sealed, for a bot that has none yet. */
   firstSecret?: string;
   /** The events that a webhook bot hears, and whether outgoing messages are among them. */

@@ -4,6 +4,7 @@ import { cancelBacklog } from '../../deliveries/queue/backlogs.ts';
 import { copyDelivery, findOriginal, insertTest } from '../../deliveries/queue/copies.ts';
 import { lookAtWaiting } from '../../deliveries/queue/health.ts';
 import { giveBackProbes, hurryProbe } from '../../deliveries/queue/probes.ts';
+import { sampleChatwootBody } from '../../events/formats/sample.ts';
 import { eventsFor, sampleBody } from '../../events/sample-body.ts';
 import type { EventName } from '../../events/catalog.ts';
 import type { Transaction } from '../../events/transaction.ts';
@@ -71,7 +72,7 @@ export async function resend(tx: Transaction, id: number): Promise<number> {
 }
 
 /**
- * Sends the endpoint a sample of an event, marked as a test, once. Returns the delivery's id. Errors: 404, 403, 409, and 422
+ * Sends the endpoint a sample of an event, in its format, marked as a test, once. Returns the delivery's id. Errors: 404, 403, 409, and 422
  * for an event that such an endpoint never gets.
  */
 export async function sendTest(tx: Transaction, endpoint: Endpoint, wanted: string | undefined): Promise<number> {
@@ -83,8 +84,11 @@ export async function sendTest(tx: Transaction, endpoint: Endpoint, wanted: stri
   const event = wanted ?? subscribed.find((name) => known.includes(name as EventName)) ?? known[0];
   if (!known.includes(event as EventName))
     throw invalid('/event', 'enum', `must be one of the events that it can get: ${known.join(', ')}`);
-  const body = sampleBody(event as EventName, audience, tx.account);
-  const id = await insertTest(tx.em, tx.account.id, { endpoint, event: event as string, body });
+  const name = event as EventName;
+  const body = sampleBody(name, audience, tx.account);
+  const { format } = server;
+  const formatted = format === 'default' ? null : sampleChatwootBody(name, tx.account);
+  const id = await insertTest(tx.em, tx.account.id, { endpoint, event: name, body, format, formatted });
   await sendSoon(tx, endpoint);
   return id;
 }

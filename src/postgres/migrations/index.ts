@@ -54,6 +54,7 @@ import { ContactLabels } from './20261122-contact-labels.ts';
 import { ContactAttributes } from './20261122-contact-attributes.ts';
 import { SessionBegan } from './20261122-session-began.ts';
 import { ContactInboxes } from './20261122-contact-inboxes.ts';
+import { BodyFormats } from './20261123-body-formats.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -112,6 +113,7 @@ export const migrations = [
   { name: '20261122-attachment-objects', class: AttachmentObjects },
   { name: '20261122-report-hours', class: ReportHours },
   { name: '20261123-imports', class: Imports },
+  { name: '20261123-body-formats', class: BodyFormats },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

@@ -14,12 +14,13 @@ interface Props {
   saved: (secret: string | null) => void;
 }
 
-const fresh: Pick<Webhook, 'url' | 'name' | 'subscriptions' | 'inbox_id' | 'active'> = {
+const fresh: Pick<Webhook, 'url' | 'name' | 'subscriptions' | 'inbox_id' | 'active' | 'format'> = {
   url: '',
   name: null,
   subscriptions: ['message_created', 'conversation_created', 'conversation_status_changed'],
   inbox_id: null,
   active: true,
+  format: 'default',
 };
 
 /** Makes a webhook, or changes one. */
@@ -30,12 +31,14 @@ export function WebhookDialog({ webhook, close, saved }: Props) {
   const [subscriptions, setSubscriptions] = useState<readonly string[]>(before.subscriptions);
   const [inbox, setInbox] = useState(before.inbox_id);
   const [isActive, setActive] = useState(before.active);
+  const [format, setFormat] = useState(before.format);
   async function send(): Promise<void> {
     const body = {
       url,
       name: name === '' ? null : name,
       subscriptions: [...subscriptions] as Body<'POST webhooks'>['subscriptions'],
       inbox_id: inbox,
+      format,
       // The service may have switched it off while the dialog was open.
       ...(isActive === before.active && webhook ? {} : { active: isActive }),
     };
@@ -66,6 +69,17 @@ export function WebhookDialog({ webhook, close, saved }: Props) {
             />
             <Subscriptions chosen={subscriptions} choose={setSubscriptions} problem={problemOf('subscriptions')} />
             <InboxField value={inbox} onChange={setInbox} problem={problemOf('inbox_id')} />
+            <ChoiceField
+              label="Format"
+              hint="What events look like: as documented here, or as receivers made for Chatwoot read and verify them."
+              value={format}
+              onChange={(chosen) => setFormat(chosen === 'chatwoot' ? 'chatwoot' : 'default')}
+              problem={problemOf('format')}
+              options={[
+                ['default', 'Switchboard'],
+                ['chatwoot', 'Chatwoot'],
+              ]}
+            />
             <CheckField label="Active" checked={isActive} onChange={setActive} />
           </>
         )}
