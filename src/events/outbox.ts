@@ -29,7 +29,11 @@ interface Occasion {
 }
 
 /** An event with its subject's present state; increments the conversation's `eventSequence`, unless it is fleeting. */
-export function eventOf(name: EventName, subject: Subject, { depth, bot, links, isFormatWanted = false }: Occasion): RecordedEvent {
+export function eventOf(
+  name: EventName,
+  subject: Subject,
+  { depth, bot, links, isFormatWanted = false }: Occasion,
+): RecordedEvent {
   const { conversation, session } = subject;
   const sequence = conversation && !isFleeting(name) ? ++conversation.eventSequence : null;
   return {

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { sampleChatwootBody } from '../../src/events/formats/sample.ts';
 import { bodyOf, bridges, isSignedLikeTheirs, verifyBoth } from '../support/chatwoot-format.ts';
 import { png, sendFiles } from '../support/files.ts';
 import { startHttpsReceiver } from '../support/https-receiver.ts';
@@ -250,6 +253,13 @@ describe('bodies as receivers of the field read them', function () {
     const sample = bodyOf(posts.find(({ body }) => body['event'] === 'message_created')!);
     expect(bridges.evolution(sample)).to.deep.include({ phone: '+14155552671', type: 'incoming', isNote: false });
     expect(posts.every(({ headers }) => headers['webhook-test'] === 'true')).to.equal(true);
+  });
+
+  it('are shown as they are in docs/webhooks.md', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/webhooks.md'), 'utf8');
+    const [, shown = '{}'] = /## Receivers made for Chatwoot[^]*?```json\n([^]*?)```/.exec(page) ?? [];
+    const sample = sampleChatwootBody('message_created', { id: 1, name: 'Example Ltd' });
+    expect(JSON.parse(shown)).to.deep.equal(JSON.parse(sample!));
   });
 
   it('are signed by the new secret alone from its rotation on, in their way', async () => {

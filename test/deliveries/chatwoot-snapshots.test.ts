@@ -105,10 +105,9 @@ describe('bodies in the format of an endpoint', function () {
     sending.receiver.answerWith((_, response) => response.end());
     await sending.app.eventually(async () => {
       await hurry(webhook);
-      const open = await sending.app.query(
-        `SELECT FROM deliveries WHERE endpoint_id = $1 AND state <> 'delivered'`,
-        [webhook.id],
-      );
+      const open = await sending.app.query(`SELECT FROM deliveries WHERE endpoint_id = $1 AND state <> 'delivered'`, [
+        webhook.id,
+      ]);
       return open.length === 0;
     });
     const later = sending.receiver.received.filter(({ text }) => !text.includes(secret)).map(bodyOf);

@@ -40,7 +40,9 @@ export function authorOf({ sender }: Message, told: Told): Person | null {
   if (kind === 'system' || id === null) return null;
   if (kind === 'user') return { id, name, email, type: 'user' };
   if (kind === 'agent_bot') return { id, name, type: 'agent_bot' };
-  return isCustomer(sender, told) ? contactOf(fullContact(told), need(told.subject.conversation).account, told) : other(sender);
+  return isCustomer(sender, told)
+    ? contactOf(fullContact(told), need(told.subject.conversation).account, told)
+    : other(sender);
 }
 
 /** The author of a message, within its conversation; null for the service and for deleted authors. */
