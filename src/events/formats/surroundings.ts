@@ -1,3 +1,4 @@
+import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { newestPublicColumn, toMessage, type MessageRow } from '../../records/message.ts';
 import type { RecordedEvent } from '../outbox.ts';
@@ -16,7 +17,7 @@ interface Row {
 const wantsFormat = `w.account_id = $1 AND w.active AND w.format = 'chatwoot'`;
 
 // A contact may be known in an inbox by several identifiers: that of the conversation goes first.
-const statement = `
+const statement = prepared(`
   SELECT t.index, k.custom_attributes, k.additional_attributes, ci.id AS contact_inbox_id, ci.source_id,
     ${newestPublicColumn('t.shows_newest_of')}
   FROM unnest($2::int[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::bigint[])
@@ -28,10 +29,10 @@ const statement = `
     ORDER BY ci.source_id = t.source_id DESC NULLS LAST, ci.id LIMIT 1) ci ON true
   WHERE EXISTS (SELECT FROM webhooks w WHERE ${wantsFormat} AND t.name = ANY (w.subscriptions)
       AND (w.inbox_id IS NULL OR w.inbox_id = t.inbox_id))
-    OR EXISTS (SELECT FROM agent_bots b WHERE b.id = t.bot_id AND b.format = 'chatwoot')`;
+    OR EXISTS (SELECT FROM agent_bots b WHERE b.id = t.bot_id AND b.format = 'chatwoot')`);
 
-const wantingStatement = `SELECT EXISTS (SELECT FROM webhooks w WHERE ${wantsFormat}) OR EXISTS (
-  SELECT FROM agent_bots b WHERE b.format = 'chatwoot' AND (b.account_id = $1 OR b.account_id IS NULL)) AS wants`;
+const wantingStatement = prepared(`SELECT EXISTS (SELECT FROM webhooks w WHERE ${wantsFormat}) OR EXISTS (
+  SELECT FROM agent_bots b WHERE b.format = 'chatwoot' AND (b.account_id = $1 OR b.account_id IS NULL)) AS wants`);
 
 /** Whether any webhook of the account, or bot that it can use, wants bodies of the format. */
 export async function wantsAny(executor: Executor, accountId: number): Promise<boolean> {
