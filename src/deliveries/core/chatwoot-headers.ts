@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 
 /** The headers by which the field's leader signs, beside those of Standard Webhooks. */
-export interface ChatwootHeaders {
+interface ChatwootHeaders {
   /** A UUID, the same in every attempt and resend. */
   readonly 'x-chatwoot-delivery': string;
   /** Unix seconds of the attempt. */

@@ -34,6 +34,22 @@ const message: Message = {
   createdAt: moment,
 };
 
+/** A body of the event in the format of the field's leader, for people who try their receiver; null where it has none. */
+export function sampleChatwootBody(name: EventName, account: Named): string | null {
+  const conversation = conversationIn(account);
+  const { inbox } = conversation;
+  const subject: KeptSubject = {
+    account,
+    contact,
+    conversation,
+    ...(name.startsWith('message_') ? { message } : {}),
+    changed: { status: { previous: 'pending', current: 'open' } },
+    session: { contact: contact as never, inbox, account, conversation, begun: true },
+  };
+  const contactInbox = { id: 1, sourceId: contact.identifier ?? '' };
+  return chatwootBody(name, { subject, around: { contact, contactInbox, lastMessage: message }, links: noFileLinks });
+}
+
 function conversationIn(account: Named): Conversation {
   return {
     id: 1,
@@ -67,20 +83,4 @@ function conversationIn(account: Named): Conversation {
     updatedAt: moment,
     lastActivityAt: moment,
   };
-}
-
-/** A body of the event in the format of the field's leader, for people who try their receiver; null where it has none. */
-export function sampleChatwootBody(name: EventName, account: Named): string | null {
-  const conversation = conversationIn(account);
-  const { inbox } = conversation;
-  const subject: KeptSubject = {
-    account,
-    contact,
-    conversation,
-    ...(name.startsWith('message_') ? { message } : {}),
-    changed: { status: { previous: 'pending', current: 'open' } },
-    session: { contact: contact as never, inbox, account, conversation, begun: true },
-  };
-  const contactInbox = { id: 1, sourceId: contact.identifier ?? '' };
-  return chatwootBody(name, { subject, around: { contact, contactInbox, lastMessage: message }, links: noFileLinks });
 }

@@ -5,7 +5,7 @@ import type { FileLinks } from '../../lib/file-links.ts';
 import type { Subject } from '../catalog.ts';
 
 /** Attributes that callers set as they like. */
-export type FreeAttributes = Pick<Contact, 'customAttributes' | 'additionalAttributes'>;
+type FreeAttributes = Pick<Contact, 'customAttributes' | 'additionalAttributes'>;
 /** A contact with all that a body tells of it. */
 export type ToldContact = Conversation['contact'] & FreeAttributes;
 

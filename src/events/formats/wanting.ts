@@ -2,12 +2,19 @@ import type { Database } from '../../postgres/database.ts';
 
 /** Beyond this number all are forgotten. */
 const maxAccounts = 10_000;
+const known = new WeakMap<Database, WantingAccounts>();
 
 /**
  * The accounts that want bodies in another format, as far as a pool's transactions have noticed. A guess that costs nothing:
  * where it lacks an account, the statement that writes the events refuses them (`refuse_unformatted`), and the transaction is
  * run again with the account in it.
  */
+export function wantingAccounts(database: Database): WantingAccounts {
+  const accounts = known.get(database) ?? new WantingAccounts();
+  if (!known.has(database)) known.set(database, accounts);
+  return accounts;
+}
+
 class WantingAccounts {
   readonly #ids = new Set<number>();
 
@@ -23,13 +30,4 @@ class WantingAccounts {
   delete(id: number): void {
     this.#ids.delete(id);
   }
-}
-
-const known = new WeakMap<Database, WantingAccounts>();
-
-/** Those of the pool. */
-export function wantingAccounts(database: Database): WantingAccounts {
-  const accounts = known.get(database) ?? new WantingAccounts();
-  if (!known.has(database)) known.set(database, accounts);
-  return accounts;
 }
