@@ -153,10 +153,11 @@ describe('bodies in the format of an endpoint', function () {
   it('are bounded, whatever contacts and conversations hold', async () => {
     await hook();
     const id = await sending.conversation();
-    const notes = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`note_${index}`, 'x'.repeat(1_000)]));
+    const notes = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`note_${index}`, 'x'.repeat(1_000)]));
     const { contact } = (await sending.app.get(`conversations/${id}`)).body;
     await sending.say(id, 'small');
-    expect((await sending.app.patch(`contacts/${contact.id}`, { custom_attributes: notes })).status).to.equal(200);
+    const heavy = { custom_attributes: notes, additional_attributes: notes };
+    expect((await sending.app.patch(`contacts/${contact.id}`, heavy)).status).to.equal(200);
     await sending.say(id, 'large');
     await sending.say(id, 'ü'.repeat(150_000));
     const [small, large, longest] = await sending.receiver.waitFor(3);

@@ -1,9 +1,15 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
+import { systemRandom } from '../../src/lib/ports.ts';
+import { createSecretBox, newWebhookSecret } from '../../src/lib/secret-box.ts';
 import { hashToken } from '../../src/lib/tokens.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { adminToken, TestApp } from '../support/app.ts';
 import { createDatabaseOf010 } from '../support/release.ts';
+
+// The service refuses to start on secrets that it cannot open.
+const box = createSecretBox('a key that only the tests use, long enough', systemRandom);
+const sealed = box.seal(newWebhookSecret(systemRandom));
 
 async function fill(url: string): Promise<void> {
   const client = new Client({ connectionString: url });
@@ -14,9 +20,9 @@ async function fill(url: string): Promise<void> {
       INSERT INTO users (name, email, confirmed, platform_admin) VALUES ('Boss', 'boss@example.com', true, true);
       INSERT INTO agents (account_id, user_id, role) VALUES (1, 1, 'administrator');
       INSERT INTO contacts (account_id, name) VALUES (1, 'Customer');
-      INSERT INTO webhooks (account_id, url, subscriptions, secret) VALUES (1, 'http://127.0.0.1:9/', '{contact_updated}', 'sealed');
+      INSERT INTO webhooks (account_id, url, subscriptions, secret) VALUES (1, 'http://127.0.0.1:9/', '{contact_updated}', '${sealed}');
       INSERT INTO agent_bots (account_id, name, kind, outgoing_url, secret, events)
-        VALUES (1, 'Old', 'webhook', 'https://bot.example.com/', 'sealed', '{message_created}');
+        VALUES (1, 'Old', 'webhook', 'https://bot.example.com/', '${sealed}', '{message_created}');
       INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id) VALUES (1, 'webhook', 1, 'contact', 1);
       INSERT INTO events (account_id, name, contact_id, account_payload) VALUES (1, 'contact_updated', 1, '{"old": true}');
       INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id, attempt) VALUES (1, 1, 1, 'webhook', 1, 1);
