@@ -161,20 +161,14 @@ export async function findMessages(
   return rows.map(toMessage);
 }
 
+const newestOf = (condition: string): string => `(SELECT to_json(last) FROM (SELECT ${columns} FROM (
+    SELECT * FROM messages WHERE ${condition} ORDER BY created_at DESC, id DESC LIMIT 1) m ${joins}) last) AS last_message`;
+
 /** The newest message of conversation `c`, a column `last_message` of JSON for toMessage; null without messages. */
 export const lastMessageColumn = newestOf('account_id = c.account_id AND conversation_id = c.id');
-
 /** Like lastMessageColumn, of the newest that is no note, in a conversation of the account `$1`. */
-export const newestPublicColumn = (conversationId: string): string =>
-  newestOf(`account_id = $1 AND conversation_id = ${conversationId} AND NOT private`);
-
-function newestOf(condition: string): string {
-  return `(
-  SELECT to_json(last) FROM (
-    SELECT ${columns} FROM (SELECT * FROM messages WHERE ${condition}
-      ORDER BY created_at DESC, id DESC LIMIT 1) m ${joins}
-  ) last) AS last_message`;
-}
+export const newestPublicColumn = (conversation: string): string =>
+  newestOf(`account_id = $1 AND conversation_id = ${conversation} AND NOT private`);
 
 /** A message, of its row. */
 export function toMessage(row: MessageRow): Message {

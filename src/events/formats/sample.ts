@@ -50,6 +50,7 @@ export function sampleChatwootBody(name: EventName, account: Named): string | nu
   return chatwootBody(name, { subject, around: { contact, contactInbox, lastMessage: message }, links: noFileLinks });
 }
 
+// With what bodies tell of a conversation.
 function conversationIn(account: Named): Conversation {
   return {
     id: 1,
@@ -60,27 +61,14 @@ function conversationIn(account: Named): Conversation {
     priority: null,
     assignee: null,
     team: null,
-    bot: null,
-    botSilence: null,
-    botSilenceOf: null,
-    humanSilence: null,
-    botStreak: 0,
-    handoffReason: null,
-    closedBy: null,
-    sessionBeganAt: null,
     labels: [],
-    sourceId: null,
     snoozedUntil: null,
     waitingSince: moment,
-    slaPolicyId: null,
-    firstResponseDueAt: null,
-    resolutionDueAt: null,
     unreadCount: 1,
-    eventSequence: 1,
     additionalAttributes: {},
     customAttributes: {},
     createdAt: moment,
     updatedAt: moment,
     lastActivityAt: moment,
-  };
+  } as unknown as Conversation;
 }
