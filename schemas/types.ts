@@ -2732,6 +2732,14 @@ source_id?: (string | null)
 export interface ListMessagesQuery {
 before?: UnixTime
 after?: UnixTime
+/**
+ * The id of a message: those before it.
+ */
+before_message?: Id
+/**
+ * The id of a message: those after it.
+ */
+after_message?: Id
 [k: string]: unknown
 }
 /**

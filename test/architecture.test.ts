@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { findBuriedExports, findUpperCase } from './support/code-style.ts';
+import { findCompatProblems } from './support/compat-rules.ts';
 import { drawFloors, roomOf } from './support/floors.ts';
 import { findOwnWays, ownWays } from './support/own-ways.ts';
 import { innocent, maxLibLines, maxLines, planted } from './support/planted-violations.ts';
@@ -269,6 +270,7 @@ const rules = {
   'plugins and bots import the published bot API and their own files only': findPackageProblems,
   'what is fenced stays in its one file': findFenceProblems,
   'what runs in browsers speaks the contract, and makes nothing of the text that it shows': findWebProblems,
+  'profiles translate, and nobody else knows of them': findCompatProblems,
   'handlers and verbs have no database beside their transaction': findSecondConnections,
   'what alarms call are sweeps': findBareAlarms,
   [`no file has more than ${maxLines} lines`]: findSizeProblems,

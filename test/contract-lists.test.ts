@@ -200,6 +200,25 @@ describe('lists of the contract', () => {
     expect(await read(`after=${unix(30)}`)).to.deep.equal([]);
   });
 
+  it('messages of one second are told apart by their ids', async () => {
+    const { maker, list } = await makeAccount();
+    const id = await maker.conversation(await maker.inbox());
+    const rows = await app.query<{ id: number }>(
+      `INSERT INTO messages (account_id, conversation_id, message_type, content, sender_kind, created_at)
+       SELECT $1, $2, 'incoming', n::text, 'contact', $3 FROM generate_series(1, 130) n RETURNING id`,
+      [maker.accountId, id, at(0)],
+    );
+    const ids = rows.map((row) => row.id);
+    const read = async (query: string): Promise<number[]> =>
+      (await list(`conversations/${id}/messages?${query}`)).payload.map((message: { id: number }) => message.id);
+    expect(await read(`before_message=${ids[50]}`)).to.deep.equal(ids.slice(30, 50));
+    expect(await read(`before_message=${ids[2]}`)).to.deep.equal(ids.slice(0, 2));
+    expect(await read(`after_message=${ids[9]}`)).to.deep.equal(ids.slice(10, 110));
+    expect(await read(`after_message=${ids[9]}&before_message=${ids[12]}`)).to.deep.equal(ids.slice(10, 12));
+    expect(await read(`after_message=${ids[129]}`)).to.deep.equal([]);
+    expect(await read(`before=${unix(1)}&before_message=${ids[1]}`)).to.deep.equal([ids[0]]);
+  });
+
   describe('contacts', () => {
     let list: (path: string) => Promise<Answer['body']>;
     let ids: number[];

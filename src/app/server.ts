@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { routes } from '../api/index.ts';
 import { docsFiles } from '../api/service/docs.ts';
+import { serveChatwoot } from '../compat/chatwoot/serve.ts';
 import { receiverEndpoint, receiverUrl } from '../demo/endpoint.ts';
 import type { ReceiverServer } from '../demo/receiver-server.ts';
 import { servePlay } from '../demo/serve-play.ts';
@@ -87,7 +88,7 @@ export function createServer(
         text: () => metrics.text({ databases, streams: () => streams.size, failed: mechanisms.warn }),
       },
       // A process of deliveries shows nothing to people.
-      ...(config.role === 'engine' ? {} : { home: '/console' }),
+      ...(config.role === 'engine' ? {} : { home: '/console', dialects: [serveChatwoot] }),
       findFile: (path) => (isShown(path, config, receiver) ? mechanisms.site.find(path) : Promise.resolve(null)),
       ...pagesOf(config, receiver),
       log,

@@ -117,10 +117,13 @@ export async function nextMessageId(executor: Executor): Promise<number> {
   return (rows[0] as { id: number }).id;
 }
 
-/** Which messages of a conversation to read; moments are exclusive. */
+/** Which messages of a conversation to read; moments and messages are exclusive. */
 export interface MessageWindow {
-  before?: Date;
-  after?: Date;
+  before?: Date | undefined;
+  after?: Date | undefined;
+  /** Those with lower ids: within a conversation ids are in the order of time. */
+  beforeId?: number | undefined;
+  afterId?: number | undefined;
   /** Leaves out private notes. */
   publicOnly?: boolean;
   /** The number of messages; default 20, or 100 after a moment. */
@@ -131,8 +134,8 @@ const pageSize = 20;
 const pageSizeAfter = 100;
 
 /**
- * Messages of a conversation, oldest first: the latest 20, the 20 before a moment, or up to 100 after one (and then
- * before `before`, if given).
+ * Messages of a conversation, oldest first: the latest 20, the 20 before a moment or a message, or up to 100 after one (and
+ * then before the other, if given).
  */
 export async function findMessages(
   executor: Executor,
@@ -140,23 +143,18 @@ export async function findMessages(
   conversationId: number,
   window: MessageWindow,
 ): Promise<Message[]> {
-  const forward = window.after !== undefined;
+  const { before = null, after = null, beforeId = null, afterId = null, publicOnly = false } = window;
+  const forward = after !== null || afterId !== null;
+  const limit = window.limit ?? (forward ? pageSizeAfter : pageSize);
   const rows = await sql<MessageRow>(
     executor,
     `SELECT ${columns} FROM (
        SELECT * FROM messages WHERE account_id = $1 AND conversation_id = $2
          AND ($3::timestamptz IS NULL OR created_at < $3) AND ($4::timestamptz IS NULL OR created_at > $4)
-         AND NOT (private AND $6)
+         AND NOT (private AND $6) AND ($7::bigint IS NULL OR id < $7) AND ($8::bigint IS NULL OR id > $8)
        ORDER BY created_at ${forward ? 'ASC' : 'DESC'}, id ${forward ? 'ASC' : 'DESC'} LIMIT $5) m ${joins}
      ORDER BY m.created_at, m.id`,
-    [
-      accountId,
-      conversationId,
-      window.before ?? null,
-      window.after ?? null,
-      window.limit ?? (forward ? pageSizeAfter : pageSize),
-      window.publicOnly ?? false,
-    ],
+    [accountId, conversationId, before, after, limit, publicOnly, beforeId, afterId],
   );
   return rows.map(toMessage);
 }

@@ -8,8 +8,8 @@ const tolerant = 'test/http/tolerant-reading.test.ts';
 export const fieldClients: readonly Mutant[] = [
   {
     file: 'src/http/route/read-request.ts',
-    text: 'if (isAbsent(ctx) && acceptsNothing(schema))',
-    replacement: 'if (isAbsent(ctx) && !acceptsNothing(schema))',
+    text: 'return findProblems(schema, {}).length === 0 ?',
+    replacement: 'return findProblems(schema, {}).length > 0 ?',
     test: sdk,
     only: 'client.conversations.create',
     harm: 'Customers of the JavaScript SDK cannot begin a conversation.',

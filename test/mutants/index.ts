@@ -4,6 +4,7 @@ import { reports } from './reports.ts';
 import { articles } from './articles.ts';
 import { cli } from './cli.ts';
 import { clients } from './clients.ts';
+import { compat } from './compat.ts';
 import { bots } from './bots.ts';
 import { consoleActivity } from './console-activity.ts';
 import { consoleWebhooks } from './console-webhooks.ts';
@@ -56,6 +57,7 @@ export const mutants: readonly Mutant[] = [
   ...imports,
   ...api,
   ...clients,
+  ...compat,
   ...fieldClients,
   ...jobs,
   ...lib,

@@ -19,7 +19,7 @@ const floors: readonly (readonly string[])[] = [
   ['domain/platform', 'domain/imports'],
   ['runs', 'live'],
   ['deliveries', 'http', 'testing'],
-  ['openapi', 'site'],
+  ['openapi', 'site', 'compat'],
   ['api'],
   ['demo'],
   ['app'],

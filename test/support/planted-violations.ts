@@ -33,6 +33,19 @@ export const planted: readonly [string, string, string][] = [
     `import { readSlaPolicy } from './sla-policies.ts';`,
     'imports src/domain/sla-policies.ts, which is not below',
   ],
+  ['src/api/planted.ts', `import { serveChatwoot } from '../compat/chatwoot/serve.ts';`, 'knows of a profile'],
+  ['src/domain/people/planted.ts', `// See compat/chatwoot for the other words.`, 'knows of a profile'],
+  ['src/app/planted.ts', `export * from '../compat/chatwoot/serve.ts';`, 'knows of a profile'],
+  [
+    'src/compat/planted.ts',
+    `import { send } from '../domain/conversations/send.ts';`,
+    'imports src/domain/conversations/send.ts: a profile has no verbs',
+  ],
+  [
+    'src/compat/chatwoot/planted.ts',
+    `import { findMessages } from '../../records/message.ts';`,
+    'imports src/records/message.ts: a profile has no verbs',
+  ],
   ['src/records/planted.ts', `import '../app/compose.ts';`, 'imports src/app/compose.ts, which is not below'],
   [
     'src/http/planted.ts',

@@ -8,7 +8,7 @@ import { findMessages } from '../../records/message.ts';
 import { messageRecord } from '../../events/payloads.ts';
 import type { Attachment } from '../../records/attachment.ts';
 import { doors } from '../../http/route/doors.ts';
-import { fromUnixSeconds } from '../../lib/unix-time.ts';
+import { windowOf } from '../message-window.ts';
 
 const base = '/api/v1/accounts/:account_id/conversations/:conversation_id/messages';
 
@@ -30,11 +30,7 @@ export const messageRoutes = [
     { query: 'requests/message.list.query', reply: 'resources/message-list', role: 'bot' },
     async ({ services, em, account, actor, params, query }) => {
       const conversation = await readConversation(em, account.id, actor, params.conversation_id);
-      const window = {
-        ...(query.before === undefined ? {} : { before: fromUnixSeconds(query.before) }),
-        ...(query.after === undefined ? {} : { after: fromUnixSeconds(query.after) }),
-      };
-      const messages = await findMessages(em, account.id, conversation.id, window);
+      const messages = await findMessages(em, account.id, conversation.id, windowOf(query));
       return { payload: messages.map((message) => messageRecord(message, conversation, services.fileLinks)) };
     },
   ),

@@ -17,7 +17,7 @@ import type { Attachment } from '../../records/attachment.ts';
 import { findMessages } from '../../records/message.ts';
 import type { FileLinks } from '../../lib/file-links.ts';
 import type { Shape } from '../../schemas.ts';
-import { answerOf, windowOf } from './messages.ts';
+import { answerOf, publicWindowOf } from './messages.ts';
 
 const base = '/public/api/v1/inboxes/:identifier/contacts/:contact_identifier/conversations';
 const messages = `${base}/:conversation_id/messages`;
@@ -90,7 +90,7 @@ const messageRoutes = [
     },
     async ({ services, em, account, visit, params, query }) => {
       const { conversation } = await readOwn(em, visit, params.conversation_id);
-      const found = await findMessages(em, account.id, conversation.id, windowOf(query));
+      const found = await findMessages(em, account.id, conversation.id, publicWindowOf(query));
       return found.map((message) => widgetMessage(message, account.id, services.fileLinks));
     },
   ),

@@ -1,12 +1,11 @@
-import { fromUnixSeconds } from '../../lib/unix-time.ts';
+import { windowOf } from '../message-window.ts';
 import type { Shape } from '../../schemas.ts';
 
 /** A stretch of a conversation that its contact may see. */
-export function windowOf({ before, after }: Shape<'requests/message.list.query'>) {
+export function publicWindowOf(query: Shape<'requests/message.list.query'>) {
   return {
+    ...windowOf(query),
     publicOnly: true,
-    ...(before === undefined ? {} : { before: fromUnixSeconds(before) }),
-    ...(after === undefined ? {} : { after: fromUnixSeconds(after) }),
   };
 }
 

@@ -11,7 +11,7 @@ import { findMessages } from '../../records/message.ts';
 import { forbidden, notFound } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
 import { provenIdentifier } from './identity-proof.ts';
-import { answerOf, windowOf } from './messages.ts';
+import { answerOf, publicWindowOf } from './messages.ts';
 import { newToken } from '../../lib/tokens.ts';
 import { readKept } from '../../live/read-page.ts';
 import type { Shape } from '../../schemas.ts';
@@ -99,7 +99,7 @@ export const widgetRoutes = [
     async ({ services, em, visit, query }) => {
       const conversation = await readCurrent(em, visit);
       if (!conversation) return { payload: [] };
-      const messages = await findMessages(em, visit.account.id, conversation.id, windowOf(query));
+      const messages = await findMessages(em, visit.account.id, conversation.id, publicWindowOf(query));
       return { payload: messages.map((message) => widgetMessage(message, visit.account.id, services.fileLinks)) };
     },
   ),

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import { ApiError, badRequest, notFound, type ErrorDetail } from '../../errors.ts';
 import { findProblems, findQueryProblems, type SchemaName } from '../../schemas.ts';
 import { decodeForm, type FormFile } from './form-body.ts';
+import { meaningOf } from './meant-body.ts';
 import { bodyTypes, decodeBody, isForm, readBody } from './read-body.ts';
 import type { Parameters } from './call.ts';
 import { isIdParameter } from './record-route.ts';
@@ -100,8 +101,15 @@ function isAbsent(ctx: Context): boolean {
   return ctx.method === 'POST' && ctx.get('transfer-encoding') === '' && Number(ctx.get('content-length')) === 0;
 }
 
-function acceptsNothing(schema: SchemaName): boolean {
-  return findProblems(schema, {}).length === 0;
+// Null where something must be said: what is read then says that no body came.
+async function readAbsent(ctx: Context, schema: SchemaName): Promise<CheckedBody | null> {
+  const meant = meaningOf(ctx);
+  if (meant) return { body: checkValue(await meant({}), schema), files: [] };
+  return findProblems(schema, {}).length === 0 ? { body: {}, files: [] } : null;
+}
+
+async function literally(body: unknown): Promise<unknown> {
+  return body;
 }
 
 /** The body of a request, and the files `attachments[]` of its form. */
@@ -117,11 +125,16 @@ export interface CheckedBody {
 export async function readCheckedBody(ctx: Context, contract: Contract, limits: BodyLimits): Promise<CheckedBody> {
   const { body: schema, withFiles } = contract;
   if (!schema) return { body: undefined, files: [] };
-  if (isAbsent(ctx) && acceptsNothing(schema)) return { body: {}, files: [] };
+  const absent = isAbsent(ctx) ? await readAbsent(ctx, schema) : null;
+  if (absent) return absent;
   const [limitBytes, types] = [bodyLimitOf(contract, limits), bodyTypes(contract)];
-  if (!isForm(ctx)) return { body: checkBody(await readBody(ctx, { limitBytes, types }), schema), files: [] };
+  const meant = meaningOf(ctx) ?? literally;
+  if (!isForm(ctx)) {
+    const body = decodeBody(await readBody(ctx, { limitBytes, types }));
+    return { body: checkValue(await meant(body), schema), files: [] };
+  }
   const bytes = await readBody(ctx, { limitBytes: withFiles ? limits.maxFormBytes : limitBytes, types });
   const terms = { schema, ...(withFiles ? { withFiles, maxTextBytes: limitBytes } : {}) };
   const { fields, files } = await decodeForm(ctx, bytes, terms);
-  return { body: checkValue(fields, files.length > 0 ? (withFiles ?? schema) : schema), files };
+  return { body: checkValue(await meant(fields), files.length > 0 ? (withFiles ?? schema) : schema), files };
 }

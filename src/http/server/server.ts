@@ -1,8 +1,10 @@
 import { createServer, type Server } from 'node:http';
+import type { Router } from '@koa/router';
 import Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Random } from '../../lib/ports.ts';
 import { answerErrors } from './answer-errors.ts';
+import { askingOf, type Ask } from './ask.ts';
 import { answerClientErrors } from './client-errors.ts';
 import { commonHeaders } from './common-headers.ts';
 import { Connections } from './connections.ts';
@@ -26,6 +28,8 @@ export interface ServerOptions extends MountOptions {
   home?: string;
   /** Serve paths that are no part of the API, with what admits its callers. */
   serve?: readonly ((mounted: MountOptions) => Koa.Middleware)[];
+  /** Serve the routes in the words of other APIs. */
+  dialects?: readonly ((ask: Ask) => Koa.Middleware)[];
   /** The number of reverse proxies whose X-Forwarded-For is believed. */
   trustedProxies: number;
   /** Connections at the same time: in all, and from one address (not counted behind a proxy). */
@@ -51,6 +55,9 @@ export function createHttpServer(routes: readonly Route[], options: ServerOption
   app.use(logRequests(options.log));
   app.use(measureRequests(options.metrics));
   app.use(answerErrors(options.log));
+  for (const dialect of options.dialects ?? []) app.use(dialect(askingOf(app, answerAlone(router, options.log))));
+  // A dialect gets errors as answers, too.
+  if (options.dialects) app.use(answerErrors(options.log));
   app.use(refuseMalformed);
   // Monitoring is answered during the start, too.
   app.use(serveMetrics(options.metrics));
@@ -80,4 +87,9 @@ export function createHttpServer(routes: readonly Route[], options: ServerOption
   const { total, perAddress } = options.connections;
   const connections = new Connections(server, { total, perAddress: trustedProxies > 0 ? Infinity : perAddress });
   return { server, connections };
+}
+
+function answerAlone(router: Router, log: Logger): (ctx: Koa.Context) => Promise<void> {
+  const [answering, routed] = [answerErrors(log), router.routes() as Koa.Middleware];
+  return (ctx) => answering(ctx, async () => void (await routed(ctx, () => Promise.resolve())));
 }

@@ -1,0 +1,39 @@
+import { theirAgent } from './agent-records.ts';
+import { leaveOut, listOf } from './json.ts';
+import type { Json, Operation } from './operation.ts';
+
+const accounts = '/api/v1/accounts/:account_id';
+const base = `${accounts}/agents`;
+const members = `${accounts}/teams/:id/team_members`;
+
+function readAgent(body: Json): Json {
+  const { availability_status: status, ...rest } = body;
+  const given = leaveOut(
+    { ...(status ? { availability: status } : {}), ...rest },
+    ['', null],
+    ['availability', 'name', 'role'],
+  );
+  return given;
+}
+
+function theirAgents(agents: unknown): Json[] {
+  return listOf(agents).map(theirAgent);
+}
+
+function theirPage({ payload }: Json): Json {
+  return { payload: theirAgents(payload) };
+}
+
+/** Agents, wherever they are listed. */
+export const agentOperations: readonly Operation[] = [
+  { method: 'GET', path: base, answer: theirAgents },
+  { method: 'POST', path: base, body: (body) => ({ role: 'agent', ...readAgent(body) }), answer: theirAgent },
+  { method: 'PATCH', path: `${base}/:id`, body: readAgent, answer: theirAgent },
+  { method: 'GET', path: members, answer: theirAgents },
+  { method: 'POST', path: members, answer: theirAgents },
+  { method: 'PATCH', path: members, answer: theirAgents },
+  { method: 'GET', path: `${accounts}/inboxes/:id/assignable_agents`, answer: theirPage },
+  { method: 'GET', path: `${accounts}/inbox_members/:inbox_id`, answer: theirPage },
+  { method: 'POST', path: `${accounts}/inbox_members`, answer: theirPage },
+  { method: 'PATCH', path: `${accounts}/inbox_members`, answer: theirPage },
+];

@@ -1,0 +1,75 @@
+import { theirContact } from './contact-records.ts';
+import { readConditions } from './conditions.ts';
+import { dropBlanks, leaveOut, listOf, objectOf, unpack } from './json.ts';
+import type { Asked, Json, Operation } from './operation.ts';
+
+const accounts = '/api/v1/accounts/:account_id';
+const base = `${accounts}/contacts`;
+const attributes = ['custom_attributes', 'additional_attributes'];
+const sortable = /^-?(?:name|email|phone_number|last_activity_at|created_at)$/;
+const times = /^-?(?:last_activity_at|created_at)$/;
+
+// Of several wishes the first that ours knows; times sort the oldest first without a minus, as everything else does.
+function readList(query: URLSearchParams): void {
+  dropBlanks(query, ['page']);
+  const [sort] = (query.get('sort') ?? '').split(',').filter((wish) => sortable.test(wish));
+  query.delete('sort');
+  if (sort !== undefined) query.set('sort', times.test(sort) ? flipped(sort) : sort);
+  if (!query.has('include_contact_inboxes')) query.set('include_contact_inboxes', 'true');
+}
+
+function flipped(sort: string): string {
+  return sort.startsWith('-') ? sort.slice(1) : `-${sort}`;
+}
+
+function readSearch(query: URLSearchParams): void {
+  dropBlanks(query, ['page']);
+  query.delete('sort');
+}
+
+function readContact(body: Json): Json {
+  const given = leaveOut(body, ['', null], ['name', 'blocked', 'source_id', ...attributes]);
+  return unpack(leaveOut(given, ['', 0, null], ['inbox_id']), attributes);
+}
+
+// A name is not wanted of them: who has none is called by what is known of it.
+function readNewContact(body: Json): Json {
+  const given = readContact(body);
+  const { email, phone_number: phone, identifier } = given;
+  const name = [email, phone, identifier].find((known) => typeof known === 'string' && known !== '');
+  return { ...(name === undefined ? {} : { name }), ...given };
+}
+
+function theirPage({ payload, meta }: Json): Json {
+  const { current_page: page, total_pages: total } = objectOf(meta);
+  const hasMore = Number(page) < Number(total);
+  return { meta: { ...objectOf(meta), has_more: hasMore }, payload: listOf(payload).map(theirContact) };
+}
+
+async function withInboxes(contact: Json, { account, ask }: Asked): Promise<Json> {
+  const { status, body } = await ask('GET', `${account}/contacts/${String(contact['id'])}/contact_inboxes`);
+  const places = status === 200 ? { contact_inboxes: objectOf(body)['payload'] } : {};
+  return { ...theirContact(contact), ...places };
+}
+
+async function theirSingle({ payload }: Json, asked: Asked): Promise<Json> {
+  return { payload: await withInboxes(objectOf(payload), asked) };
+}
+
+async function theirNew({ payload }: Json, asked: Asked): Promise<Json> {
+  const { contact, contact_inbox: place = { inbox: null, source_id: null } } = objectOf(payload);
+  return { payload: { contact: await withInboxes(objectOf(contact), asked), contact_inbox: place } };
+}
+
+/** Contacts, their notes and their inboxes. */
+export const contactOperations: readonly Operation[] = [
+  { method: 'GET', path: base, query: readList, answer: theirPage },
+  { method: 'GET', path: `${base}/search`, query: readSearch, answer: theirPage },
+  { method: 'POST', path: `${base}/filter`, query: readSearch, body: readConditions, answer: theirPage },
+  { method: 'GET', path: `${base}/:id`, answer: theirSingle, untagged: true },
+  { method: 'POST', path: base, wrapper: 'contact', body: readNewContact, answer: theirNew },
+  { method: 'PATCH', path: `${base}/:id`, wrapper: 'contact', body: readContact, answer: theirSingle },
+  { method: 'GET', path: `${base}/:id/notes`, answer: ({ payload }: Json) => payload },
+  { method: 'POST', path: `${base}/:id/contact_inboxes`, body: (body) => leaveOut(body, ['', null], ['source_id']) },
+  { method: 'POST', path: `${accounts}/actions/contact_merge`, answer: theirContact },
+];

@@ -1,0 +1,82 @@
+import { invalid } from '../../errors.ts';
+import { theirAgent } from './agent-records.ts';
+import { needed } from './asking.ts';
+import { momentText, theirConversation } from './conversation-records.ts';
+import { isObject, leaveOut, listOf, objectOf, unpack } from './json.ts';
+import { readLabels } from './label-use.ts';
+import type { Asked, Json, Operation } from './operation.ts';
+
+const base = '/api/v1/accounts/:account_id/conversations';
+
+// Without a status an open conversation is resolved, and any other opened.
+async function readMove(body: Json, { account, params, ask }: Asked): Promise<Json> {
+  const given = leaveOut(body, ['', null], ['status', 'snoozed_until']);
+  if (given['status'] !== undefined) return given;
+  const { status } = needed(await ask('GET', `${account}/conversations/${params['id']}`));
+  return { ...given, status: status === 'open' ? 'resolved' : 'open' };
+}
+
+function theirMove({ payload }: Json): Json {
+  const { success, current_status: now, conversation_id: id, snoozed_until: until } = objectOf(payload);
+  const moved = { success, current_status: now, conversation_id: id, snoozed_until: momentText(until) };
+  return { meta: {}, payload: moved, ...moved };
+}
+
+// An untouched input is no wish to take the team away.
+function readAssignment(body: Json): Json {
+  const { assignee_id: assignee, team_id: team, assignee_type: type, ...rest } = body;
+  if (type === 'AgentBot') {
+    const sentence = 'Bots are set with POST conversations/:id/agent_bot here: `assignee_id` names a person';
+    throw invalid('/assignee_type', 'kind', sentence);
+  }
+  const isForTeam = team !== undefined && team !== '' && !(team === 0 && assignee);
+  return {
+    ...rest,
+    ...(assignee === undefined || assignee === '' ? {} : { assignee_id: assignee }),
+    ...(isForTeam ? { team_id: team === 0 ? null : team } : {}),
+  };
+}
+
+// They answer who has it: the agent, else the team.
+async function theirAssignment(record: Json, { account, ask }: Asked): Promise<Json | null> {
+  const { assignee, team } = objectOf(record['meta']);
+  if (assignee) {
+    const { body } = await ask('GET', `${account}/agents`);
+    const { id } = objectOf(assignee);
+    return theirAgent(listOf(body).find((agent) => agent['id'] === id) ?? objectOf(assignee));
+  }
+  if (!team) return null;
+  const { status, body } = await ask('GET', `${account}/teams/${String(objectOf(team)['id'])}`);
+  return status === 200 ? objectOf(body) : objectOf(team);
+}
+
+// They replace the attributes, ours are merged: null removes those that were not sent.
+async function replaceAttributes(body: Json, { account, params, ask }: Asked): Promise<Json> {
+  const { custom_attributes: given } = unpack(body, ['custom_attributes']);
+  if (!isObject(given)) return { custom_attributes: given ?? {} };
+  const { custom_attributes: present } = needed(await ask('GET', `${account}/conversations/${params['id']}`));
+  const gone = Object.fromEntries(Object.keys(objectOf(present)).map((name) => [name, null]));
+  return { custom_attributes: { ...gone, ...given } };
+}
+
+/** What is done with a conversation. */
+export const conversationActionOperations: readonly Operation[] = [
+  { method: 'PATCH', path: base, answer: theirConversation },
+  { method: 'POST', path: `${base}/:id/toggle_status`, body: readMove, answer: theirMove },
+  {
+    method: 'POST',
+    path: `${base}/:id/toggle_priority`,
+    body: (body) => ({ ...body, priority: body['priority'] || null }),
+    answer: theirConversation,
+  },
+  { method: 'POST', path: `${base}/:id/assignments`, body: readAssignment, answer: theirAssignment },
+  { method: 'POST', path: `${base}/:id/update_last_seen`, answer: theirConversation },
+  { method: 'POST', path: `${base}/:id/labels`, body: readLabels },
+  {
+    method: 'POST',
+    path: `${base}/:id/custom_attributes`,
+    ours: { method: 'PATCH', path: (path) => path.replace(/\/custom_attributes$/, '') },
+    body: replaceAttributes,
+    answer: ({ custom_attributes: attributes }: Json) => ({ custom_attributes: attributes }),
+  },
+];

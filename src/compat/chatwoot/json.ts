@@ -1,0 +1,52 @@
+import type { Json } from './operation.ts';
+
+/** Whether a value is an object of JSON. */
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A value as an object; an empty one where it is none. */
+export function objectOf(value: unknown): Json {
+  return isObject(value) ? value : {};
+}
+
+/** The objects of a list; none where it is no list. */
+export function listOf(value: unknown): Json[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** Leaves out fields, whatever their value. */
+export function without(body: Json, ...fields: readonly string[]): Json {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !fields.includes(name)));
+}
+
+/** Leaves out fields with a value that clients send for an input that nobody touched. */
+export function leaveOut(body: Json, blanks: readonly unknown[], fields: readonly string[]): Json {
+  return Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => !fields.includes(name) || !blanks.includes(value)),
+  );
+}
+
+/** Reads fields that are JSON text as the objects that they stand for; any other text stays as it is. */
+export function unpack(body: Json, fields: readonly string[]): Json {
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [name, fields.includes(name) ? objectIn(value) : value]),
+  );
+}
+
+// Bounded by the limit of the body; what is no object is left to the schema to refuse.
+function objectIn(value: unknown): unknown {
+  if (typeof value !== 'string' || !value.trimStart().startsWith('{')) return value;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
+}
+
+/** Leaves out parameters of a query that are blank, and those given that are `0`: no page and no id is. */
+export function dropBlanks(query: URLSearchParams, zeros: readonly string[] = []): void {
+  for (const [name, value] of Array.from(query)) {
+    if (value === '' || (value === '0' && zeros.includes(name))) query.delete(name, value);
+  }
+}

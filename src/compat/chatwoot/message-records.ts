@@ -1,0 +1,30 @@
+import { listOf, objectOf } from './json.ts';
+import type { Json } from './operation.ts';
+
+const typeNumbers: Readonly<Record<string, number>> = { incoming: 0, outgoing: 1 };
+const senderTypes: Readonly<Record<string, string>> = { Contact: 'contact', User: 'user', AgentBot: 'agent_bot' };
+
+/** A message as they tell it: types are numbers, and what is not there has no key. */
+export function theirMessage(message: Json): Json {
+  const { sender, attachments, message_type: type, ...rest } = message;
+  const files = listOf(attachments);
+  return {
+    ...rest,
+    message_type: typeNumbers[String(type)] ?? type,
+    ...(sender ? { sender: theirSender(objectOf(sender)) } : {}),
+    ...(files.length > 0 ? { attachments: files.map((file) => ({ ...file, account_id: message['account_id'] })) } : {}),
+  };
+}
+
+function theirSender(sender: Json): Json {
+  const type = senderTypes[String(sender['type'])] ?? sender['type'];
+  return type === 'contact' ? { ...sender, type } : { ...sender, available_name: sender['name'], type };
+}
+
+const meantTypes: Readonly<Record<string, string>> = { 0: 'incoming', 1: 'outgoing' };
+
+/** The type of a message that is to be sent: outgoing where nothing is said. */
+export function meantType(type: unknown): unknown {
+  if (type === undefined || type === null || type === '') return 'outgoing';
+  return typeof type === 'number' || typeof type === 'string' ? (meantTypes[type] ?? type) : type;
+}

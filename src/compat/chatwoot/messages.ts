@@ -1,0 +1,47 @@
+import { dropBlanks, leaveOut, listOf, unpack } from './json.ts';
+import { meantType, theirMessage } from './message-records.ts';
+import type { Json, Operation } from './operation.ts';
+
+const base = '/api/v1/accounts/:account_id/conversations/:conversation_id/messages';
+
+const digits = /^\d+$/;
+
+/** `before` and `after` are ids of messages; what only looks like a number is refused, as none. */
+export function readWindow(query: URLSearchParams): void {
+  dropBlanks(query, ['before', 'after']);
+  for (const name of ['before', 'after']) {
+    const value = query.get(name);
+    query.delete(name);
+    if (value !== null) query.set(`${name}_message`, digits.test(value) ? value : 'none');
+  }
+}
+
+function readMessage(body: Json): Json {
+  const given = leaveOut(body, ['', null], ['content_type', 'content_attributes', 'private']);
+  return { ...unpack(given, ['content_attributes']), message_type: meantType(body['message_type']) };
+}
+
+/** Messages of a conversation. */
+export const messageOperations: readonly Operation[] = [
+  {
+    method: 'GET',
+    path: base,
+    query: readWindow,
+    answer: ({ payload }: Json) => ({ meta: {}, payload: listOf(payload).map(theirMessage) }),
+  },
+  {
+    method: 'POST',
+    path: base,
+    body: readMessage,
+    answer: (message: Json, { sent: { echo_id: echo } }) => ({
+      ...theirMessage(message),
+      ...(echo === undefined ? {} : { echo_id: echo }),
+    }),
+  },
+  {
+    method: 'PATCH',
+    path: `${base}/:id`,
+    body: (body) => leaveOut(unpack(body, ['content_attributes']), ['', null], ['content', 'content_attributes']),
+    answer: theirMessage,
+  },
+];

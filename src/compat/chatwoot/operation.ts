@@ -1,0 +1,74 @@
+/** An object of JSON. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** What our routes answered. */
+export interface Told {
+  status: number;
+  body: unknown;
+}
+
+/** A request in their words, for the translations of its body and its answer. */
+export interface Asked {
+  method: string;
+  /** Our path. */
+  path: string;
+  /** The account's paths begin with this; '' outside of accounts. */
+  account: string;
+  /** Their parameters of the path. */
+  params: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  /** The body as it was sent, without a wrapper. */
+  sent: Json;
+  /** Asks our routes in the caller's name. */
+  ask: (method: string, path: string, body?: Json) => Promise<Told>;
+}
+
+/** What is otherwise in an operation of theirs; what is not said is as ours. */
+export interface Operation {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  path: string;
+  /** The operation of ours, where it has another name. */
+  ours?: { method: Operation['method']; path: (path: string) => string };
+  /** The name of an object in which the body may be wrapped. */
+  wrapper?: string;
+  query?: (query: URLSearchParams) => void;
+  body?: (body: Json, asked: Asked) => Json | Promise<Json>;
+  /** Translates a successful answer. */
+  answer?: (body: never, asked: Asked) => unknown;
+  /** The answer says more than our tag stands for: it has none. */
+  untagged?: true;
+}
+
+interface Compiled {
+  operation: Operation;
+  pattern: RegExp;
+}
+
+/** Finds the operation of a request, and the parameters of its path. */
+export class OperationTable {
+  readonly #byMethod: ReadonlyMap<string, readonly Compiled[]>;
+
+  constructor(operations: readonly Operation[]) {
+    // Literal segments first, as in our router.
+    const compiled = operations.map(compile).toSorted((one, other) => countNames(one) - countNames(other));
+    this.#byMethod = Map.groupBy(compiled, ({ operation }) => operation.method);
+  }
+
+  find(method: string, path: string): { operation: Operation; params: Record<string, string> } | null {
+    const asked = method === 'PUT' ? 'PATCH' : method === 'HEAD' ? 'GET' : method;
+    for (const { operation, pattern } of this.#byMethod.get(asked) ?? []) {
+      const found = pattern.exec(path);
+      if (found) return { operation, params: { ...found.groups } };
+    }
+    return null;
+  }
+}
+
+function compile(operation: Operation): Compiled {
+  const pattern = operation.path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)');
+  return { operation, pattern: new RegExp(`^${pattern}$`) };
+}
+
+function countNames({ operation }: Compiled): number {
+  return operation.path.split(':').length;
+}

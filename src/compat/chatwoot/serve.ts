@@ -1,0 +1,130 @@
+import type { Context, Middleware } from 'koa';
+import { ApiError } from '../../errors.ts';
+import { readBodyAs } from '../../http/route/meant-body.ts';
+import { tokenOf } from '../../http/route/authenticate.ts';
+import { errorBody } from '../../http/server/answer-errors.ts';
+import type { Ask } from '../../http/server/ask.ts';
+import { isObject, objectOf } from './json.ts';
+import { OperationTable, type Asked, type Json, type Operation } from './operation.ts';
+import { operations } from './operations.ts';
+import { theirRefusal } from './refusals.ts';
+
+const prefix = '/chatwoot';
+const apis = /^\/(?:api|public\/api|platform\/api)(?:\/|$)/;
+const table = new OperationTable(operations);
+/** What is not in the table. */
+const asOurs: Operation = { method: 'GET', path: '' };
+
+/**
+ * Koa middleware that serves the API under `/chatwoot` as Chatwoot does, for clients that are made for it: requests are
+ * translated before, and answers after, the same routes, which know nothing of it. So admission, limits, keys and the walls
+ * between accounts are those of the routes. What is not in the table of operations is as ours but for the general rules:
+ *
+ * | of theirs | here |
+ * |---|---|
+ * | 200 for what was created | 200 |
+ * | 401 for who may not do it | 401; a 403 with a reason of its own (`bot_suppressed`, `contact_blocked`) stays |
+ * | 500 for a value that is none of a list | 422, as every value that is refused |
+ * | an unknown id in an assignment takes it away | 404 |
+ * | `team_id` is not read beside `assignee_id` | both are applied |
+ * | text in place of a number is read up to where it is none | 422: ids are digits alone |
+ * | a message, a snooze may say nothing | 422: `content`, `snoozed_until` are wanted |
+ * | labels are any words, by anybody | lowercase; what is missing is made where the caller may, otherwise 422 |
+ * | 429 in plain text | 429 in JSON, with `Retry-After` |
+ * | canned responses, custom attributes and filters, automation rules, portals, integrations, reports | 404 |
+ */
+export function serveChatwoot(ask: Ask): Middleware {
+  return async (ctx, next) => {
+    const path = readPath(ctx.path);
+    if (path === null) {
+      await next();
+      return;
+    }
+    const { operation, params } = table.find(ctx.method, path) ?? { operation: asOurs, params: {} };
+    const asked = translate(ctx, { path, operation, params }, ask);
+    await next();
+    if (ctx['_matchedRoute']) ctx['_matchedRoute'] = `${prefix}${String(ctx['_matchedRoute'])}`;
+    await answer(ctx, operation, asked);
+  };
+}
+
+// One client leaves out /api/v1 where it asks for the members of teams.
+function readPath(path: string): string | null {
+  if (!path.startsWith(`${prefix}/`)) return null;
+  const rest = path.slice(prefix.length).replace(/(?<=[^/])\/$/, '');
+  const own = rest.startsWith('/accounts/') ? `/api/v1${rest}` : rest;
+  return apis.test(own) ? own : null;
+}
+
+interface Found {
+  path: string;
+  operation: Operation;
+  params: Record<string, string>;
+}
+
+function translate(ctx: Context, { path, operation, params }: Found, ask: Ask): Asked {
+  const { ours } = operation;
+  const asked: Asked = {
+    method: ours?.method ?? ctx.method,
+    path: ours ? ours.path(path) : path,
+    account: /^\/api\/v1\/accounts\/[^/]+/.exec(path)?.[0] ?? '',
+    params,
+    query: new URLSearchParams(ctx.querystring),
+    sent: {},
+    ask: (method, asking, body) => ask(ctx, { method, path: asking, ...(body ? { body } : {}) }),
+  };
+  const query = readQuery(ctx, operation, asked.query);
+  ctx.method = asked.method;
+  ctx.url = query === '' ? asked.path : `${asked.path}?${query}`;
+  if (operation.untagged) delete ctx.req.headers['if-none-match'];
+  readBodyAs(ctx, (body) => readBody(body, operation, asked));
+  return asked;
+}
+
+// What is not translated goes on as it was written: it may be malformed.
+function readQuery({ querystring }: Context, operation: Operation, query: URLSearchParams): string {
+  if (!operation.query) return querystring;
+  operation.query(query);
+  return query.toString();
+}
+
+async function readBody(body: unknown, operation: Operation, asked: Asked): Promise<unknown> {
+  const sent = unwrap(body, operation.wrapper);
+  if (!isObject(sent)) return sent;
+  asked.sent = sent;
+  return operation.body ? operation.body(sent, asked) : sent;
+}
+
+function unwrap(body: unknown, wrapper: string | undefined): unknown {
+  if (wrapper === undefined || !isObject(body)) return body;
+  return isObject(body[wrapper]) ? body[wrapper] : body;
+}
+
+async function answer(ctx: Context, operation: Operation, asked: Asked): Promise<void> {
+  if (ctx.status === 201) ctx.status = 200;
+  if (typeof ctx.body !== 'string' || ctx.response.type !== 'application/json') return;
+  if (ctx.status >= 400) return refuse(ctx, objectOf(JSON.parse(ctx.body)));
+  if (operation.untagged) ctx.remove('etag');
+  const link: unknown = ctx.response.get('link');
+  if (typeof link === 'string') ctx.set('link', link.replaceAll('</', `<${prefix}/`));
+  if (!operation.answer) return;
+  try {
+    ctx.body = JSON.stringify(await operation.answer(JSON.parse(ctx.body) as never, asked));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    ctx.status = error.status;
+    refuse(ctx, { ...errorBody(error, ctx.state.requestId as string) });
+  }
+}
+
+function refuse(ctx: Context, body: Json): void {
+  const refusal = theirRefusal({
+    status: ctx.status,
+    body,
+    isRouted: Boolean(ctx['_matchedRoute']),
+    hasToken: tokenOf(ctx) !== '',
+    isPublic: ctx.path.startsWith('/public/'),
+  });
+  ctx.status = refusal.status;
+  ctx.body = JSON.stringify(refusal.body);
+}

@@ -1,0 +1,31 @@
+/** Events that both know. They know no others. */
+const known = [
+  'conversation_created',
+  'conversation_updated',
+  'conversation_status_changed',
+  'message_created',
+  'message_updated',
+  'contact_created',
+  'contact_updated',
+  'webwidget_triggered',
+  'conversation_typing_on',
+  'conversation_typing_off',
+];
+
+/** What a webhook is told of that names nothing. */
+const usual = known.filter((name) => !name.startsWith('conversation_typing'));
+
+/** What the webhook of an inbox of the API is told of: all that happens in it. */
+export const ofChannel = known.filter((name) => !name.startsWith('contact_'));
+
+/** Leaves out events that do not exist here; where none is left, our route refuses what was asked for. */
+export function readSubscriptions(names: unknown): unknown {
+  if (!Array.isArray(names)) return names;
+  const kept = names.filter((name: unknown) => typeof name === 'string' && known.includes(name));
+  return [...new Set(kept)];
+}
+
+/** The subscriptions of a new webhook. */
+export function newSubscriptions(names: unknown): unknown {
+  return names === undefined ? usual : readSubscriptions(names);
+}

@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { Profile } from '../../support/chatwoot.ts';
+import { World } from '../../support/world.ts';
+
+describe('Chatwoot profile: labels', function () {
+  this.timeout(30_000);
+  let world: World;
+  let theirs: Profile;
+  let id: number;
+
+  before(async () => {
+    world = await World.build();
+    theirs = new Profile(world.app);
+  });
+
+  beforeEach(async () => {
+    id = await world.home.maker.conversation(world.home.inbox);
+    await world.app.eventNames();
+  });
+
+  after(() => world.stop());
+
+  const titles = async () =>
+    (await world.app.get('labels')).body.payload.map(({ title }: { title: string }) => title) as string[];
+
+  it('are made in small letters, with or without their wrapper', async () => {
+    const made = await theirs.succeed('POST', 'labels', {
+      title: 'VIP-One',
+      color: '',
+      description: '',
+      show_on_sidebar: true,
+    });
+    expect(made).to.include({ title: 'vip-one', show_on_sidebar: true });
+    expect((await theirs.succeed('POST', 'labels', { label: { title: 'vip-two' } })).title).to.equal('vip-two');
+    const twice = await theirs.post('labels', { title: 'VIP-one' });
+    expect([twice.status, twice.body.message, twice.body.attributes]).to.deep.equal([
+      422,
+      'Title has already been taken',
+      ['title'],
+    ]);
+    expect((await theirs.succeed('PATCH', `labels/${made.id}`, { title: 'VIP-Three' })).title).to.equal('vip-three');
+    expect((await theirs.succeed('GET', 'labels')).payload.map(({ title }: { title: string }) => title)).to.include(
+      'vip-three',
+    );
+  });
+
+  it('of a conversation are made on their first use, with one event for the conversation', async () => {
+    const { label } = world.home;
+    const path = `conversations/${id}/labels`;
+    const body = { labels: ['Fresh', label.title, 'fresh-too', 'fresh'] };
+    const { status, body: answer } = await theirs.post(path, body);
+    expect(status, JSON.stringify(answer)).to.equal(200);
+    expect(answer.payload).to.have.members(['fresh', 'fresh-too', label.title]);
+    expect(await titles()).to.include.members(['fresh', 'fresh-too']);
+    expect((await world.app.eventNames()).filter((name) => name === 'conversation_updated')).to.have.length(1);
+    const again = await theirs.succeed('POST', path, body);
+    expect(again).to.deep.equal(answer);
+    expect(await world.app.eventNames()).to.deep.equal([]);
+    expect((await theirs.succeed('POST', path, { labels: [] })).payload).to.deep.equal([]);
+  });
+
+  it('are made by nobody who may not, and for no conversation that cannot be seen', async () => {
+    const before = await titles();
+    const path = `conversations/${id}/labels`;
+    const agent = await theirs.post(path, { labels: ['unheard-of'] }, world.home.member.headers);
+    expect([agent.status, agent.body.attributes]).to.deep.equal([422, ['labels']]);
+    const bot = await theirs.post(path, { labels: ['unheard-of'] }, world.home.bot.headers);
+    expect(bot.status).to.equal(422);
+    const known = await theirs.succeed('POST', path, { labels: [world.home.label.title] }, world.home.member.headers);
+    expect(known.payload).to.deep.equal([world.home.label.title]);
+    const missing = await theirs.post('conversations/999999/labels', { labels: ['unheard-of'] });
+    expect(missing.status).to.equal(404);
+    const foreign = await theirs.post(`conversations/${world.other.conversation}/labels`, { labels: ['unheard-of'] });
+    expect(foreign.status).to.equal(404);
+    for (const labels of [
+      ['not a label'],
+      [7],
+      'unheard-of',
+      ['unheard-of', null],
+      Array.from({ length: 101 }, (_, n) => `l${n}`),
+    ]) {
+      expect((await theirs.post(path, { labels })).status, JSON.stringify(labels).slice(0, 40)).to.equal(422);
+    }
+    expect(await titles()).to.have.members(before);
+  });
+
+  it('of a contact are made on their first use', async () => {
+    const contact = await world.home.maker.contact();
+    const { payload } = await theirs.succeed('POST', `contacts/${contact}/labels`, { labels: ['Of-Contacts'] });
+    expect(payload).to.deep.equal(['of-contacts']);
+    expect((await theirs.succeed('GET', `contacts/${contact}/labels`)).payload).to.deep.equal(['of-contacts']);
+  });
+
+  it('are made once by two who use them at the same time', async () => {
+    const second = await world.home.maker.conversation(world.home.inbox);
+    const answers = await Promise.all(
+      [id, second, id, second].map((one) => theirs.post(`conversations/${one}/labels`, { labels: ['at-once'] })),
+    );
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
+    expect((await titles()).filter((title) => title === 'at-once')).to.have.length(1);
+  });
+});
