@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import schema from '../schemas/config.json' with { type: 'json' };
+import { explainSetting, type Setting } from './fault-sentences.ts';
 import { parseCidr } from './outbound/addresses.ts';
 import { OperatorError } from './lib/operator-error.ts';
 import { readPublicKey } from './lib/public-key.ts';
@@ -25,6 +26,7 @@ export interface Config {
   readonly trustedProxies: number;
   readonly widgetSessionsPerMinute: number;
   readonly widgetBytesPerMinute: number;
+  readonly clientGuessesPerMinute: number;
   readonly signInHours: number;
   readonly signInsPerMinute: number;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
@@ -41,6 +43,11 @@ export interface Config {
   readonly attachmentS3SecretAccessKey: string | null;
   readonly attachmentS3TimeoutMs: number;
   readonly uploadsInFlight: number;
+  readonly uploadsPerAccount: number;
+  readonly uploadsOfVisitors: number;
+  readonly uploadsPerAddress: number;
+  readonly uploadStallMs: number;
+  readonly uploadBytesPerSecond: number;
   readonly widgetUploadBytesPerMinute: number;
   readonly connections: number;
   readonly connectionsPerAddress: number;
@@ -132,14 +139,6 @@ export class ConfigError extends OperatorError {
 type Environment = Readonly<Record<string, string | undefined>>;
 type Values = Record<string, unknown>;
 
-/** The keywords of a property of schemas/config.json that reading its value needs. */
-interface Setting {
-  type?: string;
-  default?: unknown;
-  examples?: string[];
-  'x-secret'?: boolean;
-}
-
 const settings: Readonly<Record<string, Setting>> = schema.properties;
 const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true });
 const validate = ajv.compile<Values>(schema);
@@ -164,7 +163,7 @@ const minKeyLength = schema.properties.SECRET_KEY.minLength;
 export function loadConfig(env: Environment = process.env): Config {
   const problems: string[] = [];
   const given = readGiven(env, problems);
-  if (!validate(given)) problems.push(...(validate.errors ?? []).map(describe));
+  if (!validate(given)) problems.push(...(validate.errors ?? []).map((error) => explainSetting(error, settings)));
   const values = withDefaults(given);
   problems.push(...findContradictions(values, given));
   if (problems.length === 0) values['SECRET_KEY'] ??= findSecretKey(values, problems);
@@ -281,18 +280,6 @@ function findSecretKey(values: Values, problems: string[]): string | null {
     problems.push(`DATA_DIR cannot be used: ${(error as Error).message}`);
   }
   return null;
-}
-
-function describe(error: ErrorObject): string {
-  if (error.keyword === 'dependentRequired') {
-    return `${String(error.params['missingProperty'])} is needed when ${String(error.params['property'])} is set`;
-  }
-  const name = error.instancePath.split('/')[1] ?? '';
-  const setting = settings[name];
-  const allowed = error.keyword === 'enum' ? `: ${(error.params['allowedValues'] as string[]).join(', ')}` : '';
-  const example = error.keyword === 'pattern' ? setting?.examples?.[0] : undefined;
-  const rule = example ? `must be like ${example}` : `${error.message ?? 'is not valid'}${allowed}`;
-  return setting?.['x-secret'] ? `${name} ${rule}` : `${name} ${rule}, not ${JSON.stringify(error.data)}`;
 }
 
 function camelCase(name: string): string {

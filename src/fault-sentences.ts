@@ -151,3 +151,24 @@ function distance(one: string, other: string): number {
   }
   return row[other.length] ?? 0;
 }
+
+/** The keywords of a property of schemas/config.json that reading its value needs. */
+export interface Setting {
+  type?: string;
+  default?: unknown;
+  examples?: string[];
+  'x-secret'?: boolean;
+}
+
+/** Says what is wrong with the value of a setting; never a secret one itself. */
+export function explainSetting(error: ErrorObject, settings: Readonly<Record<string, Setting>>): string {
+  if (error.keyword === 'dependentRequired') {
+    return `${String(error.params['missingProperty'])} is needed when ${String(error.params['property'])} is set`;
+  }
+  const name = error.instancePath.split('/')[1] ?? '';
+  const setting = settings[name];
+  const allowed = error.keyword === 'enum' ? `: ${(error.params['allowedValues'] as string[]).join(', ')}` : '';
+  const example = error.keyword === 'pattern' ? setting?.examples?.[0] : undefined;
+  const rule = example ? `must be like ${example}` : `${error.message ?? 'is not valid'}${allowed}`;
+  return setting?.['x-secret'] ? `${name} ${rule}` : `${name} ${rule}, not ${JSON.stringify(error.data)}`;
+}

@@ -27,6 +27,7 @@ const pruneMs = 3_600_000;
 const recountMs = 24 * 3_600_000;
 const retryMs = 60_000;
 const countMs = 60_000;
+const discardMs = 60_000;
 
 /** Days for which rows are kept. */
 interface Retention {
@@ -51,17 +52,20 @@ export function alarmsOf(
   database: Database,
   { retry, embed, objects = null, ...retention }: Retention & Looks & Stores,
 ): Alarm[] {
-  // Each has two alarms, and Agenda rings one anew that takes long: at once they would only get in each other's way.
+  // Some have two alarms, and Agenda rings one anew that takes long: at once they would only get in each other's way.
   const wake = oneAtATime(() => wakeDueSnoozes(database));
   const call = oneAtATime(() => callScheduled(database));
   const check = oneAtATime(() => checkSla(database));
+  const discard = oneAtATime(() => deleteDiscardedObjects(database, objects));
   return [
     { name: 'wake-snoozed', everyMs: null, ring: wake },
     { name: 'call-scheduled', everyMs: null, ring: call },
     // Snoozes and scheduled calls have alarms at their moments; this one serves those whose alarm was lost. It is one for
     // many works, since each row of Agenda costs three statements whenever it rings.
     { name: 'do-what-is-due', everyMs: sweepMs, ring: () => doAll([wake(), call(), check()]) },
-    { name: 'finish-leftovers', everyMs: sweepMs, ring: () => finishLeftovers(database, objects) },
+    { name: 'finish-leftovers', everyMs: sweepMs, ring: () => finishLeftovers(database) },
+    // A store that hangs holds up nothing else.
+    { name: 'delete-objects', everyMs: discardMs, ring: discard },
     { name: 'embed-articles', everyMs: retryMs, ring: async () => embed() },
     { name: 'retry-deliveries', everyMs: retryMs, ring: async () => retry() },
     { name: 'count-activity', everyMs: countMs, ring: () => countActivity(database) },
@@ -71,10 +75,10 @@ export function alarmsOf(
 }
 
 // What requests leave behind may take long, and what is due does not wait for it.
-function finishLeftovers(database: Database, objects: ObjectStore | null): Promise<void> {
+function finishLeftovers(database: Database): Promise<void> {
   const counts = [mergeCountChanges, mergeStorageChanges];
   const works = [finishErasures, finishRenames, finishBacklogs, finishRecoveries, tellFailing, ...counts];
-  return doAll([deleteDiscardedObjects(database, objects), ...works.map((work) => work(database))]);
+  return doAll(works.map((work) => work(database)));
 }
 
 function deleteOldRows(database: Database, retention: Retention): Promise<void> {

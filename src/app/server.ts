@@ -12,6 +12,7 @@ import { ApiError } from '../errors.ts';
 import { FairGate } from '../http/server/fair-gate.ts';
 import { RateLimit } from '../http/server/rate-limit.ts';
 import { serveAttachments } from '../http/server/serve-attachments.ts';
+import { UploadGate, type UploadBounds } from '../http/server/upload-gate.ts';
 import { createHttpServer, type HttpServer, type ServerOptions } from '../http/server/server.ts';
 import type { EventStreams } from '../live/streams.ts';
 import type { Config } from '../config.ts';
@@ -75,8 +76,9 @@ export function createServer(
         maxBytes: config.bodyLimitBytes,
         maxUploadBytes: uploadLimits(config),
         maxFormBytes: config.attachmentFormBytes + formBytes,
+        formBytes,
       },
-      uploads: new FairGate(config.uploadsInFlight),
+      uploads: new UploadGate(uploadBounds(config)),
       trustedProxies: config.trustedProxies,
       connections: { total: config.connections, perAddress: config.connectionsPerAddress },
       ...rateLimitsOf(config),
@@ -104,6 +106,7 @@ function rateLimitsOf(config: Config) {
     requests: new RateLimit('requests', config.rateLimitPerMinute),
     failures: new RateLimit('failed-authentications', isLimited ? authFailuresPerMinute : 0),
     sessions: new RateLimit('widget-sessions', config.widgetSessionsPerMinute),
+    guesses: new RateLimit('client-guesses', config.clientGuessesPerMinute),
     signIns: new RateLimit('sign-ins', config.signInsPerMinute),
     visitorBytes: new RateLimit('widget-bytes', config.widgetBytesPerMinute),
     visitorUploads: new RateLimit('widget-upload-bytes', config.widgetUploadBytesPerMinute),
@@ -121,6 +124,17 @@ function pagesOf({ role, secretKey }: Config, server: ReceiverServer | null): Pi
   if (!server) return { files: docsFiles, serve };
   const url = receiverUrl(receiverEndpoint(secretKey));
   return { files: docsFiles, serve: [...serve, (mounted) => servePlay({ server, url, mounted })] };
+}
+
+function uploadBounds(config: Config): UploadBounds {
+  return {
+    places: config.uploadsInFlight,
+    perAccount: config.uploadsPerAccount,
+    ofVisitors: config.uploadsOfVisitors,
+    perAddress: config.uploadsPerAddress,
+    stallMs: config.uploadStallMs,
+    bytesPerSecond: config.uploadBytesPerSecond,
+  };
 }
 
 function uploadLimits({ pluginArchiveBytes, articleImportBytes }: Config) {

@@ -15,6 +15,13 @@ export interface ObjectStoreOptions extends Credentials {
 /** That the store did not do what it was asked for. The message is for the log. */
 export class ObjectStoreError extends Error {
   override name = 'ObjectStoreError';
+  /** Whether the store does not answer, or is at fault: then it would not do anything else either. */
+  readonly isOutage: boolean;
+
+  constructor(message: string, isOutage: boolean) {
+    super(message);
+    this.isOutage = isOutage;
+  }
 }
 
 /** Bytes of an object that are read at once. */
@@ -89,6 +96,6 @@ export class ObjectStore {
   #errorOf(method: string, key: string, { status, errorCode, errorDetail, bytes }: OutboundResult): ObjectStoreError {
     const [, code = ''] = /<Code>(\w{1,64})<\/Code>/.exec(bytes?.toString('latin1', 0, 2048) ?? '') ?? [];
     const answer = status === null ? `${errorCode ?? ''} ${errorDetail ?? ''}` : `${status} ${code}`;
-    return new ObjectStoreError(`${method} ${key}: ${answer.trim()}`);
+    return new ObjectStoreError(`${method} ${key}: ${answer.trim()}`, status === null || status >= 500);
   }
 }

@@ -15,6 +15,7 @@ export const refusals: Readonly<Record<number, Refusal>> = {
   },
   403: { name: 'Forbidden', description: 'The token is valid, but its owner may not do this.' },
   404: { name: 'NotFound', description: 'There is no such record in this account.' },
+  408: { name: 'Stalled', description: 'Nothing of the form arrived any more; the connection is closed.' },
   409: {
     name: 'Conflict',
     description: 'The first request with this Idempotency-Key is still running.',

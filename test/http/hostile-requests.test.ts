@@ -20,7 +20,12 @@ interface Sent {
   headers?: Record<string, string>;
 }
 
-const limits = { maxBytes: megabyte, maxUploadBytes: { plugin: megabyte, articles: megabyte }, maxFormBytes: megabyte };
+const limits = {
+  maxBytes: megabyte,
+  maxUploadBytes: { plugin: megabyte, articles: megabyte },
+  maxFormBytes: megabyte,
+  formBytes: 1024,
+};
 const withBody = routes.filter(({ contract }) => contract.body !== undefined && !contract.upload);
 
 function check(bytes: Buffer, schema: Parameters<typeof checkBody>[1]): void {

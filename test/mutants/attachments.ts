@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const files = 'test/api/accounts/attachments.test.ts';
 const corpus = 'test/http/uploads.test.ts';
 const objects = 'test/api/accounts/attachment-objects.test.ts';
+const slow = 'test/http/slow-uploads.test.ts';
 const links = 'test/http/file-links.test.ts';
 
 export const attachments: readonly Mutant[] = [
@@ -128,11 +129,99 @@ export const attachments: readonly Mutant[] = [
   },
   {
     file: 'src/domain/attachments/store.ts',
-    text: "      await withConnection((em) =>\n        sql(em, 'DELETE FROM attachments WHERE account_id = $1 AND id = $2', [accountId, id]),\n      );\n",
+    text: '      await withConnection((em) => discardRows(em, accountId, kept)).catch(this.#options.failed);\n',
     replacement: '',
     test: objects,
-    only: 'fails or hangs',
+    only: 'are not kept either',
     harm: 'A store that is down fills the table with rows of files that are nowhere.',
+  },
+  {
+    file: 'src/domain/attachments/store.ts',
+    text: '      await withConnection((em) => discardLater(em, key));\n',
+    replacement: '',
+    test: objects,
+    only: 'nobody waited for them any more',
+    harm: 'What a store got after all, when nobody waited any more, stays in it for ever.',
+  },
+  {
+    file: 'src/domain/upkeep/discarded-objects.ts',
+    text: '    ends: (error) => error instanceof ObjectStoreError && error.isOutage,\n',
+    replacement: '',
+    test: objects,
+    only: 'in a store that hangs',
+    harm: 'A store that hangs is asked for thousands of objects, one after the other.',
+  },
+  {
+    file: 'src/app/alarms.ts',
+    text: 'ring: () => finishLeftovers(database) },',
+    replacement: 'ring: () => doAll([discard(), finishLeftovers(database)]) },',
+    test: objects,
+    only: 'in a store that hangs',
+    harm: 'A store that hangs holds up erasures, renames and recoveries.',
+  },
+  {
+    file: 'src/http/server/upload-gate.ts',
+    text: 'setTimeout(() => this.giveUp(stalled(stallMs)), stallMs)',
+    replacement: 'setTimeout(() => undefined, stallMs)',
+    test: slow,
+    only: 'nothing arrives any more',
+    harm: 'Connections that send nothing keep places for files.',
+  },
+  {
+    file: 'src/http/server/upload-gate.ts',
+    text: 'slow.sort((one, other) => one.pace - other.pace)[0]?.giveUp(busy());',
+    replacement: 'slow.sort((one, other) => one.pace - other.pace);',
+    test: slow,
+    only: 'give their place',
+    harm: 'A few forms that send a byte now and then keep everybody from sending files.',
+  },
+  {
+    file: 'src/http/server/upload-gate.ts',
+    text: ' && form.pace < this.#bounds.bytesPerSecond',
+    replacement: '',
+    test: slow,
+    only: 'are not slow keep their place',
+    harm: 'Whoever waits ends the files of others.',
+  },
+  {
+    file: 'src/http/server/upload-gate.ts',
+    text: '{ name: `address ${visitorAt}`, most: perAddress }',
+    replacement: '{ name: `address ${visitorAt}`, most: ofVisitors }',
+    test: slow,
+    only: 'one place for each address',
+    harm: 'One visitor keeps all others of all accounts from sending files.',
+  },
+  {
+    file: 'src/http/server/upload-gate.ts',
+    text: 'most: ofVisitors, isCrowd',
+    replacement: 'most: ofVisitors * 1000, isCrowd',
+    test: slow,
+    only: 'leave a place to agents',
+    harm: 'Visitors keep agents from sending files.',
+  },
+  {
+    file: 'src/http/route/mount.ts',
+    text: 'if (paid > 0) await visitorUploads.spend(ctx, address, paid);',
+    replacement: 'if (paid < 0) await visitorUploads.spend(ctx, address, paid);',
+    test: slow,
+    only: 'before it arrives',
+    harm: 'Who never sends the end of a form pays for none of it.',
+  },
+  {
+    file: 'src/api/public/widget.ts',
+    text: 'if (checked.length > 0) await read((em) => needUnblocked(em, visit));',
+    replacement: '',
+    test: 'test/api/public/widget-attachments.test.ts',
+    only: 'blocked contact',
+    harm: 'Files of whoever was blocked are written first.',
+  },
+  {
+    file: 'src/api/public/client-conversations.ts',
+    text: 'if (checked.length > 0) await read((em) => needWritable(em, visit, params.conversation_id));',
+    replacement: '',
+    test: 'test/api/public/client-files.test.ts',
+    only: 'with it alone',
+    harm: 'Files for conversations of others are written first.',
   },
   {
     file: 'src/domain/upkeep/discarded-objects.ts',

@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const inboxesTest = 'test/api/accounts/contact-inboxes.test.ts';
 const mergeTest = 'test/api/accounts/contact-merge.test.ts';
 const clientsTest = 'test/api/public/clients.test.ts';
+const guessesTest = 'test/api/public/client-guesses.test.ts';
 
 export const clients: readonly Mutant[] = [
   {
@@ -49,7 +50,7 @@ export const clients: readonly Mutant[] = [
     file: 'src/http/route/admit-visitor.ts',
     text: "  await options.failures.consume(ctx, addressKey(ctx));\n  throw notFound('Contact');",
     replacement: "  throw notFound('Contact');",
-    test: clientsTest,
+    test: guessesTest,
     only: 'is stopped like who guesses a token',
     harm: 'Source ids can be guessed without end.',
   },
@@ -84,6 +85,38 @@ export const clients: readonly Mutant[] = [
     test: clientsTest,
     only: 'while their contact is deleted',
     harm: 'A contact whose deletion was asked for goes on writing, and its deletion never ends.',
+  },
+  {
+    file: 'src/domain/contacts/erasure.ts',
+    text: '  await lockDoors(tx, id);\n',
+    replacement: '',
+    test: 'test/api/accounts/erasure.test.ts',
+    only: 'so that neither ends the other',
+    harm: 'A deletion in the middle of a chat hangs for a second, and the words of the customer with it.',
+  },
+  {
+    file: 'src/api/public/clients.ts',
+    text: 'claim.sourceId === null ? open() : guess(open)',
+    replacement: 'claim.sourceId === null ? guess(open) : open()',
+    test: guessesTest,
+    only: 'by choosing one',
+    harm: 'Source ids of others can be guessed as fast as clients can be made.',
+  },
+  {
+    file: 'src/http/route/admit-visitor.ts',
+    text: 'if (!found.isNew) await guesses.giveBack(key, 1);',
+    replacement: '',
+    test: guessesTest,
+    only: 'by choosing one',
+    harm: 'Who comes back by its own source id is refused after a few times.',
+  },
+  {
+    file: 'src/http/route/admit-visitor.ts',
+    text: 'key: `${addressKey(ctx)} ${visit.inbox.id}`',
+    replacement: 'key: String(visit.inbox.id)',
+    test: guessesTest,
+    only: 'by choosing one',
+    harm: 'One address keeps all others from choosing source ids.',
   },
   {
     file: 'src/domain/contacts/merge.ts',

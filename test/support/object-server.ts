@@ -6,13 +6,18 @@ import { signV4 } from '../../src/objects/sign-v4.ts';
 /** The keys that the server takes. */
 export const objectKeys = { region: 'eu-test-1', accessKeyId: 'TESTKEY', secretAccessKey: 'a-secret-of-the-tests' };
 
+// Longer than the tests' services wait.
+const lateMs = 1500;
+
 /** A store of objects in memory that speaks as S3 does, and refuses what is not signed. */
 export class ObjectServer {
   readonly objects = new Map<string, Buffer>();
   /** The requests, such as `PUT /files/a`. */
   readonly asked: string[] = [];
-  /** What it does in place of an answer, until it is set to null. */
-  broken: 'fails' | 'hangs' | null = null;
+  /** What it does in place of an answer, until it is set to null; `late`: it does what it is asked, and answers nothing. */
+  broken: 'fails' | 'fails at the second' | 'hangs' | 'late' | null = null;
+  /** What it was asked and has not done yet. */
+  pending = 0;
   readonly #server: Server;
 
   private constructor(server: Server) {
@@ -42,22 +47,42 @@ export class ObjectServer {
     const { method = '', url: path = '' } = request;
     this.asked.push(`${method} ${path}`);
     if (this.broken === 'hangs') return;
-    const [status, body] = this.broken
+    if (this.broken === 'late') return this.#doLater(request, path, Buffer.concat(chunks));
+    const [status, body] = this.#isFailing(path)
       ? ([503, 'SlowDown'] as const)
       : this.#answer(request, path, Buffer.concat(chunks));
     const text = typeof body === 'string' && body !== '' ? `<Error><Code>${body}</Code></Error>` : body;
     response.writeHead(status).end(text);
   }
 
+  #doLater(request: IncomingMessage, path: string, body: Buffer): void {
+    this.pending += 1;
+    setTimeout(() => {
+      this.#answer(request, path, body);
+      this.pending -= 1;
+    }, lateMs);
+  }
+
+  #isFailing(path: string): boolean {
+    const isSecond = this.objects.size > 0 && !this.objects.has(path);
+    return this.broken === 'fails' || (this.broken === 'fails at the second' && isSecond);
+  }
+
   #answer(request: IncomingMessage, path: string, body: Buffer): readonly [status: number, body: string | Buffer] {
     if (!isSigned(request, path, body)) return [403, 'SignatureDoesNotMatch'];
+    if (request.method === 'DELETE') return this.#delete(path);
     const known = this.objects.get(path);
     if (request.method === 'PUT') this.objects.set(path, body);
-    if (request.method === 'DELETE') this.objects.delete(path);
-    if (request.method !== 'GET') return [request.method === 'PUT' ? 200 : 204, ''];
+    if (request.method === 'PUT') return [200, ''];
     if (!known) return [404, 'NoSuchKey'];
     const [, from = 0, to = known.length - 1] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
     return [206, known.subarray(Number(from), Number(to) + 1)];
+  }
+
+  #delete(path: string): readonly [status: number, body: string] {
+    if (path.endsWith('/locked')) return [403, 'AccessDenied'];
+    this.objects.delete(path);
+    return [204, ''];
   }
 }
 

@@ -4,6 +4,7 @@ import {
   beginOwn,
   listOwn,
   markOwnRead,
+  needWritable,
   readOwn,
   resolveOwn,
   speakInOwn,
@@ -107,8 +108,11 @@ const messageRoutes = [
       description: `It reopens a resolved conversation. ${blocked} An e-mail address that was asked for (\`input_email\`) becomes the contact's.`,
     },
     {
-      prepare: async ({ services, account, files, read }): Promise<Files> =>
-        services.attachments.keep(account.id, checkFiles(files, services.attachments.bounds), read),
+      prepare: async ({ services, account, visit, params, files, read }): Promise<Files> => {
+        const checked = checkFiles(files, services.attachments.bounds);
+        if (checked.length > 0) await read((em) => needWritable(em, visit, params.conversation_id));
+        return services.attachments.keep(account.id, checked, read);
+      },
       handle: async ({ services, account, visit, params, body, files, transact }, attachments = []) => {
         const { content = '' } = body;
         // A form with files is of another schema: no answer, and known by no echo.

@@ -49,13 +49,14 @@ export const clientRoutes = [
       description:
         'The answer has the `source_id` by which the client reads and writes as the contact. A contact who is known by the given `source_id`, or by an `identifier` with its `identifier_hash`, is answered unchanged; an `identifier` without it is ignored.',
     },
-    async ({ services, visit, body, transact }) => {
+    async ({ services, visit, body, transact, guess }) => {
       const claim = {
         sourceId: body.source_id ?? null,
         identifier: provenIdentifier(visit, body, services.secretBox),
         made: services.random.uuid(),
       };
-      return presentClient(await transact((tx) => openClient(tx, visit, { claim, profile: readProfile(body) })));
+      const open = () => transact((tx) => openClient(tx, visit, { claim, profile: readProfile(body) }));
+      return presentClient(await (claim.sourceId === null ? open() : guess(open)));
     },
   ),
   doors.visitor(

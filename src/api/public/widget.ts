@@ -1,7 +1,7 @@
 import { checkFiles } from '../../domain/attachments/checked-files.ts';
 import { discardFiles } from '../../domain/attachments/rows.ts';
 import { findPublicInbox, type Visit } from '../../domain/widget/visits.ts';
-import { markRead, readCurrent, speak } from '../../domain/widget/messages.ts';
+import { markRead, needUnblocked, readCurrent, speak } from '../../domain/widget/messages.ts';
 import { openSession, type Session } from '../../domain/widget/sessions.ts';
 import { findAwaitedMessage } from '../../deliveries/queue/under-way.ts';
 import { widgetConversation, widgetMessage } from '../../domain/widget/records.ts';
@@ -117,8 +117,11 @@ export const widgetRoutes = [
         "It reopens a resolved conversation, and begins one where there is none. A blocked contact gets 403 `contact_blocked`. An e-mail address that was asked for (`input_email`) becomes the contact's.",
     },
     {
-      prepare: async ({ services, account, files, read }): Promise<Files> =>
-        services.attachments.keep(account.id, checkFiles(files, services.attachments.bounds), read),
+      prepare: async ({ services, account, visit, files, read }): Promise<Files> => {
+        const checked = checkFiles(files, services.attachments.bounds);
+        if (checked.length > 0) await read((em) => needUnblocked(em, visit));
+        return services.attachments.keep(account.id, checked, read);
+      },
       handle: async ({ services, visit, body, files, transact }, attachments = []) => {
         const { content = '' } = body;
         // A form with files is of another schema, and no answer.

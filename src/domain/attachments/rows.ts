@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
 import type { Attachment } from '../../records/attachment.ts';
 import type { Message } from '../../records/message.ts';
 
@@ -19,11 +19,18 @@ export async function holdFiles(tx: Transaction, attachments: readonly Attachmen
 }
 
 /** Deletes files that were stored for a message which was refused. */
-export async function discardFiles(tx: Transaction, attachments: readonly Attachment[]): Promise<void> {
-  await sql(tx.connection, 'DELETE FROM attachments WHERE account_id = $1 AND id = ANY ($2) AND message_id IS NULL', [
-    tx.account.id,
-    attachments.map(({ id }) => id),
-  ]);
+export function discardFiles(tx: Transaction, attachments: readonly Attachment[]): Promise<void> {
+  return discardRows(tx.connection, tx.account.id, attachments);
+}
+
+/** Deletes files of an account that belong to no message. */
+export async function discardRows(
+  executor: Executor,
+  accountId: number,
+  attachments: readonly Attachment[],
+): Promise<void> {
+  const statement = 'DELETE FROM attachments WHERE account_id = $1 AND id = ANY ($2) AND message_id IS NULL';
+  await sql(executor, statement, [accountId, attachments.map(({ id }) => id)]);
 }
 
 /** Deletes the files of a message. */

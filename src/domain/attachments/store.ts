@@ -5,6 +5,7 @@ import type { Random } from '../../lib/ports.ts';
 import { partBytes, type ObjectStore } from '../../objects/object-store.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import type { Attachment } from '../../records/attachment.ts';
+import { discardRows } from './rows.ts';
 import type { AttachmentBounds, CheckedFile } from './checked-files.ts';
 
 /** Holds a connection for statements, as long as they take. */
@@ -43,7 +44,7 @@ export class AttachmentStore {
 
   /**
    * Keeps files for a message that is sent afterwards (`holdFiles`), or refused (`discardFiles`): what neither happened to,
-   * a sweep deletes. No transaction lasts as long as this does.
+   * a sweep deletes. No transaction lasts as long as this does. All of them are kept, or none.
    */
   async keep(
     accountId: number,
@@ -52,11 +53,18 @@ export class AttachmentStore {
   ): Promise<readonly Attachment[]> {
     const { objects } = this.#options;
     const kept: Attachment[] = [];
-    for (const { bytes, ...file } of files) {
-      const id = objects
-        ? await this.#keepObject(objects, { accountId, bytes }, withConnection)
-        : await keepRows({ accountId, bytes }, withConnection);
-      kept.push({ id, ...file });
+    try {
+      for (const { bytes, ...file } of files) {
+        const key = objects && this.#newKey(accountId);
+        const id = await withConnection((em) => insertFile(em, accountId, key));
+        kept.push({ id, ...file });
+        if (objects && key !== null) await this.#putObject(objects, { key, bytes }, withConnection);
+        else await withConnection((em) => writeChunks(em, { accountId, id }, bytes));
+      }
+    } catch (error) {
+      // Where the database fails as well, a sweep does it.
+      await withConnection((em) => discardRows(em, accountId, kept)).catch(this.#options.failed);
+      throw error;
     }
     return kept;
   }
@@ -69,23 +77,22 @@ export class AttachmentStore {
     return Readable.from(begunWith(first, pieces), { objectMode: false });
   }
 
-  // The row is there before the object, so that no object is kept that nobody knows of.
-  async #keepObject(
+  #newKey(accountId: number): string {
+    return `attachments/${accountId}/${this.#options.random.bytes(keyBytes).toString('hex')}`;
+  }
+
+  // Its row is there already, so that no object is kept that nobody knows of.
+  async #putObject(
     objects: ObjectStore,
-    { accountId, bytes }: { accountId: number; bytes: Buffer },
+    { key, bytes }: { key: string; bytes: Buffer },
     withConnection: WithConnection,
-  ): Promise<number> {
-    const key = `attachments/${accountId}/${this.#options.random.bytes(keyBytes).toString('hex')}`;
-    const id = await withConnection((em) => insertFile(em, accountId, key));
+  ): Promise<void> {
     try {
       await objects.put(key, bytes);
     } catch (error) {
-      await withConnection((em) =>
-        sql(em, 'DELETE FROM attachments WHERE account_id = $1 AND id = $2', [accountId, id]),
-      );
+      await withConnection((em) => discardLater(em, key));
       throw this.#unavailable(error);
     }
-    return id;
   }
 
   async *#readParts(key: string, { from, to }: { from: number; to: number }): AsyncGenerator<Buffer> {
@@ -115,13 +122,10 @@ async function* begunWith(first: IteratorResult<Buffer>, rest: AsyncGenerator<Bu
   yield* rest;
 }
 
-async function keepRows(
-  { accountId, bytes }: { accountId: number; bytes: Buffer },
-  withConnection: WithConnection,
-): Promise<number> {
-  const id = await withConnection((em) => insertFile(em, accountId, null));
-  await withConnection((em) => writeChunks(em, { accountId, id }, bytes));
-  return id;
+// A store that did not answer in time may still get the object, behind a deletion that comes at once.
+async function discardLater(executor: Executor, key: string): Promise<void> {
+  const statement = `INSERT INTO discarded_objects (object_key, discarded_at) VALUES ($1, now() + interval '1 hour')`;
+  await sql(executor, statement, [key]);
 }
 
 async function insertFile(executor: Executor, accountId: number, objectKey: string | null): Promise<number> {

@@ -7,6 +7,7 @@ import { deleteLanes } from '../../deliveries/queue/erase.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
 import { lockIfThere } from '../small-rows.ts';
 import { sweep } from '../upkeep/sweep.ts';
+import { lockDoors } from './doors.ts';
 
 // Conversations that one transaction erases, so that none locks many for long.
 const batch = 200;
@@ -26,7 +27,8 @@ export async function deleteContact(transactHere: Transact, id: number): Promise
 
 /** Erases a batch of a contact's conversations, and the contact with the last batch; `gone` when there is no contact. */
 async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased' | 'gone'> {
-  // Lock order (deliveries/queue/lock-order.ts): conversations before their contact.
+  // Lock order (deliveries/queue/lock-order.ts): by what the contact comes in, conversations, then the contact.
+  await lockDoors(tx, id);
   const some = await tx.conversations({ ids: ofContact, parameters: [id] });
   const contact = await lockIfThere(tx.em, Contact, { id, accountId: tx.account.id });
   if (!contact) return 'gone';

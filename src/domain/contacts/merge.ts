@@ -8,6 +8,7 @@ import { updateConversations } from '../conversations/detach.ts';
 import { lockOne, update } from '../small-rows.ts';
 import { moveKeys } from '../upkeep/idempotency-keys.ts';
 import { maxVisitorAttributes, sayUpdated } from './contacts.ts';
+import { lockDoors } from './doors.ts';
 import { copyContactLabels } from './labels.ts';
 
 /** Conversations that one merge moves at most, since it is one transaction. */
@@ -57,14 +58,6 @@ export async function mergeContacts(
   if (isChanged) sayUpdated(tx, base, changed);
   tx.record('contact_deleted', { contact: other, account: tx.account, mergedInto: baseId });
   return base;
-}
-
-// Whoever comes as the contact locks by what it came in, before the conversation.
-async function lockDoors(tx: Transaction, contactId: number): Promise<void> {
-  for (const table of ['contact_tokens', 'contact_inboxes']) {
-    const statement = `SELECT FROM ${table} WHERE account_id = $1 AND contact_id = $2 ORDER BY id FOR UPDATE`;
-    await sql(tx.connection, statement, [tx.account.id, contactId]);
-  }
 }
 
 async function lockMoving(tx: Transaction, contactId: number): Promise<Conversation[]> {

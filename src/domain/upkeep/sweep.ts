@@ -16,6 +16,8 @@ export interface SweepPlan<Item> {
   together?: (item: Item) => unknown;
   /** Returns how much was done. Items that are done or no longer due must not make it fail. */
   work: (items: readonly Item[]) => Promise<number>;
+  /** Whether after this error no other item would succeed either: it ends the sweep, which throws it. By default none does. */
+  ends?: (error: unknown) => boolean;
 }
 
 const firstPauseMs = 10_000;
@@ -34,7 +36,7 @@ const setbacksOf = new WeakMap<Database, Map<string, Setback>>();
 /**
  * Works on all items that the plan's pages return; returns how much was done. An item that fails does not hold back the
  * others: it is reported once at the end of the sweep and tried again at growing intervals, from 10 s to an hour. Throws
- * only when the database is unreachable.
+ * only when the database is unreachable, and what `ends` names.
  */
 export function sweep<Item>(database: Database, plan: SweepPlan<Item>): Promise<number> {
   return new Sweep(database, plan).run();
@@ -95,6 +97,7 @@ class Sweep<Item> {
     } catch (error) {
       // During an outage no item is at fault: the ping throws and ends the sweep.
       if (isOutage(error)) await this.#database.ping();
+      if (this.#plan.ends?.(error)) throw error;
       if (items.length === 1) return this.#setBack(first, error);
       const middle = Math.ceil(items.length / 2);
       await this.#attempt(items.slice(0, middle));

@@ -38,6 +38,15 @@ export async function readOwn(executor: Executor, visit: Visit, id: number): Pro
   return found;
 }
 
+/**
+ * That the visit's contact may write into a conversation of it, before what it sends is stored; `speakInOwn` looks again.
+ * Errors: 403 `contact_blocked`, 404.
+ */
+export async function needWritable(executor: Executor, visit: Visit, id: number): Promise<void> {
+  const { conversation } = await readOwn(executor, visit, id);
+  if (conversation.contact.blocked) throw contactBlocked();
+}
+
 /** Begins a conversation of the visit's contact. Says conversation_created. Errors: 403 `contact_blocked`, 404. */
 export async function beginOwn(
   tx: Transaction,

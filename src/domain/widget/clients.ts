@@ -28,6 +28,9 @@ export interface Client {
   sourceId: string;
 }
 
+/** A client that was let in, and whether nobody was known by what it came with. */
+export type OpenedClient = Client & { isNew: boolean };
+
 const nameless = 'Visitor';
 // Serializes clients by what they are known by: otherwise two would both create the contact, and one would fail.
 const takeTurnsStatement = `SELECT pg_advisory_xact_lock(hashtextextended('visitor ' || $2, $1))`;
@@ -42,16 +45,16 @@ export async function openClient(
   tx: Transaction,
   { inbox }: Visit,
   { claim, profile }: { claim: ClientClaim; profile: ClientProfile },
-): Promise<Client> {
+): Promise<OpenedClient> {
   await takeTurns(tx, inbox.id, claim);
   const known = await findKnown(tx, inbox.id, claim);
   if (!known) {
     const contact = await createClient(tx, profile, claim.identifier);
-    return admit(tx, inbox.id, { contact, sourceId: claim.sourceId ?? claim.made });
+    return admit(tx, inbox.id, { contact, sourceId: claim.sourceId ?? claim.made, isNew: true });
   }
   const contact = await identify(tx, known.contactId, known.isProven ? null : claim.identifier);
   const sourceId = claim.sourceId ?? (await findKey(tx, inbox.id, contact.id)) ?? claim.made;
-  return admit(tx, inbox.id, { contact, sourceId });
+  return admit(tx, inbox.id, { contact, sourceId, isNew: false });
 }
 
 async function takeTurns(tx: Transaction, inboxId: number, { identifier, sourceId }: ClientClaim): Promise<void> {
@@ -74,7 +77,7 @@ async function findKnown(
   return { contactId: proven, isProven: true };
 }
 
-async function admit(tx: Transaction, inboxId: number, client: Client): Promise<Client> {
+async function admit(tx: Transaction, inboxId: number, client: OpenedClient): Promise<OpenedClient> {
   const { contact, sourceId } = client;
   await addContactInbox(tx, { contactId: contact.id, inboxId, sourceId, made: sourceId, admits: true });
   return client;

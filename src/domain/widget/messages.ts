@@ -17,12 +17,17 @@ export async function readCurrent(
   return contact && findCurrent(executor, account.id, { inboxId: inbox.id, contactId: contact.id });
 }
 
-async function isBlocked(tx: Transaction, contactId: number): Promise<boolean> {
-  const rows = await sql(tx.connection, 'SELECT FROM contacts WHERE account_id = $1 AND id = $2 AND blocked', [
-    tx.account.id,
+async function isBlocked(executor: Executor, accountId: number, contactId: number): Promise<boolean> {
+  const rows = await sql(executor, 'SELECT FROM contacts WHERE account_id = $1 AND id = $2 AND blocked', [
+    accountId,
     contactId,
   ]);
   return rows.length > 0;
+}
+
+/** That the visit's contact may write, before what it sends is stored; `speak` looks again. Errors: 403 `contact_blocked`. */
+export async function needUnblocked(executor: Executor, { account, contact }: Visit): Promise<void> {
+  if (contact && (await isBlocked(executor, account.id, contact.id))) throw contactBlocked();
 }
 
 /** What a contact says; as an answer, where it chose or filled in what a message asks for. */
@@ -54,7 +59,7 @@ async function enter(tx: Transaction, visit: Visit): Promise<{ contactId: number
   const [contactId, found] = await Promise.all([lockVisitor(tx, visit), known === null ? null : lockIn(known)]);
   // The contact may have been merged meanwhile: its conversations are the other's then.
   const current = contactId === known ? found : await lockIn(contactId);
-  const blocked = current ? current.contact.blocked : await isBlocked(tx, contactId);
+  const blocked = current ? current.contact.blocked : await isBlocked(tx.connection, tx.account.id, contactId);
   if (blocked) throw contactBlocked();
   return { contactId, current };
 }

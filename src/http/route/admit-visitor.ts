@@ -43,7 +43,20 @@ export async function admitVisitor(
     ...scope,
     visit,
     transact: transactHere,
+    guess: (work) => countGuess(ctx, { key: `${addressKey(ctx)} ${visit.inbox.id}`, work }, options),
   };
+}
+
+// Counted before it is known whether it was one, so that many at once are not let through.
+async function countGuess<Found extends { isNew: boolean }>(
+  ctx: Context,
+  { key, work }: { key: string; work: () => Promise<Found> },
+  { guesses }: AdmissionOptions,
+): Promise<Found> {
+  await guesses.spend(ctx, key, 1);
+  const found = await work();
+  if (!found.isNew) await guesses.giveBack(key, 1);
+  return found;
 }
 
 function actorOf({ contact }: Visit): Actor {

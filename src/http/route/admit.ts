@@ -27,6 +27,8 @@ export interface AdmissionOptions {
   failures: RateLimit;
   /** Widget sessions per address. */
   sessions: RateLimit;
+  /** Source ids per address and inbox that clients chose, and by which they were not known. */
+  guesses: RateLimit;
   /** Attempts to sign in per address. */
   signIns: RateLimit;
   /** Characters of JSON that one address may store. */

@@ -134,6 +134,11 @@ interface PlatformCall extends OpenedCall {
 /** A call under /public: by a contact of the inbox in the path, or by a visitor who may become one. */
 interface VisitorCall extends Omit<AccountCall, 'principal' | 'identity' | 'proof'> {
   visit: Visit;
+  /**
+   * Does what may be a guess of what lets somebody else in: what is refused, or finds nobody and so makes somebody new, counts for
+   * the caller's address and the inbox. Errors: 429.
+   */
+  guess: <Found extends { isNew: boolean }>(work: () => Promise<Found>) => Promise<Found>;
 }
 
 /** A call that needs no token. */

@@ -1,7 +1,7 @@
 import { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { OutdatedIdentity } from '../../domain/people/remembered-identities.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError, tooLarge } from '../../errors.ts';
 import { assertShape } from '../../schemas.ts';
 import { admit, type AdmissionOptions } from './admit.ts';
 import type { Admitted, AnyCall, InAccount } from './call.ts';
@@ -18,14 +18,15 @@ import { factsOf } from './roles.ts';
 import { Unchanged, type Contract, type Route, type Steps } from './route.ts';
 import { serveStream } from './serve-stream.ts';
 import type { FairGate, Party } from '../server/fair-gate.ts';
+import type { Arrival, UploadGate } from '../server/upload-gate.ts';
 import { traitsOf, type Traits } from './traits.ts';
 
 export interface MountOptions extends AdmissionOptions {
   /** Limits how many admitted requests use the database at the same time. */
   gate: FairGate;
   /** Limits how many forms with files are held in memory at the same time. */
-  uploads: FairGate;
-  /** Bytes of files that contacts at one address may send. */
+  uploads: UploadGate;
+  /** Bytes of files that contacts at one address may send, counted before they arrive where their form says its length. */
   visitorUploads: RateLimit;
   bodyLimits: BodyLimits;
   /** Whether every reply is checked against its schema: in tests, since a violation is a defect of the service. */
@@ -95,14 +96,32 @@ async function reach(ctx: Context, served: Served): Promise<Answer> {
   const { role } = route.contract;
   const recall = route.method !== 'GET' && !preparationOf(ctx, route) && readIfMatch(ctx) === null;
   const admitted = await admit(ctx, { role, recall }, options);
-  if (!route.contract.withFiles || !isForm(ctx)) return reachAs(ctx, admitted, served);
-  return options.uploads.run(partiesOf(ctx, admitted, served), () => reachAs(ctx, admitted, served));
+  if (!route.contract.withFiles || !isForm(ctx) || !('account' in admitted)) return reachAs(ctx, admitted, served);
+  const visitorAt = factsOf(role).limits.storing ? addressKey(ctx) : null;
+  const paid = visitorAt === null ? 0 : await payAhead(ctx, visitorAt, options);
+  const uploader = { accountId: admitted.account.id, visitorAt };
+  return options.uploads.run(uploader, (arrival) => reachAs(ctx, admitted, served, { arrival, paid }));
 }
 
-async function reachAs(ctx: Context, admitted: Admitted, served: Served): Promise<Answer> {
+/** A form with files that takes a place, and the bytes of it that were counted before. */
+interface Form {
+  arrival: Arrival;
+  paid: number;
+}
+
+// Before it takes a place, so that who sends little by little pays for all of it at once. A form of a few words costs nothing.
+async function payAhead(ctx: Context, address: string, { visitorUploads, bodyLimits }: MountOptions): Promise<number> {
+  const bytes = ctx.request.length ?? 0;
+  if (bytes > bodyLimits.maxFormBytes) throw tooLarge(bodyLimits.maxFormBytes);
+  const paid = Math.max(0, bytes - bodyLimits.formBytes);
+  if (paid > 0) await visitorUploads.spend(ctx, address, paid);
+  return paid;
+}
+
+async function reachAs(ctx: Context, admitted: Admitted, served: Served, form: Form | null = null): Promise<Answer> {
   const { route, options } = served;
   const { role } = route.contract;
-  const sending = readSent(ctx, route, options);
+  const sending = readSent(ctx, served, form);
   const proof = 'proof' in admitted ? admitted.proof : null;
   try {
     const reply = await answer(ctx, { ...admitted, ...(await sending) }, served);
@@ -116,13 +135,14 @@ async function reachAs(ctx: Context, admitted: Admitted, served: Served): Promis
   return answer(ctx, { ...again, ...(await sending) }, served);
 }
 
-async function readSent(ctx: Context, { contract }: Route, options: MountOptions) {
+async function readSent(ctx: Context, { route: { contract }, options }: Served, form: Form | null) {
   const query = contract.query && readQuery(ctx.querystring, contract.query);
-  const { body, files } = await readCheckedBody(ctx, contract, options.bodyLimits);
+  const terms = { limits: options.bodyLimits, arrival: form?.arrival ?? null };
+  const { body, files } = await readCheckedBody(ctx, contract, terms);
   const { storing } = factsOf(contract.role).limits;
   if (storing && body) await options[storing].spend(ctx, addressKey(ctx), JSON.stringify(body).length);
-  const fileBytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  if (storing && fileBytes > 0) await options.visitorUploads.spend(ctx, addressKey(ctx), fileBytes);
+  const owed = files.reduce((sum, { bytes }) => sum + bytes.length, 0) - (form?.paid ?? 0);
+  if (storing && owed > 0) await options.visitorUploads.spend(ctx, addressKey(ctx), owed);
   return { query, body, files };
 }
 
@@ -154,7 +174,7 @@ async function answer(ctx: Context, call: AnyCall, served: Served): Promise<Answ
   });
 }
 
-function partiesOf(ctx: Context, call: AnyCall | Admitted, { route, options: { gate } }: Served): Party[] {
+function partiesOf(ctx: Context, call: AnyCall, { route, options: { gate } }: Served): Party[] {
   const { share } = factsOf(route.contract.role);
   if ('account' in call) return gate.ofAccount(call.account.id, { visitor: share === 'visitors' });
   return gate.ofCaller('principal' in call ? `token ${call.principal.tokenId}` : `address ${addressKey(ctx)}`);

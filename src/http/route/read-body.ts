@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import rawBody from 'raw-body';
 import { ApiError, badRequest, tooLarge } from '../../errors.ts';
 import { parseJsonBody } from './json-text.ts';
+import type { Arrival } from '../server/upload-gate.ts';
 import type { Contract } from './route.ts';
 
 interface BodyError {
@@ -45,15 +46,28 @@ export function decodeBody(bytes: Buffer): unknown {
   throw new ApiError(422, 'validation_failed', unsafe.message, { details: [unsafe] });
 }
 
-/** Reads a request's body in one of the media types. Errors: 415, 413, 400 when it ends early. */
+/**
+ * Reads a request's body in one of the media types; one that is given up meanwhile is not read further. Errors: 415, 413, 400
+ * when it ends early, 408 and 503 when it is given up.
+ */
 export async function readBody(
   ctx: Context,
-  { limitBytes, types }: { limitBytes: number; types: readonly string[] },
+  { limitBytes, types, arrival }: { limitBytes: number; types: readonly string[]; arrival?: Arrival | null },
 ): Promise<Buffer> {
   checkMediaType(ctx, types);
-  return rawBody(ctx.req, { limit: limitBytes, length: ctx.get('content-length') || null }).catch((error: unknown) => {
+  const reading = rawBody(ctx.req, { limit: limitBytes, length: ctx.get('content-length') || null });
+  const read = reading.catch((error: unknown) => {
     throw explain(error, limitBytes);
   });
+  if (!arrival) return read;
+  const count = (chunk: Buffer): void => arrival.took(chunk.length);
+  ctx.req.on('data', count);
+  try {
+    return await Promise.race([read, arrival.givenUp]);
+  } finally {
+    ctx.req.off('data', count);
+    arrival.arrived();
+  }
 }
 
 function explain(error: unknown, limitBytes: number): unknown {

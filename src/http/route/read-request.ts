@@ -4,6 +4,7 @@ import { findProblems, findQueryProblems, type SchemaName } from '../../schemas.
 import { decodeForm, type FormFile } from './form-body.ts';
 import { meaningOf } from './meant-body.ts';
 import { bodyTypes, decodeBody, isForm, readBody } from './read-body.ts';
+import type { Arrival } from '../server/upload-gate.ts';
 import type { Parameters } from './call.ts';
 import { isIdParameter } from './record-route.ts';
 import type { Contract, Upload } from './route.ts';
@@ -74,6 +75,8 @@ export interface BodyLimits {
   maxUploadBytes: Readonly<Record<Upload, number>>;
   /** Of a form with files `attachments[]`, with all of them. */
   maxFormBytes: number;
+  /** What such a form has around its files. */
+  formBytes: number;
 }
 
 /** Bytes of the contract's body at most. */
@@ -120,9 +123,13 @@ export interface CheckedBody {
 
 /**
  * Reads and validates the body of a contract. Undefined where the contract has no
- * body: whatever was sent is ignored. Errors: 400, 413, 415, 422.
+ * body: whatever was sent is ignored. Errors: 400, 413, 415, 422, and those of the gate of uploads.
  */
-export async function readCheckedBody(ctx: Context, contract: Contract, limits: BodyLimits): Promise<CheckedBody> {
+export async function readCheckedBody(
+  ctx: Context,
+  contract: Contract,
+  { limits, arrival }: { limits: BodyLimits; arrival: Arrival | null },
+): Promise<CheckedBody> {
   const { body: schema, withFiles } = contract;
   if (!schema) return { body: undefined, files: [] };
   const absent = isAbsent(ctx) ? await readAbsent(ctx, schema) : null;
@@ -133,7 +140,8 @@ export async function readCheckedBody(ctx: Context, contract: Contract, limits: 
     const body = decodeBody(await readBody(ctx, { limitBytes, types }));
     return { body: checkValue(await meant(body), schema), files: [] };
   }
-  const bytes = await readBody(ctx, { limitBytes: withFiles ? limits.maxFormBytes : limitBytes, types });
+  const most = withFiles ? limits.maxFormBytes : limitBytes;
+  const bytes = await readBody(ctx, { limitBytes: most, types, arrival });
   const terms = { schema, ...(withFiles ? { withFiles, maxTextBytes: limitBytes } : {}) };
   const { fields, files } = await decodeForm(ctx, bytes, terms);
   return { body: checkValue(await meant(fields), files.length > 0 ? (withFiles ?? schema) : schema), files };

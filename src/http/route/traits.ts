@@ -31,6 +31,7 @@ export function traitsOf(route: Route, routes: readonly Route[]): Traits {
     [keyed, [409]],
     [record !== null, [412]],
     [contract.body !== undefined, [413, 415]],
+    [contract.withFiles !== undefined, [408]],
     [contract.body !== undefined || method !== 'GET', [422]],
     [true, [...(contract.errors ?? [])]],
   ];

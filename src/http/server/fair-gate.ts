@@ -4,6 +4,8 @@ import { busy } from '../../errors.ts';
 export interface Party {
   name: string;
   most: number;
+  /** Many callers who have nothing to do with each other: how many of them are inside says nothing of whose turn it is. */
+  isCrowd?: true;
 }
 
 interface Waiting {
@@ -93,7 +95,7 @@ export class FairGate {
     let next: { waiting: Waiting; held: number } | null = null;
     for (const waiting of this.#waiting) {
       if (!this.#mayEnter(waiting.parties)) continue;
-      const held = Math.max(...waiting.parties.map((party) => this.#held(party)));
+      const held = Math.max(0, ...waiting.parties.map((party) => (party.isCrowd ? 0 : this.#held(party))));
       if (!next || held < next.held) next = { waiting, held };
       if (held === 0) break;
     }

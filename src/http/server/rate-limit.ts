@@ -38,6 +38,11 @@ export class RateLimit {
     }
   }
 
+  /** Takes back points that were counted for nothing. */
+  async giveBack(key: string, points: number): Promise<void> {
+    await this.#limiter?.reward(key, points);
+  }
+
   /** Counts one request and sets headers with what is left. Errors: 429. */
   async consume(ctx: Context, key: string | number): Promise<void> {
     if (!this.#limiter) return;

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { pino } from 'pino';
+import { alarmsOf } from '../../../src/app/alarms.ts';
 import { deleteDiscardedObjects } from '../../../src/domain/upkeep/discarded-objects.ts';
 import { deleteUnsentFiles } from '../../../src/domain/upkeep/unsent-files.ts';
 import { ObjectStore } from '../../../src/objects/object-store.ts';
@@ -60,6 +62,10 @@ describe('attachments in an object store', function () {
   const discarded = async () =>
     (await app.query<{ count: number }>('SELECT count(*) AS count FROM discarded_objects'))[0]!.count;
   const sweep = () => deleteDiscardedObjects(app.app.database, objects);
+  const sweepLater = async () => {
+    await app.query(`UPDATE discarded_objects SET discarded_at = discarded_at - interval '61 minutes'`);
+    return sweep();
+  };
 
   it('are kept there alone, and come back whole and in parts', async () => {
     const { status, body } = await send(large, small);
@@ -89,11 +95,35 @@ describe('attachments in an object store', function () {
     }
     expect(server.asked.filter((one) => one.startsWith('PUT'))).to.have.length(4);
     expect(await app.eventNames()).to.deep.equal([]);
-    expect(await discarded()).to.equal(2);
     server.broken = null;
-    expect(await sweep()).to.equal(2);
+    expect(await discarded()).to.equal(2);
+    expect(await sweepLater()).to.equal(2);
     expect(await discarded()).to.equal(0);
     expect((await send(small)).status).to.equal(201);
+  });
+
+  it('that come into the store after nobody waited for them any more are deleted from it', async () => {
+    server.broken = 'late';
+    expect((await send(small)).status).to.equal(503);
+    server.broken = null;
+    // A deletion would come before the object.
+    expect(await sweep()).to.equal(0);
+    await app.eventually(async () => server.pending === 0);
+    expect(server.objects.size).to.equal(1);
+    expect(await sweepLater()).to.equal(1);
+    expect(server.objects.size).to.equal(0);
+    expect(await storedFiles(app)).to.include({ files: 0 });
+  });
+
+  it('of a message whose other files cannot be kept are not kept either', async () => {
+    server.broken = 'fails at the second';
+    expect((await send(small, { ...small, name: 'b.txt' })).status).to.equal(503);
+    expect(server.objects.size).to.equal(1);
+    expect(await storedFiles(app)).to.include({ files: 0 });
+    server.broken = null;
+    expect(await sweep()).to.equal(1);
+    expect(server.objects.size).to.equal(0);
+    expect(await app.eventNames()).to.deep.equal([]);
   });
 
   it('that cannot be read are answered 503, which nobody keeps, and 404 where the object is gone', async () => {
@@ -130,16 +160,49 @@ describe('attachments in an object store', function () {
     expect(await sweep()).to.equal(0);
   });
 
-  it('that the store does not delete are tried again, hold back no others, and are forgotten after a month', async () => {
+  it('that the store refuses to delete are tried again, hold back no others, and are forgotten after a month', async () => {
     await app.query(
-      `INSERT INTO discarded_objects (object_key, discarded_at) VALUES ('a', now() - interval '31 days'), ('b', now())`,
+      `INSERT INTO discarded_objects (object_key, discarded_at)
+       VALUES ('a', now() - interval '31 days'), ('locked', now() - interval '2 s'), ('c', now())`,
     );
-    server.broken = 'fails';
-    expect(await sweep()).to.equal(0);
-    expect(await discarded()).to.equal(1);
-    server.broken = null;
-    const [row] = await app.query<{ object_key: string }>('SELECT object_key FROM discarded_objects');
-    expect(row).to.deep.equal({ object_key: 'b' });
+    expect(await sweep()).to.equal(1);
+    const rows = await app.query<{ object_key: string }>('SELECT object_key FROM discarded_objects');
+    expect(rows).to.deep.equal([{ object_key: 'locked' }]);
+    expect(server.asked).to.deep.equal([`DELETE /${bucket}/locked`, `DELETE /${bucket}/c`]);
+  });
+
+  it('in a store that hangs hold nothing up but each other: it is asked for one, told of, and then left alone', async () => {
+    let now = Date.now();
+    const lines: string[] = [];
+    const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
+    const clock = { now: () => new Date(now) };
+    const other = await TestApp.start({ engine: false, databaseUrl: app.databaseUrl, log, clock });
+    try {
+      const days = { retentionDays: 30, runRetentionDays: 30, reportRetentionDays: 30 };
+      const looks = { retry: () => undefined, embed: () => undefined };
+      const alarms = alarmsOf(other.app.database, { ...days, ...looks, objects });
+      const ring = (name: string) => alarms.find((alarm) => alarm.name === name)!.ring();
+      await app.query(`INSERT INTO discarded_objects (object_key) VALUES ('a'), ('b'), ('c')`);
+      server.broken = 'hangs';
+      let isHeld = true;
+      const rings = Promise.all([ring('delete-objects'), ring('delete-objects')]).finally(() => (isHeld = false));
+      await app.eventually(async () => server.asked.length > 0);
+      await Promise.all([ring('finish-leftovers'), ring('do-what-is-due'), ring('delete-old-rows')]);
+      expect(isHeld, 'the store was still asked').to.equal(true);
+      await rings;
+      expect(server.asked).to.deep.equal([`DELETE /${bucket}/a`, `DELETE /${bucket}/a`]);
+      expect(lines).to.have.lengthOf(1);
+      expect(lines[0]).to.include('the object store could not be done');
+      server.broken = null;
+      await ring('delete-objects');
+      expect(await discarded()).to.equal(3);
+      now += 10_000;
+      await ring('delete-objects');
+      expect(await discarded()).to.equal(0);
+      expect(lines).to.have.lengthOf(1);
+    } finally {
+      await other.app.stop();
+    }
   });
 
   it('that the database has are read from there, with a store or without', async () => {

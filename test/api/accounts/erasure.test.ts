@@ -154,6 +154,50 @@ describe('a contact with very many conversations', () => {
     await expectErased(contact, many);
   });
 
+  it('is locked as its words lock it: by what it comes in, then its conversations, so that neither ends the other', async () => {
+    for (const table of ['contact_tokens', 'contact_inboxes']) {
+      const { contact } = await populate(3);
+      await app.query(
+        `INSERT INTO contact_inboxes (account_id, contact_id, inbox_id, source_id, admits) VALUES (1, $1, $2, $3, false)`,
+        [contact, widget.id, `source ${contact}`],
+      );
+      const client = new Client({ connectionString: app.databaseUrl });
+      await client.connect();
+      await client.query('BEGIN');
+      await client.query(`SELECT FROM ${table} WHERE contact_id = $1 FOR NO KEY UPDATE`, [contact]);
+      const deleting = app.delete(`contacts/${contact}`);
+      await app.eventually(async () => {
+        const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+        return (await app.query(waiting)).length > 0;
+      });
+      // Would wait for the deletion, which waits for this.
+      await client.query('SELECT FROM conversations WHERE contact_id = $1 FOR UPDATE NOWAIT', [contact]);
+      await client.query('COMMIT');
+      await client.end();
+      expect((await deleting).status).to.equal(200);
+      await expectErased(contact, 3);
+    }
+  });
+
+  it('goes with the words that come at the same moment, each of which is answered', async () => {
+    const inbox = await Widget.create(app, { channel_type: 'Channel::Api' });
+    for (let round = 0; round < 4; round += 1) {
+      const { body: entered } = await inbox.call('POST', 'contacts', {});
+      const path = `contacts/${entered.source_id}/conversations`;
+      const { body: begun } = await inbox.call('POST', path, {});
+      await app.events();
+      const words = Array.from({ length: 8 }, (_, number) => `Word ${number}`);
+      const [deleted, ...said] = await Promise.all([
+        app.delete(`contacts/${entered.id}`),
+        ...words.map((content) => inbox.call('POST', `${path}/${begun.id}/messages`, { content })),
+      ]);
+      expect(deleted.status).to.equal(200);
+      expect(said.filter(({ status }) => status !== 201 && status !== 404)).to.deep.equal([]);
+      const names = (await app.eventNames()).filter((name) => name !== 'message_created');
+      expect(names).to.deep.equal(['conversation_deleted', 'contact_deleted']);
+    }
+  });
+
   it('that cannot be deleted keeps no other from it, and is told of', async () => {
     // A sweep that waited too long for those of the tests above may have told so.
     lines.length = 0;

@@ -25,8 +25,8 @@ describe('files of clients', function () {
     const path = `contacts/${body.source_id}/conversations`;
     const { id } = (await inbox.call('POST', path, {})).body;
     const messages = `${path}/${id}/messages`;
-    const send = (fields: Record<string, string>, files: readonly TestFile[]) =>
-      sendFiles(app, `/public/api/v1/inboxes/${inbox.identifier}/${messages}`, fields, {
+    const send = (fields: Record<string, string>, files: readonly TestFile[], at = messages) =>
+      sendFiles(app, `/public/api/v1/inboxes/${inbox.identifier}/${at}`, fields, {
         files,
         headers: { api_access_token: '' },
       });
@@ -42,10 +42,16 @@ describe('files of clients', function () {
     const words = await send({ content: 'Words alone', echo_id: 'e-7' }, []);
     expect([words.status, words.body.echo_id]).to.deep.equal([201, 'e-7']);
     expect(await app.eventNames()).to.deep.equal(['message_created', 'message_created']);
-    const before = await storedFiles(app);
+    const written = () => app.query('SELECT last_value, is_called FROM attachments_id_seq');
+    const before = await written();
+    const strangers = await enter();
+    const away = messages.replace(/[^/]+\/messages$/, strangers.messages.split('/').at(-2) ?? '');
+    expect((await send({ content: 'x' }, [picture], `${away}/messages`)).status).to.equal(404);
     await app.patch(`contacts/${contact}`, { blocked: true });
     expect((await send({ content: 'x' }, [picture])).status).to.equal(403);
-    expect(await storedFiles(app)).to.deep.equal(before);
+    // Not even for a moment.
+    expect(await written()).to.deep.equal(before);
+    expect(await storedFiles(app)).to.include({ unsent: 0 });
   });
 
   it('are as many as visitors of pages may send', async () => {

@@ -362,35 +362,3 @@ describe('the clients of an inbox of the API', () => {
     expect([await allowed(origin), await allowed('https://evil.example.com')]).to.deep.equal([origin, null]);
   });
 });
-
-describe('who guesses a source id', () => {
-  it('is stopped like who guesses a token, and a client writes no more than 60 times a minute', async () => {
-    const app = await TestApp.start({
-      engine: false,
-      config: { rateLimitPerMinute: 3000, widgetSessionsPerMinute: 5 },
-    });
-    try {
-      const inbox = await Widget.create(app, { channel_type: 'Channel::Api' });
-      const { body } = await inbox.call('POST', 'contacts', {});
-      const { body: begun } = await inbox.call('POST', `contacts/${body.source_id}/conversations`, {});
-      const typing = `contacts/${body.source_id}/conversations/${begun.id}/toggle_typing`;
-      const written = new Map<number, number>();
-      for (let call = 0; call < 62; call++) {
-        const { status } = await inbox.call('POST', typing, { typing_status: 'on' });
-        written.set(status, (written.get(status) ?? 0) + 1);
-      }
-      expect(written.get(429)).to.be.above(0);
-      expect(written.get(200)).to.be.at.least(59);
-      const guessed = new Set<number>();
-      for (let guess = 0; guess < 62; guess++) guessed.add((await inbox.call('GET', `contacts/guess-${guess}`)).status);
-      expect([...guessed]).to.deep.equal([404, 429]);
-      // Those who are known are not let in either, from that address.
-      expect((await inbox.call('GET', `contacts/${body.source_id}`)).status).to.equal(429);
-      const entered = [];
-      for (let entry = 0; entry < 6; entry++) entered.push((await inbox.call('POST', 'contacts', {})).status);
-      expect(entered).to.include(429);
-    } finally {
-      await app.stop();
-    }
-  });
-});

@@ -64,7 +64,11 @@ describe('files of the widget', function () {
     expect((await send({ content: ' ' }, [])).status).to.equal(422);
     await app.patch(`contacts/${contactId}`, { blocked: true });
     await app.events();
+    const written = () => app.query('SELECT last_value, is_called FROM attachments_id_seq');
+    const before = await written();
     const blocked = await send({ content: 'x' }, [picture]);
+    // Not even for a moment.
+    expect(await written()).to.deep.equal(before);
     expect(blocked.status).to.equal(403);
     expect(blocked.body.code).to.equal('contact_blocked');
     expect(await storedFiles(app)).to.deep.equal({ files: 0, unsent: 0, chunks: 0 });
