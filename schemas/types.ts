@@ -3190,7 +3190,7 @@ highlight: string
 }[]
 }
 /**
- * What a bot's runs took and did, by day (UTC), oldest first; days without a run are left out.
+ * What a bot's runs took and did, by day (UTC), oldest first; days on which it did nothing are left out.
  */
 export interface BotUsage {
 payload: {
@@ -3202,7 +3202,7 @@ runs: number
 prompt_tokens: number
 completion_tokens: number
 /**
- * Runs that gave the conversation to people, failed ones among them.
+ * How often it gave a conversation to people: in runs, failed ones among them, and through the API.
  */
 handoffs: number
 }[]

@@ -97,6 +97,7 @@ export interface Config {
   readonly llmEmbeddingMaxBytes: number;
   readonly llmEmbeddingQueryMs: number;
   readonly llmEmbeddingRetryMs: number;
+  readonly llmEmbeddingChanges: number;
   readonly llmEmbeddingPassages: number;
   readonly burstQuietMs: number;
   readonly burstMaxMs: number;

@@ -84,7 +84,7 @@ function isShort(question: string): boolean {
 
 function questionBefore(ctx: Ctx): string | null {
   const { history, message } = ctx;
-  const isBefore = ({ id, message_type: type }: Ctx['message']) => id < message.id && type === 'incoming';
+  const isBefore = ({ id, message_type: type }: Ctx['history'][number]) => id < message.id && type === 'incoming';
   return history.findLast(isBefore)?.content ?? null;
 }
 

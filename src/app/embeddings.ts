@@ -18,6 +18,7 @@ export function embeddingsOf(mechanisms: Mechanisms): { embedder: PassageEmbedde
     batch: config.llmEmbeddingBatch,
     inFlight: config.llmEmbeddingInFlight,
     retryMs: config.llmEmbeddingRetryMs,
+    changesPerDay: config.llmEmbeddingChanges,
     timeoutMs: config.llmTimeoutMs,
     told: ({ accountId: account, error }) => log.warn({ account, error }, 'articles cannot be embedded'),
     failed: warn,

@@ -1,8 +1,8 @@
 import { Account } from '../records/account.ts';
-import { invalid } from '../errors.ts';
+import { invalid, notFound } from '../errors.ts';
 import type { OuterTransaction } from '../events/transaction.ts';
 import { sql, type Executor } from '../postgres/sql.ts';
-import { lockOne, update } from './small-rows.ts';
+import { update } from './small-rows.ts';
 
 /** What to change of an account's model server; the key is sealed. What is undefined stays. */
 interface ModelServerChanges {
@@ -24,9 +24,17 @@ export interface AccountChanges {
  * Errors: 404, 422 for a model server without a base URL or a model.
  */
 export async function updateAccount(tx: OuterTransaction, id: number, { name, llm }: AccountChanges): Promise<Account> {
-  const account = await lockOne(tx.em, Account, { id });
+  const account = await lockAccount(tx, id);
   update(account, { name, ...(llm === undefined ? {} : modelServerAfter(account, llm)) }, tx.now);
   if (llm !== undefined) await reviseEmbeddings(tx, id);
+  return account;
+}
+
+// Before its embedding task. Not FOR UPDATE: who writes articles refers to the account while holding the task.
+async function lockAccount(tx: OuterTransaction, id: number): Promise<Account> {
+  await sql(tx.em, 'SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [id]);
+  const account = await tx.em.findOne(Account, { id }, { refresh: true });
+  if (!account) throw notFound(Account.noun);
   return account;
 }
 
@@ -37,7 +45,11 @@ async function reviseEmbeddings(tx: OuterTransaction, id: number): Promise<void>
     'UPDATE accounts SET questions_error = NULL, questions_error_since = NULL WHERE id = $1 AND questions_error IS NOT NULL',
     [id],
   );
-  await sql(tx.em, 'UPDATE embedding_tasks SET due_at = now(), failures = 0 WHERE account_id = $1', [id]);
+  await sql(
+    tx.em,
+    'UPDATE embedding_tasks SET due_at = now(), failures = 0, changes = 0, changes_since = NULL WHERE account_id = $1',
+    [id],
+  );
   tx.announceArticles();
 }
 

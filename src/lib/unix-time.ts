@@ -1,3 +1,6 @@
+/** The last moment that the REST API takes and tells, at the end of the year 9999. */
+export const lastMoment = new Date(253_402_300_799_000);
+
 /** A date in whole Unix seconds, the unit of the REST API. */
 export function unixSeconds(moment: Date): number {
   return Math.floor(moment.getTime() / 1000);

@@ -3,6 +3,7 @@
 // `ctx`.
 
 import type {
+  AttachedFile,
   Attachment,
   CustomerWords,
   FetchAnswer,
@@ -11,6 +12,7 @@ import type {
   LanguageModel,
   Moment,
   Secret,
+  Sender,
   Store,
 } from './bot-doors.ts';
 
@@ -31,14 +33,7 @@ export interface Contact {
   readonly visitor_attributes?: JsonObject;
 }
 
-/** Who wrote a message: a contact (with the granted fields), an agent (`user`) or a bot. */
-export interface Sender {
-  readonly type: 'contact' | 'user' | 'agent_bot';
-  readonly id: number;
-  readonly name?: string;
-}
-
-/** The message of the event. `created_at` is in Unix seconds. */
+/** A message. `created_at` is in Unix seconds. */
 export interface Message {
   readonly id: number;
   readonly content: string;
@@ -50,7 +45,12 @@ export interface Message {
   readonly private: boolean;
   readonly created_at: number;
   readonly sender: Sender | null;
-  /** The files of a message that has any, in `ctx.message` only; `content` may then be empty. */
+  /** The files of a message that has any; `content` may then be empty. In `ctx.history` they have no links. */
+  readonly attachments?: readonly AttachedFile[];
+}
+
+/** The message of the event. */
+export interface EventMessage extends Message {
   readonly attachments?: readonly Attachment[];
 }
 
@@ -112,14 +112,14 @@ export interface Context<Config = JsonObject> {
   /** The whole event, for example `ctx.event.changed_attributes`. */
   readonly event: JsonObject;
   /** The message; null for events without a message. */
-  readonly message: Message | null;
+  readonly message: EventMessage | null;
   /** The conversation; null for events without a conversation. */
   readonly conversation: Conversation | null;
   /** The customer, for example `ctx.contact?.name ?? 'there'`. */
   readonly contact: Contact | null;
   /**
    * The latest messages, oldest first, as many as `permissions.history` says; reading it without that throws.
-   * `ctx.history.at(-1)?.content`
+   * `ctx.history.at(-1)?.content`, `ctx.history.some(({ attachments }) => attachments?.[0]?.file_type === 'image')`
    */
   readonly history: readonly Message[];
   /** The inbox; its name is there in message events only. */
@@ -242,7 +242,7 @@ export interface Context<Config = JsonObject> {
 
 /** The context of message events. */
 export interface MessageContext<Config = JsonObject> extends Context<Config> {
-  readonly message: Message;
+  readonly message: EventMessage;
   readonly conversation: Conversation;
   readonly contact: Contact;
 }

@@ -1,13 +1,24 @@
 // What bots get from the service while they run: part of `switchboard/bot` (bot-api.ts). It imports nothing.
 
-/** A file of a message. What it is was found in its content. */
-export interface Attachment {
+/** Who wrote a message: a contact (with the granted fields), an agent (`user`) or a bot. */
+export interface Sender {
+  readonly type: 'contact' | 'user' | 'agent_bot';
   readonly id: number;
+  readonly name?: string;
+}
+
+/** What a file of a message is, as was found in its content. */
+export interface AttachedFile {
   readonly file_type: 'image' | 'audio' | 'video' | 'file';
   readonly file_name: string;
-  readonly content_type: string;
   /** In bytes. */
   readonly file_size: number;
+}
+
+/** A file of the message of the event. */
+export interface Attachment extends AttachedFile {
+  readonly id: number;
+  readonly content_type: string;
   /** A link that expires, for a server that is to look at the file. */
   readonly data_url: string;
 }

@@ -57,7 +57,7 @@ const verbs: { [Type in Action['type']]: Apply<Type> } = {
   note: (tx, id, { content }) => send(tx, id, { type: 'outgoing', content, private: true }),
   handoff: applyHandoff,
   resolve: (tx, id) => toggleStatus(tx, id, { status: 'resolved', snoozedUntil: null }),
-  open: (tx, id) => toggleStatus(tx, id, { status: 'open', snoozedUntil: null }),
+  open: (tx, id) => toggleStatus(tx, id, { status: 'open', snoozedUntil: null, inRun: true }),
   snooze: (tx, id, { until }) => toggleStatus(tx, id, { status: 'snoozed', snoozedUntil: fromUnixSeconds(until) }),
   assign: async (tx, id, { team, assignee }) =>
     assign(tx, id, { assigneeId: assignee, teamId: typeof team === 'string' ? await teamCalled(tx, team) : team }),

@@ -1,3 +1,4 @@
+import { fileTypeOf } from '../records/attachment.ts';
 import type { Message } from '../records/message.ts';
 import type { Permissions, RecordedCall } from '../sandbox/run.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
@@ -31,8 +32,13 @@ export async function readHistory(
   return { name: 'history', input: { limit }, output: fitting(messages), ms };
 }
 
-function view({ sender, ...message }: Message, showsContact: boolean) {
+function view({ sender, attachments, ...message }: Message, showsContact: boolean) {
   const { id, kind: type, name } = sender;
+  const files = attachments.map((file) => ({
+    file_type: fileTypeOf(file.type),
+    file_name: file.name,
+    file_size: file.size,
+  }));
   return {
     id: message.id,
     content: message.content,
@@ -42,6 +48,8 @@ function view({ sender, ...message }: Message, showsContact: boolean) {
     private: message.private,
     created_at: unixSeconds(message.createdAt),
     sender: id === null ? null : { type, id, ...(type === 'contact' && !showsContact ? {} : { name }) },
+    // Without links: those expire, and the record of a run is kept.
+    ...(files.length > 0 ? { attachments: files } : {}),
   };
 }
 

@@ -162,7 +162,9 @@ export function recordOf(
   outcome: string,
   error?: string,
 ): BotRun {
-  const isHandedOff = outcome === 'ok' ? result.actions.some(({ type }) => type === 'handoff') : error !== undefined;
+  // A bot that opens its conversation hands it off as well.
+  const handsOff = result.actions.some(({ type }) => type === 'handoff' || type === 'open');
+  const isHandedOff = outcome === 'ok' ? handsOff : error !== undefined;
   return {
     ...tokens,
     handedOff: isHandedOff,

@@ -3,9 +3,51 @@ import type { Mutant } from './mutant.ts';
 const search = 'test/api/accounts/articles.test.ts';
 const imports = 'test/api/accounts/article-import.test.ts';
 const meanings = 'test/api/accounts/article-embeddings.test.ts';
+const changes = 'test/api/accounts/article-embedding-changes.test.ts';
 const faults = 'test/api/accounts/article-embedding-faults.test.ts';
 
 export const articles: readonly Mutant[] = [
+  {
+    file: 'src/domain/articles/embeddings/tasks.ts',
+    text: ' AND NOT coalesce(${isToday} AND changes >= $3, false)',
+    replacement: ' AND $3::int > 0',
+    test: changes,
+    only: 'twice a day at most',
+    harm: 'A server that answers with now this model and now that one has all articles embedded, and paid for, without end.',
+  },
+  {
+    file: 'src/domain/articles/embeddings/tasks.ts',
+    text: 'changes = 0, changes_since = NULL\n    FROM held',
+    replacement: 'changes = t.changes\n    FROM held',
+    test: changes,
+    only: 'the operator sets the server',
+    harm: 'Another server for an account is not asked until tomorrow.',
+    survives: 'Whoever sets the server resets the count itself, too; here it is for a setting of the service.',
+  },
+  {
+    file: 'src/domain/accounts.ts',
+    text: 'failures = 0, changes = 0, changes_since = NULL WHERE',
+    replacement: 'failures = 0 WHERE',
+    test: changes,
+    only: 'the operator sets the server',
+    harm: 'An operator who has mended the server waits for a day.',
+  },
+  {
+    file: 'src/domain/articles/embeddings/tasks.ts',
+    text: "const held = 'held AS MATERIALIZED (SELECT id FROM accounts WHERE id = $1 FOR NO KEY UPDATE)';",
+    replacement: "const held = 'held AS MATERIALIZED (SELECT $1::bigint AS id)';",
+    test: changes,
+    only: 'take the account first',
+    harm: 'Setting the server of an account hangs for a second, and ends in a deadlock.',
+  },
+  {
+    file: 'src/domain/accounts.ts',
+    text: 'FOR NO KEY UPDATE',
+    replacement: 'FOR UPDATE',
+    test: changes,
+    only: 'while an article is written',
+    harm: 'Setting the server of an account hangs for a second while articles are written, and ends in a deadlock.',
+  },
   {
     file: 'plugins/ai-bot/extract.ts',
     text: 'words.length > 0 ? countOf(words) : likenessTo(question)',
@@ -128,15 +170,15 @@ export const articles: readonly Mutant[] = [
   },
   {
     file: 'src/domain/articles/embeddings/tasks.ts',
-    text: 'generation = generation + 1',
-    replacement: 'generation = generation + 0',
+    text: 'generation = t.generation + 1',
+    replacement: 'generation = t.generation + 0',
     test: meanings,
     only: 'another model',
     harm: 'Questions are compared with vectors of a model that was replaced: what is found is chance.',
   },
   {
     file: 'src/domain/articles/embeddings/embedder.ts',
-    text: 'if (isLast && error instanceof OtherDimensions) return beginSpace(em, task, task.space);',
+    text: 'if (isLast && error instanceof OtherDimensions) return this.#beginAgain(task, error);',
     replacement: '',
     test: meanings,
     only: 'another length',

@@ -163,7 +163,7 @@ export const conversations: readonly Mutant[] = [
   },
   {
     file: 'src/domain/conversations/lifecycle.ts',
-    text: "if (byBot === null && stateOf(conversation).byBot === 'handed_off') await explainHandoff(tx, conversation);",
+    text: '    await explainHandoff(tx, conversation);\n',
     replacement: '',
     test: 'test/runs/handoff.test.ts',
     only: 'with a note for the agents',

@@ -7,6 +7,30 @@ const counts = 'src/domain/upkeep/activity-counts.ts';
 export const reports: readonly Mutant[] = [
   {
     file: counts,
+    text: 'await sampleWaiting(database.em()).catch(database.failed);',
+    replacement: 'await sampleWaiting(database.em());',
+    test,
+    only: 'what waits cannot be looked at',
+    harm: 'While very much waits, the alarm that counts ends with an error each minute.',
+  },
+  {
+    file: 'src/api/accounts/usage.ts',
+    text: 'Math.min(Math.ceil(end / dayMs), Math.floor(lastMoment.getTime() / dayMs))',
+    replacement: 'Math.ceil(end / dayMs)',
+    test: 'test/http/moments.test.ts',
+    only: 'usage',
+    harm: 'A query with the last moment that there is is answered as a defect of the service.',
+  },
+  {
+    file: 'src/api/accounts/reports.ts',
+    text: 'Math.min(before * ms, lastMoment.getTime())',
+    replacement: 'before * ms',
+    test: 'test/http/moments.test.ts',
+    only: 'until of /api/v1/accounts/:account_id/reports',
+    harm: 'A report names a moment that no request may have.',
+  },
+  {
+    file: counts,
     text: "        WHEN body->>'private' = 'true' THEN NULL\n",
     replacement: '',
     test,

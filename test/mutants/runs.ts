@@ -2,6 +2,38 @@ import type { Mutant } from './mutant.ts';
 
 export const runs: readonly Mutant[] = [
   {
+    file: 'src/runs/history.ts',
+    text: '...(files.length > 0 ? { attachments: files } : {}),',
+    replacement: '...(files.length > 0 ? { attachments } : {}),',
+    test: 'test/runs/history-files.test.ts',
+    only: 'by what they are',
+    harm: 'Bots are told of files in words of the database.',
+  },
+  {
+    file: 'src/runs/run.ts',
+    text: " || type === 'open'",
+    replacement: '',
+    test: 'test/runs/handoff-usage.test.ts',
+    only: 'in a run',
+    harm: 'A bot that gives everything to people seems to give nothing to them.',
+  },
+  {
+    file: 'src/domain/conversations/lifecycle.ts',
+    text: 'if (!inRun) countHandoff(tx);',
+    replacement: 'countHandoff(tx);',
+    test: 'test/runs/handoff-usage.test.ts',
+    only: 'in a run',
+    harm: 'What a run gives to people counts twice.',
+  },
+  {
+    file: 'src/domain/conversations/lifecycle.ts',
+    text: '    if (!inRun) countHandoff(tx);\n',
+    replacement: '',
+    test: 'test/runs/handoff-usage.test.ts',
+    only: 'through the API',
+    harm: 'A bot on a server seems to give nothing to people.',
+  },
+  {
     file: 'src/runs/doors/fetch.ts',
     text: 'if (!grant?.hosts.includes(host)) {',
     replacement: 'if (!grant) {',

@@ -2,7 +2,7 @@ import { readOldestPending } from '../../deliveries/queue/activity.ts';
 import { readActivity, type Activity } from '../../domain/reports.ts';
 import { badRequest } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
-import { fromUnixSeconds, unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
+import { fromUnixSeconds, lastMoment, unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 
 const hourMs = 3_600_000;
@@ -44,7 +44,8 @@ function spanOf({ by = 'hour', since, until }: Shape<'requests/report.activity.q
   const before = Math.ceil(end / ms);
   const from = since === undefined ? before - usual : Math.floor(fromUnixSeconds(since).getTime() / ms);
   if (before - from > most) throw badRequest('bad_query', `Ask for ${most} ${by}s at most`);
-  return { by, since: new Date(Math.max(0, from * ms)), until: new Date(Math.max(0, from * ms, before * ms)) };
+  const [first, last] = [Math.max(0, from * ms), Math.min(before * ms, lastMoment.getTime())];
+  return { by, since: new Date(first), until: new Date(Math.max(first, last)) };
 }
 
 function presentActivity(activity: Activity): Shape<'resources/activity-report'>['payload'][number] {

@@ -2,7 +2,7 @@ import { readAgentBot } from '../../domain/bots/bots.ts';
 import { listUsage } from '../../domain/bots/usage.ts';
 import { badRequest } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
-import { fromUnixSeconds } from '../../lib/unix-time.ts';
+import { fromUnixSeconds, lastMoment } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 
 const dayMs = 24 * 3600 * 1000;
@@ -27,7 +27,8 @@ export const usageRoutes = [
 
 function daysOf({ since, until }: Shape<'requests/bot.usage.query'>, now: Date): { from: string; before: string } {
   const end = until === undefined ? now.getTime() + 1 : fromUnixSeconds(until).getTime();
-  const before = Math.ceil(end / dayMs);
+  // The day behind the last one has a year of five digits.
+  const before = Math.min(Math.ceil(end / dayMs), Math.floor(lastMoment.getTime() / dayMs));
   const from = since === undefined ? before - usualDays : Math.floor(fromUnixSeconds(since).getTime() / dayMs);
   if (before - from > maxDays) throw badRequest('bad_query', `Ask for ${maxDays} days at most`);
   return { from: dateOf(from), before: dateOf(Math.max(from, before)) };

@@ -7,6 +7,7 @@ import { lockConversation, mayServeInbox } from './access.ts';
 import { decide, refuseSilentBot } from './arbiter.ts';
 import { give, readAssignment } from './assignments.ts';
 import { autoAssign } from './auto-assignment.ts';
+import { countHandoff } from './counted-handoffs.ts';
 import { noteOf, type NoteSummary } from './handoff-note.ts';
 import { sendInto } from './send.ts';
 import { stateOf } from './silence.ts';
@@ -74,22 +75,33 @@ async function checkSurroundings(tx: Transaction, input: NewConversation): Promi
   await readAssignment(tx, input.inboxId, input);
 }
 
+/** What a status is set to, and until when a snooze lasts. */
+interface StatusChange {
+  status: ConversationStatus;
+  snoozedUntil: Date | null;
+  /** Whether it is an action of a run, whose record tells of it. */
+  inRun?: boolean;
+}
+
 /**
  * Sets a conversation's status. `pending` from a person, even if unchanged, gives the conversation to its bot. `open` from its
- * bot gives it to people, with a note that sums it up. Says conversation_status_changed, and message_created for the note. Errors: 404, 403 (`bot_suppressed` for a silent bot), 422 for a snooze without an end or with
+ * bot gives it to people, with a note that sums it up, and counts in the bot's usage. Says conversation_status_changed, and message_created for the note. Errors: 404, 403 (`bot_suppressed` for a silent bot), 422 for a snooze without an end or with
  * one that is not in the future.
  */
 export async function toggleStatus(
   tx: Transaction,
   id: number,
-  { status, snoozedUntil }: { status: ConversationStatus; snoozedUntil: Date | null },
+  { status, snoozedUntil, inRun = false }: StatusChange,
 ): Promise<Conversation> {
   checkSnooze(tx, status, snoozedUntil);
   const conversation = await lockConversation(tx, id);
   refuseSilentBot(tx.actor, conversation);
   const { status: before, byBot } = stateOf(conversation);
   undergo(tx, conversation, { kind: 'status', to: status }, snoozedUntil);
-  if (byBot === null && stateOf(conversation).byBot === 'handed_off') await explainHandoff(tx, conversation);
+  if (byBot === null && stateOf(conversation).byBot === 'handed_off') {
+    if (!inRun) countHandoff(tx);
+    await explainHandoff(tx, conversation);
+  }
   if (before !== 'open') await autoAssign(tx, conversation);
   return conversation;
 }

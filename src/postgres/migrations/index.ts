@@ -40,6 +40,7 @@ import { Attachments } from './20261122-attachments.ts';
 import { AttachmentObjects } from './20261122-attachment-objects.ts';
 import { Imports } from './20261123-imports.ts';
 import { ReportHours } from './20261122-report-hours.ts';
+import { EmbeddingChanges } from './20261123-embedding-changes.ts';
 import { WebhookVersions } from './20261122-webhook-versions.ts';
 import { StorageTotals } from './20261122-storage-totals.ts';
 import { AskedDeliveries } from './20261122-asked-deliveries.ts';
@@ -114,6 +115,7 @@ export const migrations = [
   { name: '20261122-report-hours', class: ReportHours },
   { name: '20261123-imports', class: Imports },
   { name: '20261123-body-formats', class: BodyFormats },
+  { name: '20261123-embedding-changes', class: EmbeddingChanges },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

@@ -23,7 +23,9 @@ describe('articles that a server embeds one after the other', function () {
 
   before(async () => {
     server = await FakeModelServer.start();
-    app = await TestApp.start({ config: { llmEmbeddingRetryMs: 30, llmEmbeddingBatch: 32 } });
+    app = await TestApp.start({
+      config: { llmEmbeddingRetryMs: 30, llmEmbeddingBatch: 32, llmEmbeddingChanges: 1000 },
+    });
     await useServer(app, {});
   });
   after(async () => {

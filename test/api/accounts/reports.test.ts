@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
+import { pino } from 'pino';
 import { countActivity, deleteOldCounts } from '../../../src/domain/upkeep/activity-counts.ts';
+import { measures } from '../../../src/lib/report-hours.ts';
 import { placeEvents } from '../../../src/events/feed.ts';
 import { TestApp } from '../../support/app.ts';
 import { addAccount, addPerson } from '../../support/people.ts';
@@ -45,10 +47,12 @@ const nothing = { customers: 0, bots: 0, people: 0, attempts: 0, delivered: 0, h
 
 describe('the report of what happened: messages and handoffs', () => {
   let app: TestApp;
+  const told: { err?: Error }[] = [];
 
   before(async function () {
     this.timeout(60_000);
-    app = await TestApp.start({ engine: false });
+    const log = pino({ level: 'error' }, { write: (line: string) => void told.push(JSON.parse(line)) });
+    app = await TestApp.start({ engine: false, log });
   });
 
   after(() => app.stop());
@@ -131,6 +135,22 @@ describe('the report of what happened: messages and handoffs', () => {
     expect(place!.behind).to.equal(0);
     await say();
     await count(app);
+    expect(sumOf(await report(app)).customers).to.equal(1);
+  });
+
+  it('counts what it can when what waits cannot be looked at, and tells that', async () => {
+    const id = await addConversation(app, await addInbox(app));
+    await app.post('webhooks', { url: 'http://127.0.0.1:9/', subscriptions: ['message_created'] });
+    await app.post(`conversations/${id}/messages`, { content: 'Hello', message_type: 'incoming' });
+    await app.query(`UPDATE deliveries SET created_at = now() - interval '1 minute'`);
+    await app.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'poison'; END $$`);
+    await app.query(
+      `CREATE TRIGGER refuse BEFORE INSERT ON report_hours FOR EACH ROW WHEN (NEW.measure = '${measures.oldest}') EXECUTE FUNCTION refuse()`,
+    );
+    told.length = 0;
+    await count(app);
+    await app.query('DROP FUNCTION refuse CASCADE');
+    expect(told.map(({ err }) => err?.message)).to.deep.equal(['poison', 'poison']);
     expect(sumOf(await report(app)).customers).to.equal(1);
   });
 

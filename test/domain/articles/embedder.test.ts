@@ -28,6 +28,7 @@ describe('what embeds articles', () => {
       batch: 1,
       inFlight: 1,
       retryMs: 1,
+      changesPerDay: 1,
       timeoutMs: 1,
       told: () => undefined,
       failed: (error) => {

@@ -5,6 +5,7 @@ import { isLockTimeout, isOutage } from '../../../postgres/errors.ts';
 import type { Executor } from '../../../postgres/sql.ts';
 import { plainText } from '../plain-text.ts';
 import {
+  beginAgain,
   beginSpace,
   claimTask,
   deleteVectors,
@@ -35,6 +36,8 @@ export interface EmbedderOptions {
   inFlight: number;
   /** The first pause after a failure, in milliseconds. */
   retryMs: number;
+  /** How often within a day all passages of an account are embedded anew because its model answers other vectors. */
+  changesPerDay: number;
   /** The longest question to a server, in milliseconds. */
   timeoutMs: number;
   /** Told once of an account whose passages could not be embedded several times running. */
@@ -198,7 +201,7 @@ export class PassageEmbedder {
     if (this.#stopping.signal.aborted) return releaseTask(em, task);
     const isLast = task.failures + 1 >= tellAfter;
     // The model behind the name is another one by now: what there is cannot be compared with questions any more.
-    if (isLast && error instanceof OtherDimensions) return beginSpace(em, task, task.space);
+    if (isLast && error instanceof OtherDimensions) return this.#beginAgain(task, error);
     await setBackTask(em, task, { pauseMs: retryMs, maxMs: maxPauseMs });
     if (!(error instanceof ModelError) && !isLockTimeout(error)) failed(error);
     if (!isLast) return;
@@ -206,6 +209,20 @@ export class PassageEmbedder {
     await keepEmbeddingHealth(em, task.account_id, { of: 'passages', error: sentence });
     if (task.failures + 1 === tellAfter) told({ accountId: task.account_id, error: sentence });
   }
+
+  // A server that answers with now this model and now that one would have all passages embedded for ever.
+  async #beginAgain(task: EmbeddingTask, error: OtherDimensions): Promise<void> {
+    const { database, changesPerDay, told } = this.#options;
+    const { account_id: accountId } = task;
+    if (await beginAgain(database.em(), task, changesPerDay)) return;
+    const sentence = changesTooOften(changesPerDay, error);
+    await keepEmbeddingHealth(database.em(), accountId, { of: 'passages', error: sentence });
+    told({ accountId, error: sentence });
+  }
+}
+
+function changesTooOften(most: number, { message }: Error): string {
+  return `${message}. It has changed more than ${most} times within a day: articles are embedded again a day after the first change, or when the account's \`llm\` is set`;
 }
 
 /** Thrown for vectors that cannot be compared with those that there are. */

@@ -75,17 +75,46 @@ export async function noticeSpace(executor: Executor, space: string | null): Pro
 // A task that another process has taken meanwhile is that process's.
 const ours = 'account_id = $1 AND claim = $2';
 
-const beginStatement = `
-  WITH begun AS (
-    UPDATE embedding_tasks SET space = $3, generation = generation + 1, dimensions = NULL, done_id = 0, failures = 0,
-      due_at = now() WHERE ${ours} RETURNING account_id
-  )
+// The account's row before its task, as who sets another server does, and without holding up who inserts what refers to it.
+const held = 'held AS MATERIALIZED (SELECT id FROM accounts WHERE id = $1 FOR NO KEY UPDATE)';
+const allAnew = 'generation = t.generation + 1, dimensions = NULL, done_id = 0, failures = 0, due_at = now()';
+const forgetErrors = `
   UPDATE accounts SET passages_error = NULL, passages_error_since = NULL, questions_error = NULL, questions_error_since = NULL
   FROM begun WHERE id = begun.account_id AND (passages_error IS NOT NULL OR questions_error IS NOT NULL)`;
+
+const beginStatement = `
+  WITH ${held}, begun AS (
+    UPDATE embedding_tasks t SET space = $3, ${allAnew}, changes = 0, changes_since = NULL
+    FROM held WHERE account_id = held.id AND ${ours} RETURNING account_id
+  ) ${forgetErrors}`;
 
 /** Begins with all passages anew, for another server or model, or for none; what failed before says nothing of it. */
 export async function beginSpace(executor: Executor, task: EmbeddingTask, space: string | null): Promise<void> {
   await sql(executor, beginStatement, [task.account_id, task.claim, space]);
+}
+
+const isToday = `changes_since > now() - interval '1 day'`;
+const againStatement = `
+  WITH ${held}, begun AS (
+    UPDATE embedding_tasks t SET ${allAnew}, changes = CASE WHEN ${isToday} THEN changes ELSE 0 END + 1,
+      changes_since = CASE WHEN ${isToday} THEN changes_since ELSE now() END
+    FROM held WHERE account_id = held.id AND ${ours} AND NOT coalesce(${isToday} AND changes >= $3, false)
+    RETURNING account_id
+  ), forgotten AS (${forgetErrors})
+  SELECT FROM begun`;
+const restStatement = `
+  UPDATE embedding_tasks SET failures = failures + 1, due_at = greatest(now(), changes_since + interval '1 day') WHERE ${ours}
+  RETURNING 1`;
+
+/**
+ * Begins with all passages anew, because the model behind the same name is another one. Where that has happened `most` times
+ * within a day, it leaves everything as it is until the day is over, and returns false.
+ */
+export async function beginAgain(executor: Executor, task: EmbeddingTask, most: number): Promise<boolean> {
+  const begun = await sql(executor, againStatement, [task.account_id, task.claim, most]);
+  if (begun.length > 0) return true;
+  // What another process has taken is neither.
+  return (await sql(executor, restStatement, [task.account_id, task.claim])).length === 0;
 }
 
 /** The next passages without a vector, in the order in which they were written. */
