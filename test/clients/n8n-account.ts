@@ -210,7 +210,7 @@ const account = [
   n8nRow({
     name: 'Agents: Add New Agent To Account',
     given: () => ({ body: { name: 'Bob', email: 'bob@node.example' } }),
-    finds: (found: Found) => expect(found).to.include({ name: 'Bob', role: 'agent' }),
+    finds: (found: Found) => expect(found).to.include({ name: 'Bob', role: 'agent', availability_status: 'online' }),
   }),
   n8nRow({
     name: 'Agents: Update Agent In Account',

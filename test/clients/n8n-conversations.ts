@@ -153,6 +153,18 @@ const conversations = [
     inDefault: { ...blanks, finds: refused(400, '/inbox_id', '/team_id', '/q') },
   }),
   n8nRow({
+    name: 'Conversations: Conversation List#by a label',
+    given: async (home) => {
+      const made = await newConversation(home);
+      const { title } = await home.maker.label();
+      await newConversation(home);
+      await home.maker.call('POST', `conversations/${made.id}/labels`, { labels: [title] });
+      return { ...made, query: { labels: JSON.stringify([title]) } };
+    },
+    finds: ({ data }: Found, { id }) => expect(idsOf(data.payload)).to.deep.equal([id]),
+    inDefault: { ...blanks, finds: refused(400, '/inbox_id', '/team_id', '/q') },
+  }),
+  n8nRow({
     name: 'Conversations: New Conversation',
     given: async ({ maker, inbox, agent }) => {
       const contact = await maker.contact();

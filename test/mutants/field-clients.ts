@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const sdk = 'test/clients/javascript-sdk.test.ts';
 const node = 'test/clients/n8n-node.test.ts';
+const refusals = 'test/clients/refusals.test.ts';
 const tolerant = 'test/http/tolerant-reading.test.ts';
 
 /** Mistakes that the clients of the field must show. */
@@ -45,6 +46,62 @@ export const fieldClients: readonly Mutant[] = [
     test: tolerant,
     only: '0 takes the assignee away',
     harm: 'Nobody can be unassigned by the clients that say 0.',
+  },
+  {
+    file: 'src/compat/chatwoot/json.ts',
+    text: 'list.filter((value: unknown) => value !== null).map(String)',
+    replacement: 'list.map(String)',
+    test: node,
+    only: 'Conversations: Conversation List',
+    harm: 'The list of the n8n node is empty until somebody guesses that a label has to be emptied.',
+  },
+  {
+    file: 'src/compat/chatwoot/agents.ts',
+    text: "given['availability'] === 'available'",
+    replacement: "given['availability'] === 'away'",
+    test: node,
+    only: 'Agents: Add New Agent To Account',
+    harm: 'No agent can be added by the n8n node as it is.',
+  },
+  {
+    file: 'src/compat/chatwoot/account-users.ts',
+    text: ', answer: restOf }',
+    replacement: ' }',
+    test: sdk,
+    only: 'platform.accountUsers.list',
+    harm: 'The SDK finds no members of an account.',
+  },
+  {
+    file: 'src/compat/chatwoot/serve.ts',
+    text: "rest.startsWith('/accounts/') ? `/api/v1${rest}` : rest",
+    replacement: 'rest',
+    test: sdk,
+    only: 'teams.addAgent',
+    harm: 'Nobody can be put into a team by the JavaScript SDK.',
+  },
+  {
+    file: 'src/compat/chatwoot/conversation-actions.ts',
+    text: "return theirAgent(listOf(body).find((agent) => agent['id'] === id) ?? objectOf(assignee));",
+    replacement: 'return record;',
+    test: sdk,
+    only: 'conversationAssignment.assign',
+    harm: 'Whoever assigned a conversation finds no agent in the answer.',
+  },
+  {
+    file: 'src/compat/chatwoot/message-records.ts',
+    text: 'message_type: typeNumbers[String(type)] ?? type,',
+    replacement: 'message_type: type,',
+    test: sdk,
+    only: 'messages.list',
+    harm: 'Clients that compare the type with a number take every message for none of theirs.',
+  },
+  {
+    file: 'src/compat/chatwoot/refusals.ts',
+    text: "if (status === 403 && code === 'forbidden' && !isPublic)",
+    replacement: "if (status === 402 && code === 'forbidden' && !isPublic)",
+    test: refusals,
+    only: 'may do what their role may',
+    harm: 'Clients that know 401 alone take a refusal for a failure, and try again.',
   },
   {
     file: 'src/http/route/authenticate.ts',

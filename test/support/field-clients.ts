@@ -5,9 +5,9 @@ import { Maker } from './maker.ts';
 import { addPerson, type Person } from './people.ts';
 
 /** Where clients of the field are pointed: by their setting of a base URL, which each of them has. */
-export const bases = { default: '' } as const;
+export const bases = { default: '', profile: '/chatwoot' } as const;
 
-export type BaseName = 'default' | 'profile';
+export type BaseName = keyof typeof bases;
 
 /** A service with an inbox and people, for clients that know Chatwoot. */
 export interface FieldHome {
@@ -86,7 +86,7 @@ export async function startField(base: BaseName, config: Partial<Config> = {}): 
   const agent = await addPerson(app, { name: 'Ann Agent' });
   const inbox = await maker.inbox({ members: [agent] });
   const { identifier } = await maker.call('GET', `inboxes/${inbox}`);
-  const url = `${app.url}${(bases as Record<string, string>)[base] ?? ''}`;
+  const url = `${app.url}${bases[base]}`;
   return { app, maker, url, token: adminToken, agent, inbox, identifier };
 }
 

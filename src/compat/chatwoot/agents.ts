@@ -13,7 +13,8 @@ function readAgent(body: Json): Json {
     ['', null],
     ['availability', 'name', 'role'],
   );
-  return given;
+  // Their documentation, and so the clients that are made from it, call it so.
+  return given['availability'] === 'available' ? { ...given, availability: 'online' } : given;
 }
 
 function theirAgents(agents: unknown): Json[] {

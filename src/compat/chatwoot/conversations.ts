@@ -1,5 +1,5 @@
 import { readConditions } from './conditions.ts';
-import { dropBlanks, isObject, leaveOut, listOf, objectOf, unpack } from './json.ts';
+import { dropBlanks, isObject, leaveOut, listOf, objectOf, spreadLists, unpack } from './json.ts';
 import { theirConversation } from './conversation-records.ts';
 import type { Json, Operation } from './operation.ts';
 
@@ -9,6 +9,7 @@ const sortedBy = /^(last_activity_at|created_at)_(asc|desc)$/;
 
 // Open ones are listed where no status and no text is asked for.
 function readFilter(query: URLSearchParams): void {
+  spreadLists(query, 'labels', 'labels[]');
   dropBlanks(query, zeroIds);
   if (!query.has('status') && !query.has('q')) query.set('status', 'open');
 }

@@ -36,12 +36,29 @@ export function unpack(body: Json, fields: readonly string[]): Json {
 
 // Bounded by the limit of the body; what is no object is left to the schema to refuse.
 function objectIn(value: unknown): unknown {
-  if (typeof value !== 'string' || !value.trimStart().startsWith('{')) return value;
+  return typeof value === 'string' && value.trimStart().startsWith('{') ? parsed(value) : value;
+}
+
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(value) as unknown;
+    return JSON.parse(text) as unknown;
   } catch {
-    return value;
+    return text;
   }
+}
+
+/** Reads parameters that are a list in JSON text as its values, one after the other; null is none. */
+export function spreadLists(query: URLSearchParams, ...names: readonly string[]): void {
+  for (const name of names) {
+    const values = query.getAll(name).flatMap(valuesIn);
+    query.delete(name);
+    for (const value of values) query.append(name, value);
+  }
+}
+
+function valuesIn(text: string): string[] {
+  const list = text.startsWith('[') ? parsed(text) : null;
+  return Array.isArray(list) ? list.filter((value: unknown) => value !== null).map(String) : [text];
 }
 
 /** Leaves out parameters of a query that are blank, and those given that are `0`: no page and no id is. */

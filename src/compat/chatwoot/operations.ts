@@ -1,3 +1,4 @@
+import { accountUserOperations } from './account-users.ts';
 import { agentBotOperations } from './agent-bots.ts';
 import { agentOperations } from './agents.ts';
 import { clientOperations } from './clients.ts';
@@ -23,6 +24,7 @@ export const operations: readonly Operation[] = [
   ...inboxOperations,
   ...webhookOperations,
   ...agentBotOperations,
+  ...accountUserOperations,
   ...searchOperations,
   ...profileOperations,
   ...clientOperations,
