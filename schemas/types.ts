@@ -1390,6 +1390,8 @@ export interface Schemas {
 "requests/widget-message.create": SendMessage1
 "requests/widget-message.with-files": SendFiles
 "requests/widget-session.create": OpenSession
+"resources/access-token-list": AccessTokenList
+"resources/access-token": AccessToken
 "resources/account-plugin-list": AccountPluginList
 "resources/account-plugin": AccountPlugin
 "resources/account-user-list": AccountUsers
@@ -2981,6 +2983,42 @@ content?: string
 [k: string]: unknown
 }
 /**
+ * The person's access tokens and sign-ins that are valid, the newest first.
+ */
+export interface AccessTokenList {
+payload: AccessToken[]
+meta: PageMeta
+}
+/**
+ * What lets somebody act as a person: the person's access token, or a sign-in in a browser. Nobody can be shown it: only its hash is stored.
+ */
+export interface AccessToken {
+id: Id
+kind: ("access_token" | "sign_in")
+/**
+ * Its last four characters.
+ */
+last_four: string
+/**
+ * Of a sign-in: how the browser named itself.
+ */
+user_agent: (string | null)
+/**
+ * Whether this request was made with it.
+ */
+current: boolean
+created_at: UnixTime
+/**
+ * When a sign-in ends by itself; null for an access token, which lasts.
+ */
+expires_at: NullableUnixTime
+}
+export interface PageMeta {
+count: number
+current_page: number
+total_pages: number
+}
+/**
  * The plugins that the account's bots can run, by id.
  */
 export interface AccountPluginList {
@@ -3005,11 +3043,6 @@ description: string
  * What it may do, a sentence each.
  */
 permissions: string[]
-}
-export interface PageMeta {
-count: number
-current_page: number
-total_pages: number
 }
 /**
  * Every member of an account.

@@ -6,6 +6,7 @@ import { fieldMatrix } from './support/field-matrix.ts';
 import { findIdPositions, recordOf, substitute, type IdPosition } from './support/id-positions.ts';
 import { fillPath, nameOf, operations, readName, type Request } from './support/operations.ts';
 import { signInAt } from './support/sign-in.ts';
+import { signInMatrix } from './support/sign-in-matrix.ts';
 import { smallMatrix } from './support/small-resources.ts';
 import { furnish, principals, World, type PrincipalName, type Reply } from './support/world.ts';
 
@@ -127,11 +128,6 @@ const table = `
   GET    deliveries/:id                                           200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    events/stream                                            200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   events/ticket                                            201  201 201  201 403 403   404  404  404   401  401  401 401
-  GET    /api/v1/profile                                          200  200 200  200 403 403   403  200  200   401  401  401 401
-  POST   /api/v1/profile/reset_access_token                       200  200 200  200 403 403   403  200  200   401  401  401 401
-  GET    /sign_in                                          200  200 200  200 200 200   200  200  200   200  200  200 200
-  POST   /sign_in                                          201  201 201  201 201 201   201  201  201   201  201  201 201
-  DELETE /sign_in                                          200  200 200  200 200 200   200  200  200   200  200  200 200
   GET    /invitations/:token                                      200  200 200  200 200 200   200  200  200   200  200  200 200
   POST   /invitations/:token                                      200  200 200  200 200 200   200  200  200   200  200  200 200
   GET    /healthz                                                 200  200 200  200 200 200   200  200  200   200  200  200 200
@@ -192,7 +188,7 @@ interface Row {
 }
 
 function readTable(): Row[] {
-  const [, ...lines] = (table + fieldMatrix).split('\n').filter((line) => line.trim() !== '');
+  const [, ...lines] = (table + signInMatrix + fieldMatrix).split('\n').filter((line) => line.trim() !== '');
   lines.push(...Object.entries(smallMatrix).map(([name, statuses]) => `${name} ${statuses}`));
   return lines.map((line) => {
     const [method, path, ...statuses] = line.trim().split(/\s+/);

@@ -11,6 +11,8 @@ const AccessTokenSchema = defineEntity({
     lastFour: p.text(),
     /** Null for a token that lasts; else it is the sign-in of a person in a browser. */
     expiresAt: p.datetime().nullable(),
+    /** Of a sign-in: how the browser named itself. */
+    userAgent: p.text().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
   },
 });

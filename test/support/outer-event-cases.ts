@@ -1,5 +1,5 @@
 import type { EventCase } from './event-cases.ts';
-import { clientOperations as operations } from './outer-operations.ts';
+import { clientOperations as operations, signInOf } from './outer-operations.ts';
 
 const always: EventCase[] = [{ says: [], again: 'nothing' }];
 const once: EventCase[] = [{ says: [], again: 'refused' }];
@@ -12,6 +12,9 @@ const sessions = 'POST /public/api/v1/inboxes/:identifier/sessions';
 /** The events of operations outside of accounts. */
 export const outerEvents: Record<string, EventCase[]> = {
   'POST /api/v1/profile/reset_access_token': [{ says: [], as: 'member', again: 'nothing' }],
+  'DELETE /api/v1/profile/access_tokens/:id': [
+    { as: 'member', request: (_, world) => signInOf(world, 'member'), says: [], again: 'refused' },
+  ],
   'POST /sign_in': always,
   'DELETE /sign_in': always,
   'POST /invitations/:token': once,

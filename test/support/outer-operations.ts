@@ -1,7 +1,8 @@
 import { pluginArchive, upload } from './archives.ts';
 import { atClient, makeClient } from './clients.ts';
 import type { Prepare, Request } from './operations.ts';
-import type { Tenant, World } from './world.ts';
+import { signInAt } from './sign-in.ts';
+import type { PrincipalName, Tenant, World } from './world.ts';
 
 const nothing: Prepare = () => ({});
 const atWidget = ({ widget }: Tenant): Request => ({ at: { identifier: widget.identifier } });
@@ -41,6 +42,14 @@ function onPlugin(body: object = {}, { waiting = false } = {}): Prepare {
     const { version, hash } = (await upload(app, pluginArchive(wider))).body.pending;
     return { at: { plugin }, body: { version, hash } };
   };
+}
+
+/** A new sign-in of a person, with the present token: its reset is one of these requests. */
+export async function signInOf(world: World, name: PrincipalName): Promise<Request> {
+  const headers = world.headersOf(name);
+  await signInAt(world.app.url, { access_token: headers['api_access_token'] ?? '' });
+  const { payload } = (await world.app.get('/api/v1/profile/access_tokens', headers)).body;
+  return { at: { id: payload[0].id } };
 }
 
 /** The plugin of this repository, which stays as it is. */
@@ -88,6 +97,8 @@ export const clientOperations: Record<string, Prepare> = {
 export const outerOperations: Record<string, Prepare> = {
   'GET /api/v1/profile': nothing,
   'POST /api/v1/profile/reset_access_token': nothing,
+  'GET /api/v1/profile/access_tokens': nothing,
+  'DELETE /api/v1/profile/access_tokens/:id': (_, world) => signInOf(world, 'administrator'),
   'GET /sign_in': nothing,
   // With the administrator's present token: its reset is one of these requests.
   'POST /sign_in': (_, world) => ({ body: { access_token: world.headersOf('administrator')['api_access_token'] } }),

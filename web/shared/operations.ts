@@ -2,6 +2,7 @@
 
 /** The operations of the API, each with its schemas. */
 export interface Operations {
+  'DELETE /api/v1/profile/access_tokens/:id': { reply: 'resources/empty' };
   'DELETE /platform/api/v1/accounts/:id': { reply: 'resources/empty' };
   'DELETE /platform/api/v1/accounts/:id/account_users': { body: 'requests/account-user.delete'; reply: 'resources/empty' };
   'DELETE /platform/api/v1/agent_bots/:id': { reply: 'resources/empty' };
@@ -25,6 +26,7 @@ export interface Operations {
   'GET /api': { reply: 'resources/service' };
   'GET /api/v1/accounts/:account_id': { reply: 'resources/account' };
   'GET /api/v1/profile': { reply: 'resources/profile' };
+  'GET /api/v1/profile/access_tokens': { reply: 'resources/access-token-list' };
   'GET /healthz': { reply: 'resources/health' };
   'GET /openapi.json': { reply: 'resources/openapi' };
   'GET /platform/api/v1/accounts': { query: 'requests/page.query'; reply: 'resources/platform-account-list' };

@@ -1,8 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { listTokens, revokeToken } from '../../domain/people/access-tokens.ts';
 import { resetToken } from '../../domain/people/users.ts';
 import { findMemberships, type Principal } from '../../domain/people/identity.ts';
+import { presentWhole } from '../page.ts';
 import { doors } from '../../http/route/doors.ts';
 import { newToken } from '../../lib/tokens.ts';
+import { unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
+import type { AccessToken } from '../../records/access-token.ts';
 import type { Shape } from '../../schemas.ts';
 
 const path = '/api/v1/profile';
@@ -25,11 +29,40 @@ export async function presentProfile(em: EntityManager, principal: Principal): P
   };
 }
 
+function presentToken(held: AccessToken, { tokenId }: Principal): Shape<'resources/access-token'> {
+  const { id, expiresAt, lastFour, userAgent, createdAt } = held;
+  return {
+    id,
+    kind: expiresAt === null ? 'access_token' : 'sign_in',
+    last_four: lastFour,
+    user_agent: userAgent ?? null,
+    current: id === tokenId,
+    created_at: unixSeconds(createdAt),
+    expires_at: unixSecondsOrNull(expiresAt ?? null),
+  };
+}
+
 export const profileRoutes = [
   doors.platform(
     ['GET', path, 'Get the profile'],
     { reply: 'resources/profile', record: true, role: 'user' },
     ({ em, principal }) => presentProfile(em, principal),
+  ),
+  doors.platform(
+    ['GET', `${path}/access_tokens`, 'List the access tokens and sign-ins of the profile'],
+    { reply: 'resources/access-token-list', role: 'user' },
+    async ({ em, now, principal }) =>
+      presentWhole(await listTokens(em, principal.id, now), (held) => presentToken(held, principal)),
+  ),
+  doors.platform(
+    ['DELETE', `${path}/access_tokens/:id`, 'Revoke an access token or a sign-in of the profile'],
+    {
+      reply: 'resources/empty',
+      role: 'user',
+      description:
+        'Streams of events that were opened by it end. Sign-ins that were made with an access token stay: reset the access token to end everything.',
+    },
+    ({ params, principal, transact }) => transact((tx) => revokeToken(tx, principal.id, params.id)),
   ),
   doors.platform(
     ['POST', `${path}/reset_access_token`, 'Reset the access token of the profile'],

@@ -40,7 +40,7 @@ export const signInRoutes = [
       const expiresAt = new Date(now.getTime() + services.signInMs);
       const { link, access_token: accessToken = '' } = body;
       const proven = link === undefined ? { accessToken } : { link };
-      await transact((tx) => signIn(tx, proven, { token, expiresAt }));
+      await transact((tx) => signIn(tx, proven, { token, expiresAt, userAgent: browser.userAgent }));
       const principal = await findPrincipal(em, hashToken(token));
       browser.keep(token, expiresAt, now);
       return { profile: principal && (await presentProfile(em, principal)), expires_at: unixSeconds(expiresAt) };

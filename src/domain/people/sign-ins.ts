@@ -15,13 +15,14 @@ const maxSignIns = 50;
 const removedLinks = 10;
 
 /**
- * Signs a person in until `expiresAt`: `token` then stands for the person in a browser's cookie. Answers the person's id.
+ * Signs a person in until `expiresAt`: `token` then stands for the person in the cookie of a browser that names itself so.
+ * Answers the person's id.
  * Errors: 401 for a token that is not valid, 403 for a bot's, 410 for a link that was used or has expired.
  */
 export async function signIn(
   { em, now }: OuterTransaction,
   proven: Proven,
-  { token, expiresAt }: { token: string; expiresAt: Date },
+  { token, expiresAt, userAgent }: { token: string; expiresAt: Date; userAgent: string | null },
 ): Promise<number> {
   const userId = await ('link' in proven ? redeemLink(em, proven.link, now) : findHolder(em, proven.accessToken));
   await lockPerson(em, userId);
@@ -35,8 +36,9 @@ export async function signIn(
   );
   await sql(
     em,
-    'INSERT INTO access_tokens (user_id, token_hash, last_four, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
-    [userId, hashToken(token), lastFour(token), now, expiresAt],
+    `INSERT INTO access_tokens (user_id, token_hash, last_four, created_at, expires_at, user_agent)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [userId, hashToken(token), lastFour(token), now, expiresAt, userAgent],
   );
   return userId;
 }

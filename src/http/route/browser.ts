@@ -1,10 +1,12 @@
 import type { Context } from 'koa';
 import { forbidden } from '../../errors.ts';
+import { storableText } from '../../lib/storable.ts';
 import { isSignIn } from '../../lib/tokens.ts';
 
 /** The cookie that carries the sign-in of a person. */
 export const signInCookie = 'switchboard_sign_in';
 
+const userAgentChars = 300;
 const reading = new Set(['GET', 'HEAD']);
 
 /** The browser that calls: what it has of a person's sign-in, and what it shall keep. */
@@ -29,6 +31,11 @@ export class Browser {
     if (reading.has(this.#ctx.method)) return asker === 'other' ? '' : token;
     if (asker !== 'own') throw crossOrigin();
     return token;
+  }
+
+  /** How the browser names itself, cut to what is worth keeping; null where it does not. */
+  get userAgent(): string | null {
+    return storableText(this.#ctx.get('user-agent'), userAgentChars) || null;
   }
 
   /** The web origin of the page that calls; null for the service's own pages, and for callers that are no pages. */

@@ -36,6 +36,7 @@ import { DeliveryLog } from './20261122-delivery-log.ts';
 import { StreamTickets } from './20261122-stream-tickets.ts';
 import { MessageWrites } from './20261122-message-writes.ts';
 import { SignIns } from './20261122-sign-ins.ts';
+import { SignInBrowsers } from './20261123-sign-in-browsers.ts';
 import { Attachments } from './20261122-attachments.ts';
 import { AttachmentObjects } from './20261122-attachment-objects.ts';
 import { Imports } from './20261123-imports.ts';
@@ -116,6 +117,7 @@ export const migrations = [
   { name: '20261123-imports', class: Imports },
   { name: '20261123-body-formats', class: BodyFormats },
   { name: '20261123-embedding-changes', class: EmbeddingChanges },
+  { name: '20261123-sign-in-browsers', class: SignInBrowsers },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

@@ -6,6 +6,7 @@ import { InboxesPage } from './inboxes.tsx';
 import { LabelsPage } from './labels.tsx';
 import { PlatformPage } from './platform.tsx';
 import { SlaPoliciesPage } from './sla-policies.tsx';
+import { SignInsPage } from './sign-ins.tsx';
 import { TeamsPage } from './teams.tsx';
 import { TokensPage } from './tokens.tsx';
 
@@ -18,6 +19,7 @@ export const settings: Section = {
     { path: '/console/settings/teams', nav: 'Teams', view: TeamsPage },
     { path: '/console/settings/labels', nav: 'Labels', view: LabelsPage },
     { path: '/console/settings/sla-policies', nav: 'SLA policies', view: SlaPoliciesPage },
+    { path: '/console/settings/sign-ins', nav: 'Sign-ins', view: SignInsPage },
     { path: '/console/settings/account', nav: 'Account', administrators: true, view: AccountPage },
     { path: '/console/settings/tokens', nav: 'Access token', administrators: true, view: TokensPage },
     { path: '/console/settings/platform', nav: 'Platform', platform: true, view: PlatformPage },

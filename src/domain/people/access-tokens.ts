@@ -1,0 +1,19 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { notFound } from '../../errors.ts';
+import type { OuterTransaction } from '../../events/transaction.ts';
+import { AccessToken } from '../../records/access-token.ts';
+
+// A person has one token, a few after a loss, and fifty sign-ins at most.
+const mostListed = 100;
+
+/** What lets somebody act as the person at this moment, access tokens and sign-ins, the newest first. */
+export function listTokens(em: EntityManager, userId: number, now: Date): Promise<AccessToken[]> {
+  const valid = [{ expiresAt: null }, { expiresAt: { $gt: now } }];
+  return em.find(AccessToken, { userId, $or: valid }, { orderBy: { id: 'desc' }, limit: mostListed });
+}
+
+/** Ends an access token or a sign-in of a person, and the streams that it opened. Errors: 404, also for those of others. */
+export async function revokeToken({ em }: OuterTransaction, userId: number, id: number): Promise<void> {
+  const revoked = await em.nativeDelete(AccessToken, { id, userId });
+  if (revoked === 0) throw notFound('Access token');
+}
