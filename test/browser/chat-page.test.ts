@@ -134,6 +134,42 @@ describe('the chat page in a browser', function () {
     process.stderr.write(`      from the chat page to a recovered webhook: ${Date.now() - began} ms\n`);
   });
 
+  it('sends a reply once though no answer came, and keeps what is written meanwhile', async () => {
+    const watched = await visit();
+    const { page } = watched;
+    await signIn(page);
+    await say(page, 'Hello');
+    await behind(page).getByText('message created').first().waitFor();
+    const field = behind(page).getByRole('textbox', { name: 'Reply to the customer' });
+    const reply = behind(page).getByRole('button', { name: 'Reply' });
+    await field.fill('Good morning');
+    // The service takes it, and its answer is lost.
+    await page.route('**/messages', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await reply.click();
+    await behind(page).getByRole('alert').filter({ hasText: 'The service does not answer' }).waitFor();
+    expect(await field.inputValue()).to.equal('Good morning');
+    await page.unroute('**/messages');
+    await page.route('**/messages', async (route) => {
+      const response = await route.fetch();
+      await field.fill('Good morning, and');
+      await route.fulfill({ response });
+    });
+    await reply.click();
+    await page.getByRole('button', { name: 'Reply', disabled: false }).waitFor();
+    await answers(page).filter({ hasText: 'Good morning' }).first().waitFor();
+    expect(await field.inputValue()).to.equal('Good morning, and');
+    expect(await answers(page).filter({ hasText: 'Good morning' }).count()).to.equal(1);
+    await page.unroute('**/messages');
+    // What is said twice on purpose is two messages.
+    await field.fill('Good morning');
+    await reply.click();
+    await answers(page).filter({ hasText: 'Good morning' }).nth(1).waitFor();
+    watched.expectNoProblems(/ERR_FAILED/);
+  });
+
   it('is accessible on a small screen, and shows what anybody wrote as text', async () => {
     const watched = await visit({ viewport: { width: 360, height: 720 }, colorScheme: 'dark' });
     const { page } = watched;

@@ -9,6 +9,7 @@ import { bots } from './bots.ts';
 import { consoleActivity } from './console-activity.ts';
 import { consoleWebhooks } from './console-webhooks.ts';
 import { consoleBots } from './console-bots.ts';
+import { consolePages } from './console-pages.ts';
 import { conversations } from './conversations.ts';
 import { people } from './people.ts';
 import { web } from './web.ts';
@@ -43,6 +44,7 @@ export const mutants: readonly Mutant[] = [
   ...conversations,
   ...bots,
   ...consoleBots,
+  ...consolePages,
   ...people,
   ...plugins,
   ...upkeep,

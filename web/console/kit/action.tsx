@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { sentenceOf } from '../../shared/service-error.ts';
 import { confirm } from './dialog.tsx';
+import { Elapsed } from './elapsed.tsx';
 import { toast } from './toast.tsx';
 
 interface Props {
@@ -12,7 +13,7 @@ interface Props {
   done?: string;
   /** Asked before: for what cannot be undone. */
   question?: string;
-  kind?: 'primary' | 'danger';
+  kind?: 'primary' | 'danger' | 'quiet';
   /** The accessible name, where the text says too little. */
   label?: string;
   disabled?: boolean;
@@ -20,17 +21,18 @@ interface Props {
 
 /** A button that does something at the service, once at a time. */
 export function Action({ act, children, done, question, kind, label, disabled = false }: Props) {
-  const [isBusy, setBusy] = useState(false);
+  const [since, setSince] = useState<number | null>(null);
+  const isBusy = since !== null;
   async function run(): Promise<void> {
     if (question !== undefined && !(await confirm(question))) return;
-    setBusy(true);
+    setSince(Date.now());
     try {
       await act();
       if (done !== undefined) toast(done);
     } catch (error) {
       toast(sentenceOf(error), 'error');
     }
-    setBusy(false);
+    setSince(null);
   }
   return (
     <button
@@ -42,6 +44,7 @@ export function Action({ act, children, done, question, kind, label, disabled = 
       onClick={() => void run()}
     >
       {children}
+      {since !== null && <Elapsed since={since} />}
     </button>
   );
 }

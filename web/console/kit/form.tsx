@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
+import { Elapsed } from './elapsed.tsx';
 import { sentenceOf, ServiceError } from '../../shared/service-error.ts';
 
 interface FormProps {
@@ -16,14 +17,14 @@ export type ProblemOf = (field: string) => string | undefined;
 /** A form: its fields, its button, and what the service says of them. */
 export function Form({ send, submit, children }: FormProps) {
   const [error, setError] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
+  const [since, setSince] = useState<number | null>(null);
   const fields = error instanceof ServiceError ? error.fields : new Map<string, string>();
   async function run(event: Event): Promise<void> {
     event.preventDefault();
-    setBusy(true);
+    setSince(Date.now());
     setError(null);
     await send().catch(setError);
-    setBusy(false);
+    setSince(null);
   }
   return (
     <form onSubmit={(event) => void run(event)} noValidate>
@@ -33,8 +34,9 @@ export function Form({ send, submit, children }: FormProps) {
           {sentenceOf(error)}
         </p>
       )}
-      <button type="submit" class="primary" disabled={isBusy} aria-busy={isBusy}>
+      <button type="submit" class="primary" disabled={since !== null} aria-busy={since !== null}>
         {submit}
+        {since !== null && <Elapsed since={since} />}
       </button>
     </form>
   );

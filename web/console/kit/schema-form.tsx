@@ -130,18 +130,31 @@ function PlainField({ label, name, setting, isRequired, value, set, problemOf, p
   const isText = setting.type === 'string';
   const isStored = setting['x-secret'] === true && stored.includes(name);
   const kept = isStored ? 'One is stored. What you enter takes its place.' : '';
-  const present = value ?? setting.default;
+  const [text, enter] = useText(value, setting);
+  const usual = isText || setting.default === undefined ? '' : `Empty for ${JSON.stringify(setting.default)}.`;
   return (
     <TextField
       label={label}
-      hint={`${setting.description ?? ''} ${kept}`.trim()}
+      hint={[setting.description, kept, usual].filter(Boolean).join(' ')}
       problem={problemOf(path)}
       required={isRequired && !isStored}
       {...controlOf(setting)}
-      value={typeof present === 'string' || typeof present === 'number' ? String(present) : ''}
-      onChange={(text) => set(readPlain(text, { isText, usual: setting.default }))}
+      value={text}
+      onChange={(entered) => {
+        enter(entered);
+        set(readPlain(entered, { isText, usual: setting.default }));
+      }}
     />
   );
+}
+
+// What is entered of a number stays as it is while it means the value: “1.0” on the way to “1.05”, or nothing at all.
+function useText(value: unknown, { type, default: usual }: Setting): [string, (entered: string) => void] {
+  const [entered, enter] = useState<string | null>(null);
+  const present = value ?? usual;
+  const own = typeof present === 'string' || typeof present === 'number' ? String(present) : '';
+  const isMeant = entered === '' ? value === undefined : entered !== null && Number(entered) === value;
+  return [type !== 'string' && isMeant ? (entered ?? own) : own, enter];
 }
 
 function controlOf(setting: Setting): { type?: 'password' | 'email' | 'url' | 'text' | 'number'; rows?: number } {

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { SameTry } from '../../shared/same-try.ts';
 import { sentenceOf } from '../../shared/service-error.ts';
 import type { Chat } from '../chat.ts';
 import type { Member } from './member.ts';
@@ -72,13 +73,16 @@ type Attempt = (work: () => Promise<unknown>) => () => void;
 function ReplyForm({ member, conversationId, attempt }: { member: Member; conversationId: number; attempt: Attempt }) {
   const [content, setContent] = useState('');
   const [isBusy, setBusy] = useState(false);
+  const [tries] = useState(() => new SameTry());
   const send = attempt(async () => {
     if (content.trim() === '' || isBusy) return;
     setBusy(true);
     try {
       const body = { content, message_type: 'outgoing' as const };
-      await member.call('POST conversations/:conversation_id/messages', { conversation_id: conversationId, body });
-      setContent('');
+      const sent = { conversation_id: conversationId, body, key: tries.keyOf(conversationId, content) };
+      await member.call('POST conversations/:conversation_id/messages', sent);
+      tries.answered();
+      setContent((now) => (now === content ? '' : now));
     } finally {
       setBusy(false);
     }

@@ -3,7 +3,8 @@ import { Field, Form } from '../../kit/form.tsx';
 import { Progress } from '../../kit/progress.tsx';
 import { toast } from '../../kit/toast.tsx';
 import { ServiceError } from '../../../shared/service-error.ts';
-import { uploadPlugin, type Uploaded } from './upload.ts';
+import type { Uploaded } from '../../upload.ts';
+import { uploadPlugin } from './upload.ts';
 
 /** Installs the archive of a plugin, or a new version of one. */
 export function InstallPlugin({ installed }: { installed: () => void }) {

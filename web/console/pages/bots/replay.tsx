@@ -1,6 +1,7 @@
-import { useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { Reply } from '../../../shared/call.ts';
-import { Action } from '../../kit/action.tsx';
+import { Task, useTask } from '../../kit/task.ts';
+import { Working } from '../../kit/working.tsx';
 import { call } from '../../session.ts';
 import { DeedText } from './deeds.tsx';
 import { compare } from './difference.ts';
@@ -9,9 +10,27 @@ import type { Run } from './run-table.tsx';
 
 type Replayed = Reply<'POST runs/:id/replay'>;
 
+// A replay goes on while its page is left, and is shown when somebody comes back; the latest runs of them are kept.
+const replays = new Map<number, Task<Replayed>>();
+const mostKept = 20;
+
+function replayOf(run: number): Task<Replayed> {
+  const task = replays.get(run) ?? new Task<Replayed>();
+  replays.delete(run);
+  replays.set(run, task);
+  const [oldest] = replays.keys();
+  if (replays.size > mostKept && oldest !== undefined) replays.delete(oldest);
+  return task;
+}
+
 /** Repeats a run from its record, and shows what was otherwise. */
 export function Replay({ run }: { run: Run }) {
-  const [replayed, setReplayed] = useState<Replayed | null>(null);
+  const task = useMemo(() => replayOf(run.id), [run.id]);
+  const { since, progress: replayed, error } = useTask(task);
+  const replay = (): Promise<void> =>
+    task.start(async ({ told }) => told(await call('POST runs/:id/replay', { id: run.id })), {
+      done: `The replay of run ${run.id} is done.`,
+    });
   return (
     <section>
       <h2>Replay</h2>
@@ -19,14 +38,15 @@ export function Replay({ run }: { run: Run }) {
         Repeats the run by the code that ran, with the clock, the random numbers and the answers of that time. Nothing
         is called, and nothing changed.
       </p>
-      <Action
-        act={async () => {
-          setReplayed(null);
-          setReplayed(await call('POST runs/:id/replay', { id: run.id }));
-        }}
-      >
+      <button type="button" disabled={since !== null} aria-busy={since !== null} onClick={() => void replay()}>
         Replay
-      </Action>
+      </button>
+      <Working on={since} what="The run is repeated" />
+      {error !== null && (
+        <p class="note error" role="alert">
+          {error}
+        </p>
+      )}
       <div role="status">{replayed && <Result run={run} replayed={replayed} />}</div>
     </section>
   );

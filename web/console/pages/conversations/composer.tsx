@@ -1,6 +1,10 @@
 import { useRef, useState } from 'preact/hooks';
+import { SameTry } from '../../../shared/same-try.ts';
 import { Form, TextField } from '../../kit/form.tsx';
 import { call } from '../../session.ts';
+import type { Uploaded } from '../../upload.ts';
+import { ChosenFiles, FilesField, Uploading } from './files-field.tsx';
+import { sendFiles } from './send-files.ts';
 import type { Message } from './transcript.ts';
 
 const kinds = [
@@ -9,29 +13,42 @@ const kinds = [
 ] as const;
 type Kind = (typeof kinds)[number][0];
 
-interface Sent {
-  kind: Kind;
-  content: string;
-  key: string;
-}
-
-/** The field for a reply to the customer, or for a private note. */
+/** The field for a reply to the customer, or for a private note, with files or without. */
 export function Composer({ conversationId, sent }: { conversationId: number; sent: (message: Message) => void }) {
   const [kind, setKind] = useState<Kind>('reply');
   const [content, setContent] = useState('');
-  const last = useRef<Sent | null>(null);
+  const [files, setFiles] = useState<readonly File[]>([]);
+  const [uploading, setUploading] = useState<{ uploaded: Uploaded; cancel: () => void } | null>(null);
+  // Whoever gets no answer sends the same again: with the same key the service takes it once.
+  const [tries] = useState(() => new SameTry());
   const isSending = useRef(false);
   async function send(): Promise<void> {
     if (isSending.current) return;
     isSending.current = true;
     try {
-      sent(await post(conversationId, sameOrNew(last, { kind, content })));
-      last.current = null;
+      sent(await (files.length === 0 ? post() : upload()));
+      tries.answered();
       setContent((now) => (now === content ? '' : now));
+      setFiles((now) => now.filter((file) => !files.includes(file)));
     } finally {
       isSending.current = false;
+      setUploading(null);
     }
   }
+  const isPrivate = kind === 'note';
+  const key = (): string => tries.keyOf(kind, content, ...files);
+  function post(): Promise<Message> {
+    const body = { content, message_type: 'outgoing' as const, private: isPrivate };
+    const sending = { conversation_id: conversationId, body, key: key() };
+    return call('POST conversations/:conversation_id/messages', sending);
+  }
+  function upload(): Promise<Message> {
+    const cancelling = new AbortController();
+    const progressed = (uploaded: Uploaded): void => setUploading({ uploaded, cancel: () => cancelling.abort() });
+    const message = { conversationId, content, isPrivate, files, key: key() };
+    return sendFiles(message, { progressed, signal: cancelling.signal });
+  }
+  const add = (chosen: readonly File[]): void => setFiles((now) => [...now, ...chosen]);
   const [, label, hint] = kinds.find(([one]) => one === kind) ?? kinds[0];
   return (
     <div class={`panel composer for-${kind}`}>
@@ -44,7 +61,7 @@ export function Composer({ conversationId, sent }: { conversationId: number; sen
       </div>
       <Form submit="Send" send={send}>
         {(problemOf) => (
-          <div onKeyDown={sendByKey}>
+          <div onKeyDown={sendByKey} onPaste={(event) => addPasted(event, add)}>
             <TextField
               label={label}
               hint={`${hint} Ctrl and Enter sends it.`}
@@ -53,6 +70,9 @@ export function Composer({ conversationId, sent }: { conversationId: number; sen
               onChange={setContent}
               problem={problemOf('content')}
             />
+            <FilesField add={add} problem={problemOf('attachments') ?? problemOf('attachments[]')} />
+            <ChosenFiles files={files} remove={(file) => setFiles((now) => now.filter((one) => one !== file))} />
+            {uploading && <Uploading {...uploading} />}
           </div>
         )}
       </Form>
@@ -60,20 +80,11 @@ export function Composer({ conversationId, sent }: { conversationId: number; sen
   );
 }
 
-function post(conversationId: number, { kind, content, key }: Sent): Promise<Message> {
-  const body = { content, message_type: 'outgoing' as const, private: kind === 'note' };
-  return call('POST conversations/:conversation_id/messages', { conversation_id: conversationId, body, key });
-}
-
-// Whoever gets no answer sends the same again: with the same key the service takes it once.
-function sameOrNew(last: { current: Sent | null }, { kind, content }: Omit<Sent, 'key'>): Sent {
-  if (last.current?.kind !== kind || last.current.content !== content) last.current = { kind, content, key: newKey() };
-  return last.current;
-}
-
-// crypto.randomUUID is for pages of https alone.
-function newKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+function addPasted(event: ClipboardEvent, add: (files: readonly File[]) => void): void {
+  const files = [...(event.clipboardData?.files ?? [])];
+  if (files.length === 0) return;
+  event.preventDefault();
+  add(files);
 }
 
 function sendByKey(event: KeyboardEvent): void {

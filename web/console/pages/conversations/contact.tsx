@@ -1,14 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import type { Reply } from '../../../shared/call.ts';
-import { sentenceOf } from '../../../shared/service-error.ts';
 import { Facts } from '../../kit/facts.tsx';
-import { ChoiceField } from '../../kit/form.tsx';
 import { useReloadOn } from '../../kit/live.ts';
 import { Show, useLoad } from '../../kit/load.tsx';
+import { SavedChoice } from '../../kit/saved-choice.tsx';
 import { Time } from '../../kit/time.tsx';
-import { toast } from '../../kit/toast.tsx';
 import { call } from '../../session.ts';
-import { StatusBadge, nameOf, type Conversation } from './words.tsx';
+import { OtherConversations } from './other-conversations.tsx';
+import { nameOf, type Conversation } from './words.tsx';
 
 type Contact = Reply<'GET contacts/:id'>;
 
@@ -24,12 +23,11 @@ export function ContactPanel({ conversation, changed }: Props) {
   const { id, contact, inbox_id: inboxId } = conversation;
   const loaded = useLoad(
     async (signal) => {
-      const [about, { payload: conversations }, inbox] = await Promise.all([
+      const [about, inbox] = await Promise.all([
         call('GET contacts/:id', { id: contact.id, signal }),
-        call('GET contacts/:id/conversations', { id: contact.id, signal }),
         readInbox(inboxId, signal),
       ]);
-      return { about, inbox, others: conversations.filter((other) => other.id !== id) };
+      return { about, inbox };
     },
     [contact.id, inboxId],
   );
@@ -38,10 +36,10 @@ export function ContactPanel({ conversation, changed }: Props) {
     <section class="panel" aria-labelledby="customer">
       <h2 id="customer">Customer</h2>
       <Show of={loaded}>
-        {({ about, inbox, others }) => (
+        {({ about, inbox }) => (
           <>
             <Facts facts={factsOf(about, inbox)} />
-            {others.length > 0 && <Others conversations={others} />}
+            <OtherConversations contactId={contact.id} conversationId={id} />
           </>
         )}
       </Show>
@@ -82,36 +80,14 @@ function attributesOf(attributes: Readonly<Record<string, unknown>>, mark = ''):
   ]);
 }
 
-function Others({ conversations }: { conversations: readonly Conversation[] }) {
-  return (
-    <>
-      <h3>Other conversations</h3>
-      <ul>
-        {conversations.map((other) => (
-          <li key={other.id}>
-            <a href={`/console/conversations/${other.id}`}>Conversation {other.id}</a> <StatusBadge of={other} />{' '}
-            <Time at={other.last_activity_at} />
-          </li>
-        ))}
-      </ul>
-    </>
-  );
-}
-
 function Priority({ conversation: { id, priority }, changed }: Props) {
-  async function choose(value: string): Promise<void> {
-    try {
-      const chosen = priorities.find((one) => one === value) ?? null;
-      changed(await call('PATCH conversations/:id', { id, body: { priority: chosen } }));
-    } catch (error) {
-      toast(sentenceOf(error), 'error');
-    }
-  }
   return (
-    <ChoiceField
+    <SavedChoice<NonNullable<typeof priority> | ''>
       label="Priority"
       value={priority ?? ''}
-      onChange={(value) => void choose(value)}
+      save={async (value) =>
+        changed(await call('PATCH conversations/:id', { id, body: { priority: value === '' ? null : value } }))
+      }
       options={[['', 'None'], ...priorities.map((one) => [one, one] as const)]}
     />
   );

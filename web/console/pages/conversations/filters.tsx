@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Reply } from '../../../shared/call.ts';
 import { ChoiceField, TextField } from '../../kit/form.tsx';
 import { setQuery } from '../../router.ts';
@@ -24,7 +24,7 @@ export function Filters({ query, options: { inboxes, teams, labels } }: { query:
   });
   return (
     <search class="filters">
-      <TextFilter value={query.get('q') ?? ''} />
+      <TextFilter query={query} />
       <ChoiceField label="Status" {...choice('status')} options={[['', 'All'], ...statuses]} />
       <ChoiceField
         label="Inbox"
@@ -49,8 +49,11 @@ export function Filters({ query, options: { inboxes, teams, labels } }: { query:
   );
 }
 
-function TextFilter({ value }: { value: string }) {
+function TextFilter({ query }: { query: URLSearchParams }) {
+  const value = query.get('q') ?? '';
   const [text, setText] = useState(value);
+  // A link leads elsewhere: what does not count any more goes. Of what is being written nothing goes, a last space neither.
+  useEffect(() => setText((now) => (now.trim() === value ? now : value)), [query]);
   function enter(entered: string): void {
     setText(entered);
     const asked = entered.trim();

@@ -1,11 +1,9 @@
-import { useState } from 'preact/hooks';
 import type { Reply } from '../../../shared/call.ts';
-import { sentenceOf } from '../../../shared/service-error.ts';
 import type { Serving } from '../../../shared/trace/trace.ts';
 import { servingInWords } from '../../../shared/trace/words.ts';
 import { Action } from '../../kit/action.tsx';
-import { ChoiceField } from '../../kit/form.tsx';
 import { Show, useLoad } from '../../kit/load.tsx';
+import { SavedChoice } from '../../kit/saved-choice.tsx';
 import { toast } from '../../kit/toast.tsx';
 import { call } from '../../session.ts';
 import type { Conversation } from './words.tsx';
@@ -60,33 +58,22 @@ interface OverrideProps extends Omit<Props, 'conversation'> {
 
 function Override({ id, serving, changed }: OverrideProps) {
   const bots = useLoad(readBots);
-  const [isBusy, setBusy] = useState(false);
   const own = serving?.chosen_by === 'conversation' ? serving.agent_bot : null;
   async function choose(value: string): Promise<void> {
-    setBusy(true);
-    try {
-      const body = { agent_bot_id: value === '' ? null : Number(value) };
-      await call('POST conversations/:id/agent_bot', { id, body });
-      changed(await call('GET conversations/:id', { id }));
-      toast(
-        value === '' ? 'The bot of the inbox serves this conversation.' : 'This conversation has a bot of its own.',
-      );
-    } catch (error) {
-      toast(sentenceOf(error), 'error');
-    }
-    setBusy(false);
+    const body = { agent_bot_id: value === '' ? null : Number(value) };
+    await call('POST conversations/:id/agent_bot', { id, body });
+    changed(await call('GET conversations/:id', { id }));
+    toast(value === '' ? 'The bot of the inbox serves this conversation.' : 'This conversation has a bot of its own.');
   }
   return (
     <Show of={bots}>
       {(value) => (
-        <div aria-busy={isBusy}>
-          <ChoiceField
-            label="Bot of this conversation"
-            value={String(own?.id ?? '')}
-            onChange={(chosen) => void choose(chosen)}
-            options={[['', 'That of the inbox'], ...optionsOf(value, own)]}
-          />
-        </div>
+        <SavedChoice
+          label="Bot of this conversation"
+          value={String(own?.id ?? '')}
+          save={choose}
+          options={[['', 'That of the inbox'], ...optionsOf(value, own)]}
+        />
       )}
     </Show>
   );

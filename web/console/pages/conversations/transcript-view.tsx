@@ -5,6 +5,7 @@ import type { TraceReader, TraceState } from '../../../shared/trace/trace.ts';
 import { Action } from '../../kit/action.tsx';
 import { Time } from '../../kit/time.tsx';
 import { Lane } from './lane.tsx';
+import { MessageActions } from './message-actions.tsx';
 import type { Message, Transcript } from './transcript.ts';
 
 interface Props {
@@ -33,7 +34,7 @@ export function TranscriptView({ transcript, traced, reader }: Props) {
         )}
         {messages.map((message) => (
           <div key={message.id} class="turn">
-            <Said message={message} />
+            <Said message={message} changed={(now) => transcript.add(now)} />
             {message.message_type === 'incoming' && <LaneOf message={message} traced={traced} reader={reader} />}
           </div>
         ))}
@@ -63,7 +64,7 @@ const nearPx = 40;
 
 const senders = { Contact: 'customer', User: 'agent', AgentBot: 'bot' } as const;
 
-function Said({ message }: { message: Message }) {
+function Said({ message, changed }: { message: Message; changed: (message: Message) => void }) {
   const { content, content_attributes: attributes, message_type: type, private: isNote, created_at: at } = message;
   const { sender, status, attachments } = message;
   const side = type === 'incoming' ? 'in' : 'out';
@@ -82,6 +83,7 @@ function Said({ message }: { message: Message }) {
           <Attachment attachment={attachment} />
         </p>
       ))}
+      <MessageActions message={message} changed={changed} />
       {status === 'failed' && <p class="problem">It did not reach the customer.</p>}
     </div>
   );

@@ -1,42 +1,32 @@
 import './knowledge.css';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { sentenceOf } from '../../../shared/service-error.ts';
+import { useState } from 'preact/hooks';
 import { Facts } from '../../kit/facts.tsx';
 import { Field, Form, TextField } from '../../kit/form.tsx';
 import { Page } from '../../kit/page.tsx';
 import { Progress } from '../../kit/progress.tsx';
+import { Task, useTask } from '../../kit/task.ts';
 import { Table } from '../../kit/table.tsx';
 import { importFile, type ImportProgress } from './send-import.ts';
 
 const accepted = '.jsonl,.ndjson,.zip,.tgz,.tar.gz';
 
+// It goes on while its page is left, and is shown when somebody comes back.
+const running = new Task<ImportProgress>();
+
 /** The import of a file of articles: how far it is, what it did, and each line that was left out. */
 export function ImportPage() {
   const [file, setFile] = useState<File | null>(null);
   const [language, setLanguage] = useState('');
-  const [progress, setProgress] = useState<ImportProgress | null>(null);
-  const [isRunning, setRunning] = useState(false);
-  const leaving = useRef(new AbortController());
-  useEffect(() => () => leaving.current.abort(), []);
+  const { since, progress, error } = useTask(running);
   async function send(): Promise<void> {
-    setProgress(null);
     if (!file) throw new Error('Choose a file first.');
-    setRunning(true);
-    let done = 0;
-    const told = (present: ImportProgress): void => {
-      ({ done } = present);
-      setProgress(present);
-    };
-    try {
-      await importFile(file, { language: language.trim(), signal: leaving.current.signal, told });
-    } catch (error) {
-      if (done === 0) setProgress(null);
-      const more = done === 0 ? '' : ' What was imported stays; import the file again to go on.';
-      throw new Error(sentenceOf(error) + more, { cause: error });
-    } finally {
-      setRunning(false);
-    }
+    if (since !== null) throw new Error('An import is running: wait for its end, or stop it.');
+    await running.start((run) => importFile(file, { language: language.trim(), ...run }), {
+      done: `The import of ${file.name} is done.`,
+      endsWithTab: true,
+    });
   }
+  const isBegun = progress !== null && progress.done > 0;
   return (
     <Page title="Import articles">
       <p>
@@ -68,16 +58,38 @@ export function ImportPage() {
           )}
         </Form>
       </div>
-      {progress && <Done progress={progress} isRunning={isRunning} />}
+      {since !== null && (
+        <p>
+          You may go to other pages of the console meanwhile: it goes on as long as this tab is open.{' '}
+          <button type="button" onClick={() => running.stop()}>
+            Stop the import
+          </button>
+        </p>
+      )}
+      {error !== null && (
+        <p class="note error" role="alert">
+          {error}
+          {isBegun && ' What was imported stays; import the file again to go on.'}
+        </p>
+      )}
+      {progress && (since !== null || error === null || isBegun) && (
+        <Done
+          progress={progress}
+          state={since !== null ? 'Importing' : error === null ? 'Imported' : 'Imported in part'}
+        />
+      )}
     </Page>
   );
 }
 
-function Done({ progress: { done, total, result }, isRunning }: { progress: ImportProgress; isRunning: boolean }) {
+type Standing = 'Importing' | 'Imported' | 'Imported in part';
+
+function Done({ progress: { done, total, result }, state }: { progress: ImportProgress; state: Standing }) {
+  const isRunning = state === 'Importing';
   const { created, updated, unchanged, errors } = result;
   return (
     <section aria-label="What the import did">
-      <h2>{isRunning ? 'Importing' : 'Imported'}</h2>
+      <h2>{state}</h2>
       {isRunning && <Progress label={total === undefined ? 'Reading the file' : 'Lines'} done={done} total={total} />}
       <Facts
         facts={[
@@ -98,6 +110,11 @@ function Done({ progress: { done, total, result }, isRunning }: { progress: Impo
             { title: 'What is wrong', cell: ({ error }) => error },
           ]}
         />
+      )}
+      {state === 'Imported in part' && total !== undefined && (
+        <p>
+          It came to line {done} of {total}.
+        </p>
       )}
       {!isRunning && (
         <p>

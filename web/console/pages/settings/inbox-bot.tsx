@@ -1,7 +1,6 @@
-import { ChoiceField } from '../../kit/form.tsx';
 import { Show, useLoad } from '../../kit/load.tsx';
+import { SavedChoice } from '../../kit/saved-choice.tsx';
 import { toast } from '../../kit/toast.tsx';
-import { sentenceOf } from '../../../shared/service-error.ts';
 import { call } from '../../session.ts';
 import { loadBots } from '../bots/bot-list.ts';
 
@@ -18,22 +17,18 @@ export function InboxBot({ id }: { id: number }) {
     [id],
   );
   async function choose(value: string): Promise<void> {
-    try {
-      await call('POST inboxes/:id/set_agent_bot', { id, body: { agent_bot: value === '' ? null : Number(value) } });
-      toast('From now on new messages are answered so.');
-    } catch (error) {
-      toast(sentenceOf(error), 'error');
-    }
+    await call('POST inboxes/:id/set_agent_bot', { id, body: { agent_bot: value === '' ? null : Number(value) } });
+    toast('From now on new messages are answered so.');
     await loaded.reload();
   }
   return (
     <Show of={loaded}>
       {({ bots, present }) => (
-        <ChoiceField
+        <SavedChoice
           label="Bot"
           hint="People answer what no bot does, and take over whenever they want."
           value={String(present?.id ?? '')}
-          onChange={(value) => void choose(value)}
+          save={choose}
           options={[['', 'No bot: people answer'], ...bots.map((bot) => [String(bot.id), bot.name] as const)]}
         />
       )}

@@ -7,9 +7,11 @@ import { Form, TextField } from '../../kit/form.tsx';
 import { Show, useLoad } from '../../kit/load.tsx';
 import { Page } from '../../kit/page.tsx';
 import { pageOf, Pages } from '../../kit/pages.tsx';
+import { Task, useTask } from '../../kit/task.ts';
 import { Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import type { ViewProps } from '../../page-row.ts';
+import { Working } from '../../kit/working.tsx';
 import { call, currentAccount } from '../../session.ts';
 
 type Account = Reply<'GET /platform/api/v1/accounts'>['payload'][number];
@@ -119,13 +121,28 @@ function AccountDialog({ account, close, saved }: { account: Account | null; clo
   );
 }
 
+// It goes on while its page is left, and is shown when somebody comes back.
+const checking = new Task<Ledger>();
+
 function LedgerCheck() {
-  const [ledger, setLedger] = useState<Ledger | null>(null);
+  const { since, progress: ledger, error } = useTask(checking);
+  const check = (): Promise<void> =>
+    checking.start(async ({ told }) => told(await call('GET /platform/api/v1/ledger')), {
+      done: 'The ledger is checked: see Platform.',
+    });
   return (
     <>
       <h2>Ledger</h2>
       <p>What always holds between events, deliveries and attempts in the database, counted now; it takes a while.</p>
-      <Action act={async () => setLedger(await call('GET /platform/api/v1/ledger'))}>Check the ledger</Action>
+      <button type="button" disabled={since !== null} aria-busy={since !== null} onClick={() => void check()}>
+        Check the ledger
+      </button>
+      <Working on={since} what="The service counts" />
+      {error !== null && (
+        <p class="note error" role="alert">
+          {error}
+        </p>
+      )}
       {ledger && (
         <>
           <p role="status">

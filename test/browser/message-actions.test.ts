@@ -1,0 +1,172 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { adminToken, TestApp } from '../support/app.ts';
+import { TestBrowser, type WatchedPage } from '../support/browser.ts';
+import { expectAtAllWidths, signedIn } from '../support/console.ts';
+import { Customers } from '../support/conversing.ts';
+import { noise, png } from '../support/files.ts';
+import { addPerson, type User } from '../support/people.ts';
+import { xssTexts } from '../support/xss.ts';
+
+const attack = xssTexts[1]!;
+const picture = { name: 'photo.png', mimeType: 'image/png', buffer: png(40, 30) };
+const note = { name: 'how to.txt', mimeType: 'text/plain', buffer: Buffer.from('Turn it') };
+
+describe('messages in the console', function () {
+  this.timeout(60_000);
+  const browser = new TestBrowser();
+  let app: TestApp;
+  let customers: Customers;
+  let inbox: number;
+  let agent: User;
+  let watched: WatchedPage;
+  let page: Page;
+
+  before(async function () {
+    await browser.start(this);
+    app = await TestApp.start();
+    customers = new Customers(app);
+    inbox = await customers.inbox('Plain');
+    agent = await addPerson(app, { name: 'Grace' });
+    await app.post(`inboxes/${inbox}/members`, { user_ids: [agent.id] });
+    watched = await signedIn(browser, app, adminToken);
+    page = watched.page;
+    page.setDefaultTimeout(15_000);
+  });
+
+  beforeEach(() => watched.problems.splice(0));
+
+  after(async () => {
+    await browser.close();
+    await app?.stop();
+  });
+
+  const open = async (id: number, on = page): Promise<void> => {
+    await on.goto(`${app.url}/console/conversations/${id}`);
+    await on.getByRole('textbox', { name: 'Reply' }).waitFor();
+    await on.locator('[aria-label="Loading messages"]').waitFor({ state: 'detached' });
+  };
+  const said = (text: string, on = page) =>
+    on.getByRole('log', { name: 'Messages' }).locator('.said').filter({ hasText: text });
+  const button = (name: string, on = page) => on.getByRole('button', { name, exact: true });
+  const messages = async (id: number) => (await app.get(`conversations/${id}/messages`)).body.payload;
+  const says = async (id: number, content: string, headers?: Record<string, string>): Promise<number> =>
+    (await app.post(`conversations/${id}/messages`, { content, message_type: 'outgoing' }, headers)).body.id;
+
+  it('are edited and deleted by an administrator, whoever wrote them', async () => {
+    const id = await customers.writes(inbox, 'Ada', 'A word too many');
+    const own = await says(id, 'We open at nihgt');
+    const theirs = await says(id, 'And on Sundays', agent.headers);
+    await app.events();
+    await open(id);
+    await button(`Edit message ${own}`).click();
+    await page.getByLabel('Text').fill(' ');
+    await button('Save').click();
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+    await page.getByLabel('Text').fill(`We open at nine ${attack}`);
+    await button('Save').click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await said(`We open at nine ${attack}`).waitFor();
+    await button(`Edit message ${theirs}`).click();
+    await page.getByLabel('Text').fill('Not on Sundays');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).press('Enter');
+    await said('Not on Sundays').waitFor();
+    await button(`Delete message ${theirs}`).click();
+    await button('No').click();
+    await said('Not on Sundays').waitFor();
+    await button(`Delete message ${theirs}`).click();
+    await button('Yes').click();
+    await said('Message deleted').waitFor();
+    expect(await button(`Edit message ${theirs}`).count()).to.equal(0);
+    expect(await button(`Delete message ${theirs}`).count()).to.equal(0);
+    expect((await messages(id)).map(({ content }: { content: string }) => content)).to.deep.equal([
+      'A word too many',
+      `We open at nine ${attack}`,
+      '',
+    ]);
+    const events = (await app.eventNames()).filter((name) => name.startsWith('message_'));
+    expect(events).to.deep.equal(['message_updated', 'message_updated', 'message_updated', 'message_deleted']);
+    await expectAtAllWidths(watched);
+    watched.expectNoProblems(/status of 422/);
+  });
+
+  it('are edited by agents where they wrote them, and the sentence of a refusal is shown', async () => {
+    const id = await customers.writes(inbox, 'Bert', 'Hello');
+    const own = await says(id, 'Good mornign', agent.headers);
+    const other = await says(id, 'Of the administrator');
+    const mine = await signedIn(browser, app, agent.headers.api_access_token, `/console/conversations/${id}`);
+    await said('Of the administrator', mine.page).waitFor();
+    expect(await button(`Edit message ${other}`, mine.page).count()).to.equal(0);
+    await button(`Edit message ${own}`, mine.page).click();
+    await mine.page.getByLabel('Text').fill('Good morning');
+    // Meanwhile somebody else deletes it.
+    await app.delete(`conversations/${id}/messages/${own}`);
+    await button('Save', mine.page).click();
+    await mine.page.getByRole('alert').filter({ hasText: 'A deleted message cannot be edited' }).waitFor();
+    expect(await mine.page.getByLabel('Text').inputValue()).to.equal('Good morning');
+    mine.expectNoProblems(/status of 422/);
+    await mine.close();
+  });
+
+  it('go out with files, to the customer or to the team, and what is refused says why and is kept', async () => {
+    const id = await customers.writes(inbox, 'Cleo', 'How do I mount it?');
+    await open(id);
+    await page.getByLabel('Files').setInputFiles([picture, note]);
+    await button('Remove how to.txt').click();
+    await page.getByLabel('Files').setInputFiles([note]);
+    await page.getByRole('textbox', { name: 'Reply' }).fill('Like this');
+    await expectAtAllWidths(watched);
+    await button('Send').click();
+    await said('Like this').getByText('how to.txt').waitFor();
+    await page.getByRole('list', { name: 'Files to send' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('textbox', { name: 'Reply' }).inputValue()).to.equal('');
+    await button('Note').click();
+    await page.getByLabel('Files').setInputFiles([note]);
+    await button('Send').click();
+    await said('how to.txt').filter({ hasText: 'private' }).waitFor();
+    await button('Reply').click();
+    await page.getByRole('textbox', { name: 'Reply' }).fill('And this');
+    await page.getByLabel('Files').setInputFiles([{ ...picture, buffer: Buffer.from('<svg>') }]);
+    await button('Send').click();
+    await page.getByRole('alert').filter({ hasText: 'The content of photo.png is not what its name says' }).waitFor();
+    expect(await page.getByRole('textbox', { name: 'Reply' }).inputValue()).to.equal('And this');
+    await button('Remove photo.png').click();
+    await button('Send').click();
+    await said('And this').waitFor();
+    const sent = (await messages(id)).slice(1);
+    expect(sent.map((one: { content: string; private: boolean }) => [one.content, one.private])).to.deep.equal([
+      ['Like this', false],
+      ['', true],
+      ['And this', false],
+    ]);
+    const names = sent.map(({ attachments }: { attachments: { file_name: string }[] }) =>
+      attachments.map(({ file_name: name }) => name),
+    );
+    expect(names).to.deep.equal([['photo.png', 'how to.txt'], ['how to.txt'], []]);
+    watched.expectNoProblems(/status of 422/);
+  });
+
+  it('go out once though no answer came, and show how far their files are', async () => {
+    const id = await customers.writes(inbox, 'Dora', 'Hello');
+    await open(id);
+    await page.getByLabel('Files').setInputFiles([{ ...note, name: 'long.txt', buffer: noise(3_000_000) }]);
+    await page.getByRole('textbox', { name: 'Reply' }).fill('Read this');
+    // The service takes it, and its answer is lost.
+    let lost = 0;
+    await page.route('**/messages', async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      lost += 1;
+      await route.fetch();
+      await route.abort();
+    });
+    await button('Send').click();
+    await page.getByText(/Uploading, in KB|The service keeps the files/).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'The service does not answer' }).waitFor();
+    expect(lost).to.equal(1);
+    await page.unroute('**/messages');
+    await button('Send').click();
+    await page.getByRole('list', { name: 'Files to send' }).waitFor({ state: 'detached' });
+    expect(await messages(id)).to.have.length(2);
+    watched.expectNoProblems(/ERR_FAILED/);
+  });
+});

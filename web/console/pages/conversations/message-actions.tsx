@@ -1,0 +1,75 @@
+import { useState } from 'preact/hooks';
+import { Action } from '../../kit/action.tsx';
+import { Dialog } from '../../kit/dialog.tsx';
+import { Form, TextField } from '../../kit/form.tsx';
+import { call, currentAccount, isAdministrator } from '../../session.ts';
+import type { Message } from './transcript.ts';
+
+interface Props {
+  message: Message;
+  /** Gets the message as it is then. */
+  changed: (message: Message) => void;
+}
+
+/** What a person may do with a message: change what they wrote themselves, administrators any, and delete it. */
+export function MessageActions({ message, changed }: Props) {
+  const [isEdited, setEdited] = useState(false);
+  const { id, conversation_id: conversationId, content_attributes: attributes, private: isNote } = message;
+  if (attributes['deleted'] === true) return null;
+  async function remove(): Promise<void> {
+    await call('DELETE conversations/:conversation_id/messages/:message_id', {
+      conversation_id: conversationId,
+      message_id: id,
+    });
+    changed({ ...message, content: '', content_attributes: { deleted: true }, attachments: [] });
+  }
+  return (
+    <span class="message-actions">
+      {mayEdit(message) && (
+        <button type="button" class="quiet" aria-label={`Edit message ${id}`} onClick={() => setEdited(true)}>
+          Edit
+        </button>
+      )}
+      <Action
+        kind="quiet"
+        label={`Delete message ${id}`}
+        question={`${isNote ? 'Your team reads' : 'Everybody, the customer too, reads'} “Message deleted” in its place, and its files go. It cannot be taken back.`}
+        done="The message is deleted."
+        act={remove}
+      >
+        Delete
+      </Action>
+      {isEdited && <EditDialog message={message} changed={changed} close={() => setEdited(false)} />}
+    </span>
+  );
+}
+
+function mayEdit({ sender }: Message): boolean {
+  return isAdministrator() || (sender?.type === 'User' && sender.id === currentAccount()?.agent_id);
+}
+
+function EditDialog({ message, changed, close }: Props & { close: () => void }) {
+  const [content, setContent] = useState(message.content);
+  const { id, conversation_id: conversationId } = message;
+  async function send(): Promise<void> {
+    const at = { conversation_id: conversationId, message_id: id };
+    changed(await call('PATCH conversations/:conversation_id/messages/:message_id', { ...at, body: { content } }));
+    close();
+  }
+  return (
+    <Dialog title="Edit the message" onClose={close}>
+      <Form submit="Save" send={send}>
+        {(problemOf) => (
+          <TextField
+            label="Text"
+            hint={message.private ? 'Your team reads it.' : 'The customer sees it changed.'}
+            rows={5}
+            value={content}
+            onChange={setContent}
+            problem={problemOf('content')}
+          />
+        )}
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,22 @@
+/** The key of one change at the service: the same for every try of it, so that it happens once. */
+export class SameTry {
+  #last: { parts: readonly unknown[]; key: string } | null = null;
+
+  /** The key for a change of these parts: that of the last try, when it was of the same and no answer came. */
+  keyOf(...parts: readonly unknown[]): string {
+    const isSame =
+      this.#last?.parts.length === parts.length && this.#last.parts.every((part, at) => part === parts[at]);
+    if (!isSame || !this.#last) this.#last = { parts, key: newKey() };
+    return this.#last.key;
+  }
+
+  /** The service has answered: the same once more is another change. */
+  answered(): void {
+    this.#last = null;
+  }
+}
+
+// crypto.randomUUID is for pages of https alone.
+function newKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
