@@ -81,6 +81,19 @@ describe('the first minute', function () {
       .waitFor();
     lap('recovered');
 
+    // The same in the console: the conversation, why its bot was silent, and both attempts.
+    await operator.page
+      .getByRole('link', { name: /^Visitor|^Contact \d+/ })
+      .first()
+      .click();
+    await operator.page
+      .getByRole('status')
+      .filter({ hasText: 'Shop assistant is silent: a person is assigned.' })
+      .waitFor();
+    await operator.page.getByText('Attempt 1: 500').first().waitFor();
+    await operator.page.getByText('Attempt 2: 200').first().waitFor();
+    lap('seen in the console');
+
     expect(await answers(page).count(), 'the bot has kept silent').to.equal(before);
     watched.expectNoProblems();
     operator.expectNoProblems();
