@@ -144,15 +144,15 @@ describe('the chat page in a browser', function () {
     const reply = behind(page).getByRole('button', { name: 'Reply' });
     await field.fill('Good morning');
     // The service takes it, and its answer is lost.
-    await page.route('**/messages', async (route) => {
+    await page.route('**/conversations/*/messages', async (route) => {
       await route.fetch();
       await route.abort();
     });
     await reply.click();
     await behind(page).getByRole('alert').filter({ hasText: 'The service does not answer' }).waitFor();
     expect(await field.inputValue()).to.equal('Good morning');
-    await page.unroute('**/messages');
-    await page.route('**/messages', async (route) => {
+    await page.unroute('**/conversations/*/messages');
+    await page.route('**/conversations/*/messages', async (route) => {
       const response = await route.fetch();
       await field.fill('Good morning, and');
       await route.fulfill({ response });
@@ -162,7 +162,7 @@ describe('the chat page in a browser', function () {
     await answers(page).filter({ hasText: 'Good morning' }).first().waitFor();
     expect(await field.inputValue()).to.equal('Good morning, and');
     expect(await answers(page).filter({ hasText: 'Good morning' }).count()).to.equal(1);
-    await page.unroute('**/messages');
+    await page.unroute('**/conversations/*/messages');
     // What is said twice on purpose is two messages.
     await field.fill('Good morning');
     await reply.click();

@@ -16,7 +16,7 @@ describe('the fields of the console', function () {
 
   before(async function () {
     await browser.start(this);
-    app = await TestApp.start({ engine: false });
+    app = await TestApp.start();
     customers = new Customers(app);
     inbox = await customers.inbox('Shop');
     watched = await signedIn(browser, app, adminToken);
@@ -37,7 +37,7 @@ describe('the fields of the console', function () {
   const open = async (path: string): Promise<void> => {
     await page.goto(`${app.url}/console/${path}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.locator('[aria-label=Loading]').waitFor({ state: 'detached' });
+    await app.eventually(async () => (await page.locator('[aria-label=Loading]').count()) === 0);
   };
   const button = (name: string) => page.getByRole('button', { name, exact: true });
 

@@ -90,8 +90,7 @@ describe('every page of the console', function () {
     await page.goto(app.url + address);
     await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.locator('.waiting').first().waitFor({ state: 'detached' });
-    await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+    await app.eventually(async () => (await page.locator('.waiting, [aria-busy=true]').count()) === 0);
   }
 
   /** Loads without a problem, at all widths, accessibly, and is walked through by keyboard. */

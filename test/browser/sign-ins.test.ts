@@ -7,6 +7,12 @@ import { ownPage, signInAt } from '../support/sign-in.ts';
 
 const path = '/console/settings/sign-ins';
 
+interface Held {
+  id: number;
+  kind: string;
+  current: boolean;
+}
+
 describe('sign-ins and access tokens in the console', function () {
   this.timeout(60_000);
   const browser = new TestBrowser();
@@ -40,7 +46,7 @@ describe('sign-ins and access tokens in the console', function () {
     await expectAtAllWidths(watched);
     await stranger.getByRole('button', { name: /^End the sign-in/ }).press('Enter');
     await stranger.waitFor({ state: 'detached' });
-    expect((await app.get('/api/v1/profile', { ...ownPage, cookie })).status).to.equal(401);
+    expect((await fetch(`${app.url}/api/v1/profile`, { headers: { ...ownPage, cookie } })).status).to.equal(401);
     await own.getByRole('button').click();
     await page.getByRole('button', { name: 'No' }).click();
     await own.getByRole('button').click();
@@ -58,9 +64,10 @@ describe('sign-ins and access tokens in the console', function () {
     const watched = await signedIn(browser, app, headers.api_access_token, '/console/conversations');
     await watched.page.getByText('Live', { exact: true }).first().waitFor();
     const other = await signInAt(app.url, { access_token: headers.api_access_token });
-    const { payload } = (await app.get('/api/v1/profile/access_tokens', other)).body;
-    const theirs = payload.find((held: { kind: string; current: boolean }) => held.kind === 'sign_in' && !held.current);
-    expect((await app.delete(`/api/v1/profile/access_tokens/${theirs.id}`, other)).status).to.equal(200);
+    const url = `${app.url}/api/v1/profile/access_tokens`;
+    const { payload } = (await (await fetch(url, { headers: other })).json()) as { payload: Held[] };
+    const theirs = payload.find(({ kind, current }) => kind === 'sign_in' && !current);
+    expect((await fetch(`${url}/${theirs?.id}`, { method: 'DELETE', headers: other })).status).to.equal(200);
     await watched.page.getByText('You have been signed out. Sign in again to go on.').waitFor();
     watched.expectNoProblems(/status of 401/);
     await watched.close();

@@ -119,6 +119,14 @@ export const consolePages: readonly Mutant[] = [
     harm: 'Whoever has left the page of an import never hears of its end.',
   },
   {
+    file: 'web/console/pages/conversations/drafts.ts',
+    text: '  drafts.clear();\n',
+    replacement: '',
+    test: messages,
+    only: 'that are not sent yet',
+    harm: 'Who signs in next reads, and sends, what somebody else wrote.',
+  },
+  {
     file: 'web/console/upload.ts',
     text: "if (key !== undefined) request.setRequestHeader('idempotency-key', key);",
     replacement: '',

@@ -30,11 +30,16 @@ describe('access tokens and sign-ins of a person', function () {
   afterEach(() => (aheadMs = 0));
   after(() => app.stop());
 
-  const list = async (headers: Record<string, string>): Promise<Held[]> => (await app.get(path, headers)).body.payload;
+  // With these headers alone: a page has no access token beside its cookie.
+  async function send(method: string, to: string, headers: Record<string, string>): Promise<Response> {
+    return fetch(app.url + to, { method, headers });
+  }
+  const list = async (headers: Record<string, string>): Promise<Held[]> =>
+    ((await (await send('GET', path, headers)).json()) as { payload: Held[] }).payload;
   const remove = async (id: number | string, headers: Record<string, string>): Promise<number> =>
-    (await app.delete(`${path}/${id}`, headers)).status;
+    (await send('DELETE', `${path}/${id}`, headers)).status;
   const statusOf = async (headers: Record<string, string>): Promise<number> =>
-    (await app.get('/api/v1/profile', headers)).status;
+    (await send('GET', '/api/v1/profile', headers)).status;
 
   async function signIn(token: string, name = agent): Promise<Record<string, string>> {
     const response = await fetch(`${app.url}/sign_in`, {
@@ -64,7 +69,7 @@ describe('access tokens and sign-ins of a person', function () {
     expect(signedIn?.created_at).to.be.closeTo(Date.now() / 1000, 60);
     expect(signedIn?.expires_at).to.be.closeTo(Date.now() / 1000 + 7 * 86_400, 60);
     expect((await list(headers)).map(({ current }) => current)).to.deep.equal([false, true]);
-    const text = JSON.stringify((await app.get(path, headers)).body);
+    const text = await (await send('GET', path, headers)).text();
     expect(text).to.not.include(token).and.not.include(secret);
     expect(await app.eventNames()).to.deep.equal([]);
   });
@@ -90,7 +95,8 @@ describe('access tokens and sign-ins of a person', function () {
     const { headers } = await addPerson(app, { name: 'Dora' });
     const stolen = await signIn(headers.api_access_token, 'Stolen');
     const own = await signIn(headers.api_access_token, 'Own');
-    const { ticket } = (await app.post('events/ticket', {}, stolen)).body;
+    const ticketed = await send('POST', '/api/v1/accounts/1/events/ticket', stolen);
+    const { ticket } = (await ticketed.json()) as { ticket: string };
     const stream = await fetch(`${app.url}/api/v1/accounts/1/events/stream?ticket=${ticket}`);
     expect(stream.status).to.equal(200);
     const ended = stream.text();
@@ -109,7 +115,7 @@ describe('access tokens and sign-ins of a person', function () {
     const token = (await list(pages)).find(({ kind }) => kind === 'access_token');
     expect(await remove(token?.id ?? 0, pages)).to.equal(200);
     expect([await statusOf(headers), await statusOf(pages)]).to.deep.equal([401, 200]);
-    expect((await app.post('/api/v1/profile/reset_access_token', {}, pages)).status).to.equal(200);
+    expect((await send('POST', '/api/v1/profile/reset_access_token', pages)).status).to.equal(200);
   });
 
   it("one's own sign-in: nothing can be done by it from then on", async () => {
@@ -128,9 +134,9 @@ describe('access tokens and sign-ins of a person', function () {
     expect((await list({ api_access_token: adminToken })).map((held) => held.id)).to.not.include(id);
     expect(await statusOf(pages)).to.equal(200);
     const bot = await botHeaders(app);
-    expect([(await app.get(path, bot)).status, await remove(id, bot)]).to.deep.equal([403, 403]);
+    expect([(await send('GET', path, bot)).status, await remove(id, bot)]).to.deep.equal([403, 403]);
     for (const odd of ['0', '-1', 'abc', '9'.repeat(30)])
-      expect(await remove(odd, headers), odd).to.be.oneOf([404, 422]);
+      expect(await remove(odd, headers), odd).to.be.oneOf([400, 404, 422]);
   });
 
   it('cannot be revoked by the pages of others', async () => {

@@ -1,8 +1,9 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { SameTry } from '../../../shared/same-try.ts';
 import { Form, TextField } from '../../kit/form.tsx';
 import { call } from '../../session.ts';
 import type { Uploaded } from '../../upload.ts';
+import { draftOf, keepDraft } from './drafts.ts';
 import { ChosenFiles, FilesField, Uploading } from './files-field.tsx';
 import { sendFiles } from './send-files.ts';
 import type { Message } from './transcript.ts';
@@ -15,9 +16,11 @@ type Kind = (typeof kinds)[number][0];
 
 /** The field for a reply to the customer, or for a private note, with files or without. */
 export function Composer({ conversationId, sent }: { conversationId: number; sent: (message: Message) => void }) {
-  const [kind, setKind] = useState<Kind>('reply');
-  const [content, setContent] = useState('');
-  const [files, setFiles] = useState<readonly File[]>([]);
+  const [atFirst] = useState(() => draftOf(conversationId));
+  const [kind, setKind] = useState<Kind>(atFirst.kind);
+  const [content, setContent] = useState(atFirst.content);
+  const [files, setFiles] = useState(atFirst.files);
+  useEffect(() => keepDraft(conversationId, { kind, content, files }), [conversationId, kind, content, files]);
   const [uploading, setUploading] = useState<{ uploaded: Uploaded; cancel: () => void } | null>(null);
   // Whoever gets no answer sends the same again: with the same key the service takes it once.
   const [tries] = useState(() => new SameTry());
