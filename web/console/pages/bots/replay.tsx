@@ -14,15 +14,6 @@ type Replayed = Reply<'POST runs/:id/replay'>;
 const replays = new Map<number, Task<Replayed>>();
 const mostKept = 20;
 
-function replayOf(run: number): Task<Replayed> {
-  const task = replays.get(run) ?? new Task<Replayed>();
-  replays.delete(run);
-  replays.set(run, task);
-  const [oldest] = replays.keys();
-  if (replays.size > mostKept && oldest !== undefined) replays.delete(oldest);
-  return task;
-}
-
 /** Repeats a run from its record, and shows what was otherwise. */
 export function Replay({ run }: { run: Run }) {
   const task = useMemo(() => replayOf(run.id), [run.id]);
@@ -50,6 +41,15 @@ export function Replay({ run }: { run: Run }) {
       <div role="status">{replayed && <Result run={run} replayed={replayed} />}</div>
     </section>
   );
+}
+
+function replayOf(run: number): Task<Replayed> {
+  const task = replays.get(run) ?? new Task<Replayed>();
+  replays.delete(run);
+  replays.set(run, task);
+  const [oldest] = replays.keys();
+  if (replays.size > mostKept && oldest !== undefined) replays.delete(oldest);
+  return task;
 }
 
 function Result({ run, replayed }: { run: Run; replayed: Replayed }) {
