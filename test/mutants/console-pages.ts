@@ -64,8 +64,8 @@ export const consolePages: readonly Mutant[] = [
   },
   {
     file: 'web/console/pages/conversations/filters.tsx',
-    text: '(now.trim() === value ? now : value)',
-    replacement: 'now',
+    text: 'query !== own.current) setText(value)',
+    replacement: 'query !== own.current) return',
     test: fields,
     only: 'of filters',
     harm: 'A field shows a filter that does not hold any more.',

@@ -1,7 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Reply } from '../../../shared/call.ts';
 import { ChoiceField, TextField } from '../../kit/form.tsx';
-import { setQuery } from '../../router.ts';
+import { place, setQuery } from '../../router.ts';
 import { statuses } from './words.tsx';
 
 /** What conversations can be filtered by. */
@@ -52,12 +52,18 @@ export function Filters({ query, options: { inboxes, teams, labels } }: { query:
 function TextFilter({ query }: { query: URLSearchParams }) {
   const value = query.get('q') ?? '';
   const [text, setText] = useState(value);
-  // A link leads elsewhere: what does not count any more goes. Of what is being written nothing goes, a last space neither.
-  useEffect(() => setText((now) => (now.trim() === value ? now : value)), [query]);
+  const own = useRef(query);
+  // A link leads elsewhere, or another filter is chosen: what does not count is not shown as if it did. What this field asked
+  // for itself changes nothing in it, however late that is drawn: meanwhile more was written.
+  useEffect(() => {
+    if (query === place.value.query && query !== own.current) setText(value);
+  }, [query]);
   function enter(entered: string): void {
     setText(entered);
     const asked = entered.trim();
-    if (asked === '' || asked.length >= shortestText) setQuery({ q: asked, page: null });
+    if (asked !== '' && asked.length < shortestText) return;
+    setQuery({ q: asked, page: null });
+    own.current = place.value.query;
   }
   return <TextField label="Find" type="search" hint="In messages, names, addresses" value={text} onChange={enter} />;
 }
