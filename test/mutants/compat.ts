@@ -85,6 +85,22 @@ export const compat: readonly Mutant[] = [
     harm: 'No webhook of a client can be made that asks for all events that it knows.',
   },
   {
+    file: `${room}/webhooks.ts`,
+    text: 'return { ...theirFormat, ...readWebhook(body),',
+    replacement: 'return { ...readWebhook(body),',
+    test: `${tests}/format.test.ts`,
+    only: 'unless they ask for ours',
+    harm: 'A bridge cannot read what it is sent.',
+  },
+  {
+    file: `${room}/asking.ts`,
+    text: 'page <= Math.min(total, mostPages)',
+    replacement: 'page < Math.min(total, mostPages)',
+    test: `${tests}/webhooks.test.ts`,
+    only: 'are all listed',
+    harm: 'A bridge that looks for its webhook does not find it, and makes another at each start.',
+  },
+  {
     file: 'src/http/server/ask.ts',
     text: "  'idempotency-key',\n",
     replacement: '',

@@ -22,7 +22,7 @@ async function theirBots(page: Json, asked: Asked): Promise<Json[]> {
 function readBot(body: Json): Json {
   const { bot_config: packed = null } = body;
   const { config } = unpack({ config: packed === '' ? null : packed }, ['config']);
-  const ours = without(body, 'bot_type', 'bot_config', 'format');
+  const ours = without(body, 'bot_type', 'bot_config');
   const given = leaveOut(ours, ['', null], ['name', 'outgoing_url', 'avatar_url']);
   return config === null ? given : { config, ...given };
 }
@@ -31,7 +31,7 @@ function readBot(body: Json): Json {
 function readNewBot(body: Json): Json {
   const given = readBot(body);
   const { kind = 'webhook' } = given;
-  return kind === 'webhook' ? { ...given, ...theirFormat } : given;
+  return kind === 'webhook' ? { ...theirFormat, ...given } : given;
 }
 
 /** Bots of the account, and those of the platform. */

@@ -30,6 +30,10 @@ const asOurs: Operation = { method: 'GET', path: '' };
  * | text in place of a number is read up to where it is none | 422: ids are digits alone |
  * | a message, a snooze may say nothing | 422: `content`, `snoozed_until` are wanted |
  * | labels are any words, by anybody | lowercase; what is missing is made where the caller may, otherwise 422 |
+ * | one person has one id in all accounts | the `id` of the profile is that of the agent in the first account |
+ * | conversations of inboxes with a bot are pending | they are what was asked for |
+ * | an inbox of the API has a `webhook_url` | a webhook of the inbox, called `API channel`, is made and changed with it |
+ * | one request counts once | what ours does in several requests counts as several |
  * | 429 in plain text | 429 in JSON, with `Retry-After` |
  * | canned responses, custom attributes and filters, automation rules, portals, integrations, reports | 404 |
  */

@@ -12,7 +12,7 @@ function readWebhook({ subscriptions, ...body }: Json): Json {
 }
 
 function readNewWebhook(body: Json): Json {
-  return { ...readWebhook(body), subscriptions: newSubscriptions(body['subscriptions']), ...theirFormat };
+  return { ...theirFormat, ...readWebhook(body), subscriptions: newSubscriptions(body['subscriptions']) };
 }
 
 function theirWebhook(webhook: Json): Json {
