@@ -99,6 +99,7 @@ describe('webhooks in the console', function () {
     await page.getByRole('link', { name: 'Other' }).click();
     await button('Test').click();
     await toast('switched off');
+    expect(await fact('Format').textContent()).to.equal('Chatwoot');
     await button('Switch on').click();
     await button('Pause').waitFor();
     await button('Delete').click();

@@ -247,4 +247,33 @@ describe('bodies in the format of a bot inside the service', function () {
       await https.close();
     }
   });
+
+  it('are made of what it says itself, once, though its run presumed that nobody wants them', async () => {
+    const receiver = await Receiver.start();
+    const greeter = { on: { message_created: `ctx.reply('Good day')` }, permissions: { conversation: ['reply'] } };
+    const house = await BotHouse.open({ greeter });
+    try {
+      const { app } = house;
+      const { body: inbox } = await app.post('inboxes', { name: 'Greeted' });
+      const [bot] = (await app.get('agent_bots')).body.payload.filter(({ name }: Body) => name === 'greeter');
+      await app.post(`inboxes/${inbox.id}/set_agent_bot`, { agent_bot: bot.id });
+      const { body: contact } = await app.post('contacts', { name: 'Carla' });
+      const { body } = await app.post('conversations', { inbox_id: inbox.id, contact_id: contact.id });
+      const hook = { url: receiver.url, subscriptions: ['message_created'], format: 'chatwoot' };
+      const { secret } = (await app.post('webhooks', hook)).body;
+      await app.post(`conversations/${body.id}/messages`, { content: 'Hello', message_type: 'incoming' });
+      const posts = await receiver.waitFor(2);
+      for (const post of posts) verifyBoth(secret, post);
+      const said = posts.map(bodyOf);
+      expect(said.map(({ content, sender }) => [content, sender.name, sender.type])).to.deep.equal([
+        ['Hello', 'Carla', undefined],
+        ['Good day', 'greeter', 'agent_bot'],
+      ]);
+      const messages = (await app.get(`conversations/${body.id}/messages`)).body.payload;
+      expect(messages.map(({ id }: Body) => id)).to.deep.equal(said.map(({ id }) => id));
+    } finally {
+      await house.close();
+      await receiver.close();
+    }
+  });
 });

@@ -60,6 +60,7 @@ export function WebhookPage({ parameters, query }: ViewProps) {
                     <a href={`/console/settings/inboxes/${value.inbox_id}`}>Inbox {value.inbox_id}</a>
                   ),
                 ],
+                ['Format', value.format === 'chatwoot' ? 'Chatwoot' : null],
                 ['Changed', <Time key="changed" at={value.updated_at} />],
               ]}
             />
