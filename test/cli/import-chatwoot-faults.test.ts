@@ -63,6 +63,23 @@ describe('switchboard import chatwoot, when things go wrong', function () {
     await importing.verify();
   });
 
+  it('stops with a sentence when it is told to, and goes on later', async () => {
+    const account = await importing.newAccount();
+    const child = importing.start(importing.into(account, '--json'));
+    const end = ended(child);
+    importing.fake.intervene(({ path }) => {
+      if (path.endsWith('/15/messages')) child.kill('SIGINT');
+      return path.endsWith('/15/messages');
+    });
+    const { code, output, errors } = await end;
+    expect([code, output]).to.deep.equal([1, '']);
+    expect(errors).to.equal('Stopped. What was copied is kept: the same command goes on there.\n');
+    importing.fake.intervene(() => false);
+    const { counts } = await importing.run(account);
+    expect(counts.conversations.created).to.be.within(20, 30);
+    expect((await importing.copies(account))['messages']).to.have.length(283);
+  });
+
   it('copies nothing twice when two do it at once', async () => {
     const account = await importing.newAccount();
     const children = [1, 2].map(() => importing.start(importing.into(account, '--json')));

@@ -235,6 +235,17 @@ describe('switchboard import chatwoot, of anything', function () {
     await importing.verify();
   });
 
+  it('is forgotten with its account', async () => {
+    const account = await importing.newAccount('Short');
+    await importing.run(account);
+    expect((await importing.app.delete(`/platform/api/v1/accounts/${account}`)).status).to.equal(200);
+    const rows = await importing.app.query(
+      'SELECT account_id FROM imported WHERE account_id = $1 UNION SELECT account_id FROM imports WHERE account_id = $1',
+      [account],
+    );
+    expect(rows).to.deep.equal([]);
+  });
+
   it('takes for theirs what is here under the same name', async () => {
     const account = await importing.newAccount();
     await importing.app.post(`${base(account)}/labels`, { title: 'vip', color: '#000000' });

@@ -14,6 +14,8 @@ export interface ClientOptions {
   allowCidrs: readonly string[];
   /** The pause before a failed request is made again, in milliseconds; doubled with each further one. */
   pauseMs: number;
+  /** Ends the work. */
+  stopped: AbortSignal;
 }
 
 /** That their server does not answer a request, though it was asked again and again; `status` is its last answer. */
@@ -30,6 +32,7 @@ const everywhere = ['0.0.0.0/0', '::/0'];
 const [timeoutMs, maxResponseBytes, connectionsPerOrigin] = [60_000, 64 * 1024 * 1024, 8];
 // Theirs counts requests for a minute, and does not say when it begins anew.
 const [mostTries, longestPauseMs, throttledPauses] = [7, 120_000, 20];
+const goesOn = 'What was copied is kept: the same command goes on there.';
 const [throttled, refused] = [429, new Set([401, 403])];
 
 /** Asks their REST API, by the one way out, without following redirects: the token goes to the named server alone. */
@@ -50,16 +53,19 @@ export class ChatwootClient {
   async get(path: string, query: Readonly<Record<string, string>> = {}): Promise<unknown> {
     const search = new URLSearchParams(query).toString();
     const target = `${this.base}/api/v1${path}${search === '' ? '' : `?${search}`}`;
+    const { stopped } = this.#options;
     for (let tries = 1; ; tries += 1) {
       const result = await this.#outbound.request(target, {
         method: 'GET',
         headers: { api_access_token: this.#options.token, accept: 'application/json' },
+        signal: stopped,
       });
+      if (stopped.aborted) throw new OperatorError(`Stopped. ${goesOn}`);
       if (result.status === 404) return null;
       const read = this.#read(result, path);
       if ('value' in read) return read.value;
       if (tries === mostTries) throw new NoAnswer(result.status, this.#gaveUp(read.problem));
-      await pause(this.#pauseAfter(result, tries));
+      await pause(this.#pauseAfter(result, tries), null, { signal: stopped }).catch(() => null);
     }
   }
 
@@ -97,7 +103,7 @@ export class ChatwootClient {
   }
 
   #gaveUp(problem: string): string {
-    return `${this.base} did not answer ${mostTries} times: ${problem}. What was copied is kept: the same command goes on there.`;
+    return `${this.base} did not answer ${mostTries} times: ${problem}. ${goesOn}`;
   }
 }
 

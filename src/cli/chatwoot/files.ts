@@ -18,6 +18,8 @@ interface FileCopierOptions {
   origin: string;
   allowsPrivate: boolean;
   allowCidrs: readonly string[];
+  /** Ends the work. */
+  stopped: AbortSignal;
 }
 
 /** What a file came to: kept, or why not. */
@@ -66,7 +68,11 @@ export class FileCopier {
     let url = link;
     for (let hop = 0; hop <= mostHops; hop += 1) {
       const isOwn = URL.parse(url)?.origin === this.#options.origin;
-      const answer = await (isOwn ? this.#own : this.#others).request(url, { method: 'GET', headers: {} });
+      const answer = await (isOwn ? this.#own : this.#others).request(url, {
+        method: 'GET',
+        headers: {},
+        signal: this.#options.stopped,
+      });
       const { status, headers } = answer;
       const next = status !== null && redirects.has(status) ? URL.parse(headers['location'] ?? '', url) : null;
       if (!next) return this.#read(answer);

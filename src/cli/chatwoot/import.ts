@@ -61,7 +61,8 @@ async function run(options: ChatwootOptions & { token: string }, { context, data
   const { outboundAllowCidrs: allowCidrs } = context.config;
   const into = await readAccount(database, options.into);
   const { url, token, allowPrivate: allowsPrivate = false, retryPause: pauseMs } = options;
-  const client = new ChatwootClient({ url, token, allowsPrivate, allowCidrs, pauseMs });
+  const stopped = stopSignal();
+  const client = new ChatwootClient({ url, token, allowsPrivate, allowCidrs, pauseMs, stopped });
   const bar = new ProgressBar();
   try {
     const account = `/accounts/${await findAccount(client, options.account)}`;
@@ -69,7 +70,7 @@ async function run(options: ChatwootOptions & { token: string }, { context, data
     const show: Copying['show'] = (step, done, of) =>
       bar.show(of === null ? 0 : done / Math.max(1, of), `${step}: ${done}${of === null ? '' : ` of ${of}`}`);
     if (options.dryRun) await look({ client, account, reporter });
-    else await copy({ client, account, reporter, show }, { into, database, context, options });
+    else await copy({ client, account, reporter, show }, { into, database, context, options, stopped });
     bar.end();
     printAnswer(reporter.report, options, linesOf);
     if (reporter.hasLeftOut) process.exitCode = 1;
@@ -77,6 +78,13 @@ async function run(options: ChatwootOptions & { token: string }, { context, data
     bar.end();
     await client.close();
   }
+}
+
+// What is being written is written to its end; a second signal does not wait for that.
+function stopSignal(): AbortSignal {
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+  return stopping.signal;
 }
 
 async function readAccount(database: Database, id: number): Promise<{ id: number; name: string }> {
@@ -93,15 +101,14 @@ async function readAccount(database: Database, id: number): Promise<{ id: number
 interface Target extends Place {
   into: { id: number; name: string };
   options: ChatwootOptions;
+  stopped: AbortSignal;
 }
 
-async function copy(
-  found: Pick<Copying, 'client' | 'account' | 'reporter' | 'show'>,
-  { into, database, context, options }: Target,
-): Promise<void> {
+async function copy(found: Pick<Copying, 'client' | 'account' | 'reporter' | 'show'>, target: Target): Promise<void> {
+  const { into, database, options } = target;
   const here: Transact = (work) => transact(database, { account: into, actor: system }, work);
   const importId = await here((tx) => openImport(tx, found.reporter.report.source));
-  const files = options.attachments ? fileCopier(found.client, { into, database, context, options }) : null;
+  const files = options.attachments ? fileCopier(found.client, target) : null;
   const copying = { ...found, importId, transact: here, clock: database.clock, random: systemRandom, files };
   try {
     const settings = await copySettings(copying);
@@ -113,7 +120,7 @@ async function copy(
   compare(found.reporter);
 }
 
-function fileCopier({ base }: ChatwootClient, { into, database, context, options }: Target): FileCopier {
+function fileCopier({ base }: ChatwootClient, { into, database, context, options, stopped }: Target): FileCopier {
   const { config, log } = context;
   const { attachmentBytes: bytes, attachmentsPerMessage: perMessage } = config;
   const objects = objectStoreOf(config, database.clock);
@@ -126,6 +133,7 @@ function fileCopier({ base }: ChatwootClient, { into, database, context, options
     origin: new URL(base).origin,
     allowsPrivate: options.allowPrivate ?? false,
     allowCidrs: config.outboundAllowCidrs,
+    stopped,
   });
 }
 

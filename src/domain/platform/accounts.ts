@@ -32,6 +32,13 @@ async function deleteSome(tx: Transaction, table: 'events' | 'contacts'): Promis
   return rows.length;
 }
 
+// What imports note of their copies is as much as the copies.
+async function forgetSomeCopies(tx: Transaction): Promise<number> {
+  const some = `SELECT ctid FROM imported WHERE account_id = $1 LIMIT ${batch} FOR UPDATE`;
+  const statement = `DELETE FROM imported WHERE account_id = $1 AND ctid = ANY (ARRAY(${some})) RETURNING 1`;
+  return (await sql(tx.em, statement, [tx.account.id])).length;
+}
+
 async function empty(transact: Transact, deleteBatch: (tx: Transaction) => Promise<number>): Promise<void> {
   while ((await transact(deleteBatch)) === batch);
 }
@@ -71,6 +78,7 @@ export async function deleteAccount(outside: Transact<OuterTransaction>, account
     for (const id of await transact(({ em }) => findInboxIds(em, account.id))) await deleteInbox(transact, id);
     await empty(transact, (tx) => deleteSome(tx, 'events'));
     await empty(transact, (tx) => deleteSome(tx, 'contacts'));
+    await empty(transact, forgetSomeCopies);
     await empty(transact, (tx) => deleteSomeLanes(tx, batch));
   } while (!(await transact(removeWhenEmpty)));
 }
