@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { adminToken } from '../support/app.ts';
 import type { Body } from '../support/sending.ts';
 import { Importing } from '../support/importing.ts';
 import { Receiver } from '../support/receiver.ts';
@@ -94,6 +95,21 @@ describe('switchboard import chatwoot', function () {
     );
     const answers = await Promise.all(doors.map((door) => importing.app.get(door)));
     expect(answers.map(({ status }) => status)).to.deep.equal([404, 200]);
+  });
+
+  it('labels contacts one by one where their list cannot be asked for a label', async () => {
+    const account = await importing.newAccount();
+    importing.fake.account.contacts.push({ id: 520, name: 'Plain', email: 'plain@example.com' });
+    importing.fake.intervene(({ query }) => {
+      query.delete('labels[]');
+      return false;
+    });
+    await importing.run(account);
+    const labelled = await importing.app.query<{ name: string }>(
+      `SELECT c.name FROM contacts c JOIN contact_labels l ON l.contact_id = c.id WHERE c.account_id = $1`,
+      [account],
+    );
+    expect(labelled.map(({ name }) => name)).to.have.members(['late-wave-12', 'Mia Novak']);
   });
 
   it('keeps the names of authors who work nowhere any more', async () => {
@@ -304,6 +320,30 @@ describe('switchboard import chatwoot', function () {
     expect((await read(`${base(account)}/contacts`)).payload.map(({ name }: Body) => name)).to.deep.equal([
       'late-wave-12',
     ]);
+    await importing.verify();
+  });
+
+  it('copies from another service of this kind by its /chatwoot', async () => {
+    const [from, into] = [await importing.newAccount('From'), await importing.newAccount('Into')];
+    await importing.run(from);
+    const args = ['--url', `${importing.app.url}/chatwoot`, '--allow-private', '--account', String(from)];
+    const token = { CHATWOOT_TOKEN: adminToken };
+    const { code, output, errors } = await importing.call([...args, '--into', String(into), '--json'], token);
+    expect([code, errors], output).to.deep.equal([0, '']);
+    const [before, after] = [await importing.copies(from), await importing.copies(into)];
+    const bag = (rows: unknown[] = []) => rows.map((row) => JSON.stringify(row)).toSorted();
+    for (const kind of Object.keys(before)) expect(bag(after[kind]), kind).to.deep.equal(bag(before[kind]));
+    const [one, other] = [await conversationsOf(from), await conversationsOf(into)];
+    const state = ({ status, priority, created_at: at, labels, unread_count: unread }: Body) => [
+      status,
+      priority,
+      at,
+      labels,
+      unread,
+    ];
+    expect(other.map(state)).to.deep.equal(one.map(state));
+    const again = await importing.call([...args, '--into', String(into), '--json'], token);
+    expect(JSON.parse(again.output).counts.messages.created).to.equal(0);
     await importing.verify();
   });
 

@@ -80,6 +80,14 @@ export const imports: readonly Mutant[] = [
     harm: 'A server that does not know pages is asked for the first one for ever.',
   },
   {
+    file: 'src/cli/chatwoot/copy/contact-labels.ts',
+    text: '?.length !== 0;',
+    replacement: '?.length === -1;',
+    test: copies,
+    only: 'labels contacts one by one',
+    harm: 'Where their server does not hear the label that it is asked for, every contact gets every label.',
+  },
+  {
     file: 'src/cli/chatwoot/client.ts',
     text: 'if (tries === mostTries)',
     replacement: 'if (tries === 1)',

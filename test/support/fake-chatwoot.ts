@@ -98,13 +98,14 @@ export class FakeChatwoot {
       agents: () => agents,
       teams: () => (part === 'team_members' ? agentsOf(teamMembers[id]) : teams),
       labels: () => ({ payload: labels }),
-      contacts: () => (id ? this.#showContact(id) : this.#listContacts(query)),
+      contacts: () => (id ? this.#showContact(id, part) : this.#listContacts(query)),
       conversations: () => (part === 'messages' ? this.#listMessages(id, query) : this.#listConversations(query)),
     };
     return found[noun]?.() ?? null;
   }
 
-  #showContact(wanted: number): unknown {
+  #showContact(wanted: number, part: string): unknown {
+    if (part === 'labels') return { payload: this.account.contactLabels[wanted] ?? [] };
     const contact = this.account.contacts.find(({ id }) => id === wanted);
     return contact ? { payload: contact } : null;
   }
@@ -215,7 +216,7 @@ export function smallAccount(): ForeignAccount {
     teamMembers: { 41: [12] },
     labels: [{ id: 51, title: 'vip', description: 'Important', color: '#dc2626', show_on_sidebar: true }],
     contacts: [mia, visitor],
-    contactLabels: { 501: ['vip'] },
+    contactLabels: { 501: ['vip'], 502: ['vip'] },
     conversations: [
       {
         id: 1,

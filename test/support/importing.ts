@@ -96,7 +96,9 @@ export class Importing {
   /** Everything the account has that an import may have made, without ids, in an order of its own. */
   async copies(account: number): Promise<Record<string, unknown[]>> {
     const all = {
-      contacts: `SELECT name, email, phone_number, identifier FROM contacts WHERE account_id = $1 ORDER BY id`,
+      contacts: `SELECT name, email, phone_number, identifier, ARRAY(SELECT l.title FROM contact_labels cl
+        JOIN labels l ON l.id = cl.label_id WHERE cl.contact_id = c.id ORDER BY 1) AS labels
+        FROM contacts c WHERE account_id = $1 ORDER BY id`,
       conversations: `SELECT status, (SELECT name FROM contacts x WHERE x.id = c.contact_id) AS contact
         FROM conversations c WHERE account_id = $1 ORDER BY created_at, id`,
       messages: `SELECT m.content FROM messages m WHERE account_id = $1

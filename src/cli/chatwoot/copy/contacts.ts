@@ -1,63 +1,48 @@
 import { importContacts, type ContactOutcome } from '../../../domain/imports/contacts.ts';
 import { findImported } from '../../../domain/imports/imports.ts';
-import { attempt, type CopiedSettings, type Copying } from '../copying.ts';
+import { attempt, type CopiedSettings, type Copying, type Ids } from '../copying.ts';
 import { pagesOf } from '../pages.ts';
 import { toContact, type ReadContact } from '../read/contact.ts';
-import { titleOf } from '../read/settings.ts';
-import { idOf, recordOf, textOf, type Foreign } from '../values.ts';
-
-type Titles = ReadonlyMap<number, readonly string[]>;
+import { idOf, recordOf, type Foreign } from '../values.ts';
+import { findLabels, labelsOfOne, type LabelsOf } from './contact-labels.ts';
 
 const listed = { sort: 'created_at', include_contact_inboxes: 'true' };
 
 /** Copies the contacts that their server lists: all with an address, a number or an identifier. */
 export async function copyContacts(copying: Copying, settings: CopiedSettings): Promise<void> {
   const { client, account, reporter } = copying;
-  const titles = await readLabels(copying);
+  const labelsOf = await findLabels(copying);
   let done = 0;
   for await (const { records, count } of pagesOf(client, `${account}/contacts`, listed)) {
     if (done === 0) reporter.theirs('contacts', count);
-    await copySome(copying, settings, { records, titles });
+    await copySome(copying, settings, { records, labelsOf });
     done += records.length;
     copying.show('contacts', done, count);
   }
 }
 
-/** The labels of contacts, by their ids: their lists do not show them, but can be asked for those with a label. */
-async function readLabels({ client, account, show }: Copying): Promise<Titles> {
-  const titles = new Map<number, string[]>();
-  const labels = recordOf(await client.get(`${account}/labels`))['payload'];
-  for (const [index, label] of (Array.isArray(labels) ? labels : []).entries()) {
-    const given = textOf(recordOf(label)['title'], 255);
-    const title = titleOf(given);
-    if (given === null || title === null) continue;
-    show('labels of contacts', index, (labels as unknown[]).length);
-    const query = { 'labels[]': given, sort: 'created_at', include_contact_inboxes: 'false' };
-    for await (const { records } of pagesOf(client, `${account}/contacts`, query))
-      for (const { id } of records) add(titles, idOf(id), title);
-  }
-  return titles;
-}
-
-function add(titles: Map<number, string[]>, id: number | null, title: string): void {
-  if (id === null) return;
-  const present = titles.get(id);
-  if (present) present.push(title);
-  else titles.set(id, [title]);
-}
-
 async function copySome(
   copying: Copying,
   settings: Pick<CopiedSettings, 'inboxes'>,
-  { records, titles }: { records: readonly Foreign[]; titles: Titles },
+  { records, labelsOf }: { records: readonly Foreign[]; labelsOf: LabelsOf },
 ): Promise<void> {
-  const { reporter } = copying;
-  const read = records.flatMap((given) => {
-    const labels = titles.get(idOf(given['id']) ?? 0) ?? [];
+  const known = await findContacts(
+    copying,
+    records.flatMap(({ id }) => idOf(id) ?? []),
+  );
+  const read: ReadContact[] = [];
+  for (const given of records) {
+    const id = idOf(given['id']);
+    const labels = id === null || known.has(id) ? [] : await labelsOf(id);
     const contact = toContact(given, { now: copying.clock.now(), inboxes: settings.inboxes, labels });
-    if (contact === null) reporter.leaveOut('contacts', 'contact without an id', 'it has no id');
-    return contact ?? [];
-  });
+    if (contact === null) copying.reporter.leaveOut('contacts', 'contact without an id', 'it has no id');
+    else read.push(contact);
+  }
+  await writeAll(copying, read);
+}
+
+async function writeAll(copying: Copying, read: readonly ReadContact[]): Promise<void> {
+  const { reporter } = copying;
   // Together, or one by one where one of them cannot be stored.
   const isDone = await attempt(
     () => write(copying, read),
@@ -100,18 +85,19 @@ export async function contactOf(
 ): Promise<number | null> {
   const foreignId = idOf(sender['id']);
   if (foreignId === null) return null;
-  const present = await findContact(copying, foreignId);
-  if (present !== null) return present;
+  const present = await findContacts(copying, [foreignId]);
+  if (present.size > 0) return present.get(foreignId) ?? null;
   const answer = recordOf(await copying.client.get(`${copying.account}/contacts/${foreignId}`));
   const shown = recordOf(answer['payload']);
   const given = idOf(shown['id']) === foreignId ? shown : sender;
-  await copySome(copying, settings, { records: [given], titles: new Map() });
-  return findContact(copying, foreignId);
+  await copySome(copying, settings, { records: [given], labelsOf: (id) => labelsOfOne(copying, id) });
+  return (await findContacts(copying, [foreignId])).get(foreignId) ?? null;
 }
 
-async function findContact({ transact, importId }: Copying, foreignId: number): Promise<number | null> {
+/** The ids here of contacts that were copied. */
+async function findContacts({ transact, importId }: Copying, foreignIds: readonly number[]): Promise<Ids> {
   const found = await transact((tx) =>
-    findImported(tx.connection, { accountId: tx.account.id, importId }, { kind: 'contact', foreignIds: [foreignId] }),
+    findImported(tx.connection, { accountId: tx.account.id, importId }, { kind: 'contact', foreignIds }),
   );
-  return found.get(foreignId)?.localId ?? null;
+  return new Map(Array.from(found, ([id, { localId }]) => [id, localId]));
 }
