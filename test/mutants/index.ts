@@ -10,6 +10,7 @@ import { consoleActivity } from './console-activity.ts';
 import { consoleWebhooks } from './console-webhooks.ts';
 import { consoleBots } from './console-bots.ts';
 import { consolePages } from './console-pages.ts';
+import { consoleKit } from './console-kit.ts';
 import { conversations } from './conversations.ts';
 import { people } from './people.ts';
 import { web } from './web.ts';
@@ -45,6 +46,7 @@ export const mutants: readonly Mutant[] = [
   ...bots,
   ...consoleBots,
   ...consolePages,
+  ...consoleKit,
   ...people,
   ...plugins,
   ...upkeep,

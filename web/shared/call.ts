@@ -1,6 +1,6 @@
 import type { Schemas } from '../../schemas/types.ts';
 import type { Operations } from './operations.ts';
-import { errorOf, unreachable } from './service-error.ts';
+import { errorOf, unreachable, unreadable } from './service-error.ts';
 
 /** An operation, by method and path: relative to the account where it is in one, `GET labels`. */
 export type Operation = keyof Operations;
@@ -49,15 +49,25 @@ export function createCall({ account, unauthenticated }: CallOptions): Call {
     const sent = ask as Record<string, unknown> & Pick<Ask<Operation>, 'form' | 'key' | 'signal'>;
     const [method = 'GET', path = ''] = name.split(' ');
     const url = urlOf(path, { account_id: account(), ...sent }, sent['query'] as object | undefined);
-    const response = await fetch(url, { method, ...contentOf(sent) }).catch((error: unknown) => {
-      if (sent.signal?.aborted) throw error;
-      throw unreachable();
-    });
-    const reply: unknown = await response.json().catch(() => null);
+    const broken = (error: unknown): never => {
+      throw sent.signal?.aborted ? error : unreachable();
+    };
+    const response = await fetch(url, { method, ...contentOf(sent) }).catch(broken);
+    const reply = parse(await response.text().catch(broken));
     if (response.status === 401) unauthenticated?.();
     if (!response.ok) throw errorOf(response.status, reply);
+    if (reply === undefined) throw unreadable();
     return reply as never;
   };
+}
+
+// Undefined for what is no JSON, such as an answer that was cut off, or the page of a proxy.
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The URL of an operation; parameters without a value are an error of the caller. */

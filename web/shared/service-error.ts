@@ -32,9 +32,19 @@ interface Refusal {
 
 /** The error that an answer tells; the body may be none of the service's, as a proxy's is. */
 export function errorOf(status: number, body: unknown): ServiceError {
-  const { error, code = 'unknown', details = [] } = (typeof body === 'object' && body !== null ? body : {}) as Refusal;
-  const message = error ?? `The service answered ${status} without a word: try again in a moment.`;
-  return new ServiceError(status, code, message, details);
+  const { error, code = 'unknown', details } = (typeof body === 'object' && body !== null ? body : {}) as Refusal;
+  const message =
+    typeof error === 'string' ? error : `The service answered ${status} without a word: try again in a moment.`;
+  return new ServiceError(status, code, message, Array.isArray(details) ? details : []);
+}
+
+/** Said of an answer that says that all went well, and is none: it may have been cut off, or come from something else. */
+export function unreadable(): ServiceError {
+  return new ServiceError(
+    0,
+    'unreadable',
+    'The answer cannot be read: it was cut off, or came from something on the way to the service.',
+  );
 }
 
 /** Said when nothing answers. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { sentenceOf } from '../../shared/service-error.ts';
 
 /** What is loaded: `value` stays while it is loaded again. */
@@ -8,7 +8,7 @@ export interface Loaded<Value> {
   error: string | null;
   isLoading: boolean;
   reload: () => Promise<void>;
-  /** Shows another value at once, such as the answer of a change. */
+  /** Shows another value at once, such as the answer of a change; of a change of what was shown before, nothing. */
   set: (value: Value) => void;
 }
 
@@ -23,26 +23,41 @@ export function useLoad<Value>(
     isLoading: true,
   });
   const running = useRef<AbortController | null>(null);
+  const asked = useMemo(() => ({}), inputs);
+  const latest = useRef({ load, asked });
+  latest.current = { load, asked };
   const reload = useCallback(async () => {
     running.current?.abort();
     const own = new AbortController();
     running.current = own;
+    const settle = (outcome: Pick<Loaded<Value>, 'error'> & { value?: Value }): void => {
+      if (running.current !== own) return;
+      running.current = null;
+      setState((before) => ({ ...before, ...outcome, isLoading: false }));
+    };
     setState((before) => ({ ...before, isLoading: true }));
     try {
-      const value = await load(own.signal);
-      if (running.current === own) setState({ value, error: null, isLoading: false });
+      settle({ value: await latest.current.load(own.signal), error: null });
     } catch (error) {
-      if (running.current === own) setState((before) => ({ ...before, error: sentenceOf(error), isLoading: false }));
+      settle({ error: sentenceOf(error) });
     }
-  }, inputs);
+  }, []);
   useEffect(() => {
     void reload();
     return () => {
       running.current?.abort();
       running.current = null;
     };
-  }, [reload]);
-  const set = useCallback((value: Value) => setState({ value, error: null, isLoading: false }), []);
+  }, [asked]);
+  const set = useCallback(
+    (value: Value) => {
+      if (latest.current.asked !== asked) return;
+      setState({ value, error: null, isLoading: false });
+      // What is on its way may be older than this value, or newer.
+      if (running.current) void reload();
+    },
+    [asked],
+  );
   return { ...state, reload, set };
 }
 
