@@ -1,8 +1,41 @@
 import type { Mutant } from './mutant.ts';
 
 const loading = 'test/browser/loading.test.ts';
+const stream = 'test/browser/stream.test.ts';
 
 export const consoleKit: readonly Mutant[] = [
+  {
+    file: 'web/shared/live.ts',
+    text: "    if (this.#cursor === null) this.#tell('missed');\n",
+    replacement: '',
+    test: stream,
+    only: 'loses nothing',
+    harm: 'What happens while a page is being opened is not shown until something else happens.',
+  },
+  {
+    file: 'web/shared/live.ts',
+    text: '    else this.problem.set(refusal.message);\n',
+    replacement: '',
+    test: stream,
+    only: 'that is refused',
+    harm: 'A list stands still, and nothing says why.',
+  },
+  {
+    file: 'web/shared/live.ts',
+    text: '    clearTimeout(this.#leaving);\n    if (this.#timer === null) this.#start();',
+    replacement: '    if (this.#timer === null) this.#start();',
+    test: stream,
+    only: 'is one for all views',
+    harm: 'A page that follows events hears nothing any more, seconds after it was opened from another one.',
+  },
+  {
+    file: 'web/shared/live.ts',
+    text: '    this.#pauseMs = Math.min(lastPauseMs, this.#pauseMs * 2);\n',
+    replacement: '',
+    test: stream,
+    only: 'that is refused',
+    harm: 'Every page that is refused asks three times a second, for as long as it is open.',
+  },
   {
     file: 'web/shared/call.ts',
     text: '    if (reply === undefined) throw unreadable();\n',

@@ -67,10 +67,12 @@ function Accounts({ profile, account }: Props) {
   );
 }
 
-// Shown while there is no connection, where a view listens to one.
+// Whether events arrive, where a view listens to them, and why not.
 function LiveMark() {
   const state = useStore(live.state);
-  return <small role="status">{state === 'live' ? 'Live' : ''}</small>;
+  const problem = useStore(live.problem);
+  const absence = problem === null ? '' : `No events at the moment. ${problem}`;
+  return <small role="status">{state === 'live' ? 'Live' : absence}</small>;
 }
 
 function isAt(path: string, own: string): boolean {

@@ -22,13 +22,17 @@ const silenceMs = 40_000;
 /** A request that was sent by a dead connection is answered never. */
 const openMs = 15_000;
 const watchMs = 5_000;
+/** From one view to the next nobody listens for a moment. */
+const lingerMs = 5_000;
 
 /**
  * The account's events as they happen: one stream for the whole page, as long as anybody listens. After a break it goes on
- * where it was; where that is too long ago, listeners are told that they have missed something.
+ * where it was; where that is too long ago, and where it begins, listeners are told that they may have missed something.
  */
 export class Live {
   readonly state = new Store<LiveState>('waiting');
+  /** Why there is no connection: the sentence of the last try; null while there is one, and before the first try. */
+  readonly problem = new Store<string | null>(null);
   readonly #options: LiveOptions;
   readonly #listeners = new Set<(event: LiveEvent | 'missed') => void>();
   #stream: AbortController | null = null;
@@ -36,6 +40,7 @@ export class Live {
   #pauseMs = firstPauseMs;
   #lastSign = 0;
   #timer: ReturnType<typeof setInterval> | null = null;
+  #leaving: ReturnType<typeof setTimeout> | undefined;
   #wake: (() => void) | null = null;
 
   constructor(options: LiveOptions) {
@@ -43,20 +48,22 @@ export class Live {
   }
 
   /**
-   * Tells every event from now on, and `missed` where some cannot be told any more: then what is shown is to be read anew.
-   * Returns what ends that.
+   * Tells every event from now on, and `missed` where some may not have been told: then what is shown is to be read anew.
+   * That is so whenever a stream begins, as what was read before may be older. Returns what ends the telling.
    */
   listen(listener: (event: LiveEvent | 'missed') => void): () => void {
     this.#listeners.add(listener);
+    clearTimeout(this.#leaving);
     if (this.#timer === null) this.#start();
     return () => {
       this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.stop();
+      if (this.#listeners.size === 0) this.#leaving = setTimeout(() => this.stop(), lingerMs);
     };
   }
 
   /** Ends the stream, for another account or nobody; listeners stay for the next one. */
   stop(): void {
+    clearTimeout(this.#leaving);
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
     removeEventListener('online', this.#hurry);
@@ -66,6 +73,7 @@ export class Live {
     this.#cursor = null;
     this.#wake?.();
     this.state.set('waiting');
+    this.problem.set(null);
   }
 
   #start(): void {
@@ -90,35 +98,59 @@ export class Live {
   }
 
   async #follow(own: ReturnType<typeof setInterval>): Promise<void> {
-    while (this.#timer === own) {
-      this.#stream = new AbortController();
-      try {
-        await this.#read(this.#stream.signal, () => this.#timer === own);
-      } catch (error) {
-        if (this.#timer !== own) return;
-        if (error instanceof ServiceError && error.status === 410) this.#miss();
-        if (error instanceof ServiceError && error.status === 401) return this.stop();
+    const isOwn = (): boolean => this.#timer === own;
+    while (isOwn()) {
+      const control = new AbortController();
+      this.#stream = control;
+      this.#lastSign = Date.now();
+      const stream = await this.#open(control.signal).catch((error: unknown) => {
+        if (isOwn()) this.#refused(error);
+      });
+      if (stream && isOwn()) {
+        this.#begin();
+        // One that breaks goes on with the next.
+        await this.#read(stream, isOwn).catch(() => control.abort());
       }
-      if (this.#timer !== own) return;
+      if (!isOwn()) return;
       this.state.set('waiting');
       await this.#pause();
     }
   }
 
-  async #read(signal: AbortSignal, isOwn: () => boolean): Promise<void> {
+  async #open(signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const { call, account } = this.#options;
-    this.#lastSign = Date.now();
-    const { ticket } = await call('POST events/ticket', { signal });
+    const { ticket } = await call('POST events/ticket', { signal }).catch((error: unknown) => {
+      // Whoever is signed out is not let in later either.
+      if (error instanceof ServiceError && error.status === 401) this.stop();
+      throw error;
+    });
     const query = { ticket, after: this.#cursor ?? undefined };
     const url = urlOf('events/stream', { account_id: account() }, query);
     const response = await fetch(url, { signal, headers: { accept: 'text/event-stream' } }).catch(() => {
       throw unreachable();
     });
     if (!response.ok || !response.body) throw errorOf(response.status, await response.json().catch(() => null));
+    return response.body;
+  }
+
+  #begin(): void {
     this.#pauseMs = firstPauseMs;
     this.#lastSign = Date.now();
+    // It tells what happens from now on: nobody tells what has happened since the views were loaded.
+    if (this.#cursor === null) this.#tell('missed');
+    this.problem.set(null);
     this.state.set('live');
-    await readEvents(response.body, {
+  }
+
+  #refused(error: unknown): void {
+    const refusal = error instanceof ServiceError ? error : unreachable();
+    // What happened behind the cursor is not kept any more: the next stream begins anew.
+    if (refusal.status === 410) this.#cursor = null;
+    else this.problem.set(refusal.message);
+  }
+
+  async #read(stream: ReadableStream<Uint8Array>, isOwn: () => boolean): Promise<void> {
+    await readEvents(stream, {
       event: ({ data }) => {
         if (isOwn()) this.#tell(JSON.parse(data) as LiveEvent);
       },
@@ -127,11 +159,6 @@ export class Live {
       },
       sign: () => (this.#lastSign = Date.now()),
     });
-  }
-
-  #miss(): void {
-    this.#cursor = null;
-    this.#tell('missed');
   }
 
   #tell(event: LiveEvent | 'missed'): void {

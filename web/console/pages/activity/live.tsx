@@ -18,8 +18,8 @@ const names = [...new Set(eventExamples.map(({ name }) => name))].toSorted();
 /** The account's events as they happen. */
 export function LivePage({ query }: ViewProps) {
   const isWanted = wantedBy(query);
-  const [tail, setTail] = useTail(isWanted);
   const state = useStore(live.state);
+  const [tail, setTail] = useTail(isWanted, state === 'live');
   const shown = tail.shown.filter(isWanted);
   return (
     <Page
@@ -80,12 +80,15 @@ function wantedBy(query: URLSearchParams): (event: LiveEvent) => boolean {
 const gatherMs = 100;
 
 // Many events at once draw the page once.
-function useTail(isWanted: (event: LiveEvent) => boolean) {
+function useTail(isWanted: (event: LiveEvent) => boolean, isLive: boolean) {
   const [tail, setTail] = useState<Tail>(emptyTail);
   const gathered = useRef<LiveEvent[]>([]);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const wasLive = useRef(false);
+  if (isLive) wasLive.current = true;
   useLive((event) => {
-    if (event === 'missed') return setTail((before) => ({ ...before, hasMissed: true }));
+    // Before the first stream nothing was promised.
+    if (event === 'missed') return wasLive.current && setTail((before) => ({ ...before, hasMissed: true }));
     // What the filter leaves out must not push out what it lets through.
     if (!isWanted(event)) return;
     gathered.current.push(event);
