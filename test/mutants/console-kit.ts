@@ -60,4 +60,11 @@ export const consoleKit: readonly Mutant[] = [
     only: 'Show more',
     harm: 'Who goes on in a list is thrown back to its beginning.',
   },
+  {
+    file: 'web/console/kit/dialog.tsx',
+    text: '      {isTopmost && <Toasts />}\n',
+    replacement: '',
+    test: 'test/browser/toasts.test.ts',
+    harm: 'Nobody can read in a dialog why something in it failed.',
+  },
 ];

@@ -1,7 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { useStore } from '../shared/store.ts';
 import { Dialogs } from './kit/dialog.tsx';
-import { Toasts } from './kit/toast.tsx';
 import { Navigation } from './navigation.tsx';
 import type { PageRow } from './page-row.ts';
 import { Sentence } from './kit/sentence.tsx';
@@ -30,7 +29,6 @@ export function App() {
       {/* Nothing of another account stays on the screen. */}
       <View key={current.account?.id ?? 0} role={current.account?.role ?? null} />
       <Dialogs />
-      <Toasts />
     </>
   );
 }

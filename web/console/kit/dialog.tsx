@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { Store, useStore } from '../../shared/store.ts';
+import { Toasts } from './toast.tsx';
 
 interface Props {
   title: string;
@@ -8,11 +9,19 @@ interface Props {
   children: ComponentChildren;
 }
 
+/** The ids of those that are shown, the topmost last. */
+const open = new Store<readonly string[]>([]);
+
 /** A dialog above the page: the browser keeps the focus in it, and Escape closes it. */
 export function Dialog({ title, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => element.current?.showModal(), []);
+  const isTopmost = useStore(open).at(-1) === id;
+  useLayoutEffect(() => {
+    element.current?.showModal();
+    open.set([...open.value, id]);
+    return () => open.set(open.value.filter((one) => one !== id));
+  }, []);
   return (
     <dialog ref={element} aria-labelledby={id} onClose={onClose}>
       <div class="head">
@@ -22,6 +31,7 @@ export function Dialog({ title, onClose, children }: Props) {
         </button>
       </div>
       {children}
+      {isTopmost && <Toasts />}
     </dialog>
   );
 }
@@ -46,11 +56,22 @@ export function confirm(text: string): Promise<boolean> {
   });
 }
 
-/** Where questions are asked. */
+/**
+ * Where questions are asked, and where toasts are shown while no dialog is: outside of the topmost one the browser lets
+ * nobody read or press anything.
+ */
 export function Dialogs() {
   const asked = useStore(question);
-  if (!asked) return null;
-  const { text, answer } = asked;
+  const isAlone = useStore(open).length === 0;
+  return (
+    <>
+      {asked && <QuestionDialog {...asked} />}
+      {isAlone && <Toasts />}
+    </>
+  );
+}
+
+function QuestionDialog({ text, answer }: Question) {
   return (
     <Dialog title="Are you sure?" onClose={() => answer(false)}>
       <p>{text}</p>

@@ -19,7 +19,7 @@ export function toast(text: string, kind: Toast['kind'] = 'info'): void {
   if (kind === 'info') setTimeout(() => close(id), infoMs);
 }
 
-/** Where toasts are shown. */
+/** Where toasts are shown: in `Dialogs`, once. */
 export function Toasts() {
   const shown = useStore(toasts);
   return (
@@ -27,7 +27,7 @@ export function Toasts() {
       {shown.map(({ id, text, kind }) => (
         <div key={id} class={`toast ${kind}`} role={kind === 'error' ? 'alert' : 'status'}>
           <p>{text}</p>
-          <button type="button" aria-label="Close" onClick={() => close(id)}>
+          <button type="button" aria-label="Dismiss" onClick={() => close(id)}>
             ×
           </button>
         </div>
