@@ -63,6 +63,23 @@ describe('the page of the built-in receiver', () => {
     await watched.close();
   });
 
+  it('says why it is not known who is signed in, in place of asking for a token, and asks again', async () => {
+    const watched = await enter(1440);
+    const { page } = watched;
+    const signIns = ({ pathname }: URL) => pathname === '/sign_in';
+    await page.route(signIns, (route) => route.fulfill({ status: 503, json: { error: 'The service is busy' } }));
+    await page.reload();
+    await page.getByRole('alert').getByText('The service is busy').waitFor();
+    expect(await page.getByLabel('Access token').count()).to.equal(0);
+    await watched.expectAccessible();
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Requests' }).waitFor();
+    expect(await page.getByRole('alert').getByText('The service is busy').count()).to.equal(0);
+    watched.expectNoProblems(/status of 503/);
+    await watched.close();
+  });
+
   it('executes nothing of what strangers post', async () => {
     const watched = await enter(1440);
     const { page } = watched;

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const loading = 'test/browser/loading.test.ts';
 const stream = 'test/browser/stream.test.ts';
+const accounts = 'test/browser/accounts.test.ts';
 
 export const consoleKit: readonly Mutant[] = [
   {
@@ -66,5 +67,37 @@ export const consoleKit: readonly Mutant[] = [
     replacement: '',
     test: 'test/browser/toasts.test.ts',
     harm: 'Nobody can read in a dialog why something in it failed.',
+  },
+  {
+    file: 'web/console/router.ts',
+    text: "if (typeof href === 'string' && href.startsWith('/console')) Object.assign(props, { href: withAccount(href) });",
+    replacement: '',
+    test: accounts,
+    only: 'keeps the chosen account',
+    harm: 'A tab that is opened from one account shows another one.',
+  },
+  {
+    file: 'web/console/session.ts',
+    text: 'return accounts.find(({ id }) => String(id) === account) ?? null;',
+    replacement: 'return accounts.find(({ id }) => String(id) === account) ?? accounts[0] ?? null;',
+    test: accounts,
+    only: 'in an account of others',
+    harm: 'Whoever follows a link into an account of others acts in an own one unawares.',
+  },
+  {
+    file: 'web/console/session.ts',
+    text: '    if (!isFinal(error)) throw error;\n',
+    replacement: '',
+    test: accounts,
+    only: 'nobody answered',
+    harm: 'A link that signs in once is lost when the service restarts at that moment.',
+  },
+  {
+    file: 'web/console/app.tsx',
+    text: 'key={`${profile.id} ${account?.id}`}',
+    replacement: 'key={account?.id}',
+    test: accounts,
+    only: 'the person before',
+    harm: 'Whoever signs in by a link sees the secrets of the person before.',
   },
 ];

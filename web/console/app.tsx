@@ -1,12 +1,14 @@
+import { Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useStore } from '../shared/store.ts';
 import { Dialogs } from './kit/dialog.tsx';
 import { Navigation } from './navigation.tsx';
 import type { PageRow } from './page-row.ts';
 import { Sentence } from './kit/sentence.tsx';
-import { followLinks, go, match, place } from './router.ts';
+import { FailedPage } from './failed-page.tsx';
+import { followLinks, go, keepAccountInLinks, match, place } from './router.ts';
 import { sections } from './sections.ts';
-import { beginSession, mayOpen, session } from './session.ts';
+import { beginSession, mayOpen, session, type Membership } from './session.ts';
 import { SignInPage } from './sign-in-page.tsx';
 
 const rows = sections.flatMap((section) => section.rows);
@@ -15,34 +17,38 @@ const rows = sections.flatMap((section) => section.rows);
 export function App() {
   useEffect(() => {
     followLinks();
+    keepAccountInLinks();
+    // A link that is pasted where the console is open loads no page.
+    addEventListener('hashchange', () => location.hash.startsWith('#link=') && void beginSession());
     void beginSession();
   }, []);
   const current = useStore(session);
   if (current.state === 'asking') return <p class="waiting" role="status" aria-label="Loading" />;
+  if (current.state === 'unknown') return <FailedPage message={current.message} />;
   if (current.state === 'out') return <SignInPage message={current.message} />;
+  const { profile, account } = current;
   return (
     <>
       <a class="skip" href="#main">
         Skip to the content
       </a>
-      <Navigation profile={current.profile} account={current.account} />
-      {/* Nothing of another account stays on the screen. */}
-      <View key={current.account?.id ?? 0} role={current.account?.role ?? null} />
+      <Navigation profile={profile} account={account} />
+      {/* Nothing of another account or person stays on the screen. */}
+      <View key={`${profile.id} ${account?.id}`} account={account} accounts={profile.accounts} />
       <Dialogs />
     </>
   );
 }
 
-function View({ role }: { role: 'administrator' | 'agent' | null }) {
+function View({ account, accounts }: { account: Membership | null; accounts: readonly Membership[] }) {
   const { path, query } = useStore(place);
   const isHome = path === '/console' || path === '/console/';
   useEffect(() => {
     const first = rows.find((row) => row.nav !== undefined && mayOpen(row));
     if (isHome && first) go(first.path + location.search, { replace: true });
-  }, [isHome, role]);
+  }, [isHome, account]);
   const found = findRow(path);
-  if (role === null)
-    return <Sentence title="No account">You belong to no account: ask an administrator to invite you.</Sentence>;
+  if (account === null) return <NoAccount accounts={accounts} />;
   if (isHome) return null;
   if (!found)
     return (
@@ -52,6 +58,22 @@ function View({ role }: { role: 'administrator' | 'agent' | null }) {
   if (!mayOpen(row)) return <Refusal row={row} />;
   const Shown = row.view;
   return <Shown key={path} parameters={parameters} query={query} />;
+}
+
+function NoAccount({ accounts }: { accounts: readonly Membership[] }) {
+  if (accounts.length === 0)
+    return <Sentence title="No account">You belong to no account: ask an administrator to invite you.</Sentence>;
+  return (
+    <Sentence title="Not your account">
+      You do not belong to the account of this address, or there is none any more. Yours:{' '}
+      {accounts.map(({ id, name }, index) => (
+        <Fragment key={id}>
+          {index > 0 && ', '}
+          <a href={`/console?account=${id}`}>{name}</a>
+        </Fragment>
+      ))}
+    </Sentence>
+  );
 }
 
 function Refusal({ row: { administrators } }: { row: PageRow }) {

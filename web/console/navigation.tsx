@@ -1,9 +1,9 @@
 import { useStore } from '../shared/store.ts';
 import { sentenceOf } from '../shared/service-error.ts';
 import { toast } from './kit/toast.tsx';
-import { place } from './router.ts';
+import { goToAccount, place } from './router.ts';
 import { sections } from './sections.ts';
-import { chooseAccount, live, mayOpen, signOut, type Membership, type Profile } from './session.ts';
+import { live, mayOpen, signOut, type Membership, type Profile } from './session.ts';
 
 interface Props {
   profile: Profile;
@@ -55,9 +55,10 @@ function Accounts({ profile, account }: Props) {
   return (
     <select
       aria-label="Account"
-      value={account?.id}
-      onChange={({ currentTarget }) => chooseAccount(Number(currentTarget.value))}
+      value={account?.id ?? ''}
+      onChange={({ currentTarget }) => goToAccount(Number(currentTarget.value))}
     >
+      {!account && <option value="">–</option>}
       {profile.accounts.map(({ id, name }) => (
         <option key={id} value={id}>
           {name}

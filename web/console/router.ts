@@ -1,29 +1,61 @@
+import { options } from 'preact';
 import { Store } from '../shared/store.ts';
 
-/** Where the browser is: path and query. */
+/** Where the browser is. */
 export interface Place {
   path: string;
+  /** Without the account: it is of the whole console, and no filter of a view. */
   query: URLSearchParams;
+  /** The account that the address names; null for none. */
+  account: string | null;
 }
+
+const accountName = 'account';
 
 /** The present place. */
 export const place = new Store<Place>(readPlace());
 
-/** Goes to an address of the console; with `replace`, in place of the present one in the history. */
+/**
+ * Goes to an address of the console, in the present account unless it names one; with `replace`, in place of the present
+ * address in the history.
+ */
 export function go(address: string, { replace = false }: { replace?: boolean } = {}): void {
-  history[replace ? 'replaceState' : 'pushState'](null, '', address);
+  history[replace ? 'replaceState' : 'pushState'](null, '', withAccount(address));
   place.set(readPlace());
 }
 
 /** Changes the query of the present address; null removes a parameter. Filters of lists are kept there. */
 export function setQuery(changes: Readonly<Record<string, string | number | null>>): void {
-  const query = new URLSearchParams(location.search);
+  const query = new URLSearchParams(place.value.query);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === '') query.delete(name);
     else query.set(name, String(value));
   }
   const search = query.toString();
   go(location.pathname + (search === '' ? '' : `?${search}`), { replace: true });
+}
+
+/** Goes on in another account, without the filters, which are of this one. */
+export function goToAccount(id: number): void {
+  go(`${location.pathname}?${accountName}=${id}`);
+}
+
+/** Has every link within the console lead to the account that the present address names, in new tabs too. */
+export function keepAccountInLinks(): void {
+  options.vnode = ({ type, props }) => {
+    if (type !== 'a' || !('href' in props)) return;
+    const { href } = props;
+    // What strangers wrote may be no address at all.
+    if (typeof href === 'string' && href.startsWith('/console')) Object.assign(props, { href: withAccount(href) });
+  };
+}
+
+function withAccount(address: string): string {
+  const { account } = place.value;
+  const url = new URL(address, location.origin);
+  if (account === null || url.searchParams.has(accountName)) return address;
+  url.searchParams.set(accountName, account);
+  return url.pathname + url.search + url.hash;
 }
 
 /** Follows links to the console without loading the page anew; all others are the browser's. */
@@ -73,5 +105,8 @@ function decode(text: string): string {
 }
 
 function readPlace(): Place {
-  return { path: location.pathname, query: new URLSearchParams(location.search) };
+  const query = new URLSearchParams(location.search);
+  const account = query.get(accountName);
+  query.delete(accountName);
+  return { path: location.pathname, query, account };
 }

@@ -1,8 +1,10 @@
 import { createCall, type Reply } from '../shared/call.ts';
 import { Live } from '../shared/live.ts';
 import { Store } from '../shared/store.ts';
-import { sentenceOf } from '../shared/service-error.ts';
+import { sentenceOf, ServiceError } from '../shared/service-error.ts';
+import { toast } from './kit/toast.tsx';
 import type { PageRow } from './page-row.ts';
+import { place } from './router.ts';
 
 export type Profile = NonNullable<Reply<'GET /sign_in'>['profile']>;
 /** An account of the person, and what the person is there. */
@@ -11,6 +13,8 @@ export type Membership = Profile['accounts'][number];
 /** Who uses the console. */
 export type Session =
   | { state: 'asking' }
+  /** It could not be found out: there was no answer, or none that says it. */
+  | { state: 'unknown'; message: string }
   | { state: 'out'; message: string | null }
   | { state: 'in'; profile: Profile; account: Membership | null };
 
@@ -49,18 +53,46 @@ export function mayOpen({ administrators, platform }: Pick<PageRow, 'administrat
   return (administrators === true && isAdministrator()) || (platform === true && isPlatformAdministrator());
 }
 
+let beginning: Promise<void> | null = null;
+let link: string | null = null;
+
 /** Finds out who is signed in; a one-time link in the address signs in, and disappears from the address. */
-export async function beginSession(): Promise<void> {
-  const link = /^#link=(.+)$/.exec(location.hash)?.[1];
-  if (link !== undefined) {
-    history.replaceState(null, '', location.pathname + location.search);
-    return signIn({ link });
-  }
+export function beginSession(): Promise<void> {
+  const given = /^#link=(.+)$/.exec(location.hash)?.[1];
+  if (given !== undefined) history.replaceState(null, '', location.pathname + location.search);
+  link = given ?? link;
+  // A link works once: whoever asks meanwhile waits for the answer.
+  beginning ??= begin().finally(() => (beginning = null));
+  return beginning;
+}
+
+async function begin(): Promise<void> {
   try {
-    enter(await call('GET /sign_in'));
+    if (link === null) enter(await call('GET /sign_in'));
+    else await redeem(link);
   } catch (error) {
-    leave(sentenceOf(error));
+    live.stop();
+    session.set({ state: 'unknown', message: sentenceOf(error) });
   }
+}
+
+// Without an answer the link is kept for the next try.
+async function redeem(proof: string): Promise<void> {
+  try {
+    enter(await call('POST /sign_in', { body: { link: proof } }));
+    link = null;
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    const present = await call('GET /sign_in');
+    link = null;
+    if (!present.profile) return leave(sentenceOf(error));
+    enter(present);
+    toast(`You are signed in already. ${sentenceOf(error)}`);
+  }
+}
+
+function isFinal(error: unknown): boolean {
+  return error instanceof ServiceError && error.status >= 400 && error.status < 500 && error.status !== 429;
 }
 
 /** Signs in; a refusal is shown on the page for signing in. */
@@ -83,12 +115,21 @@ export async function signOut(): Promise<void> {
   leave(null);
 }
 
-/** Shows another account of the person. */
-export function chooseAccount(id: number): void {
+// The address says which account is shown, also after a step back.
+place.watch(() => {
   const { value } = session;
   if (value.state !== 'in') return;
+  const account = accountOf(value.profile);
+  if (account?.id === value.account?.id) return;
   live.stop();
-  session.set({ ...value, account: value.profile.accounts.find((account) => account.id === id) ?? null });
+  session.set({ ...value, account });
+});
+
+// The first one is shown at addresses that name none. Who names another person's must not act in an own one unawares.
+function accountOf({ accounts }: Profile): Membership | null {
+  const { account } = place.value;
+  if (account === null) return accounts[0] ?? null;
+  return accounts.find(({ id }) => String(id) === account) ?? null;
 }
 
 /** Shows the account's new name wherever it stands. */
@@ -102,9 +143,8 @@ export function nameAccount({ id, name }: { id: number; name: string }): void {
 
 function enter({ profile }: Reply<'GET /sign_in'>): void {
   if (!profile) return leave(null);
-  const asked = Number(new URLSearchParams(location.search).get('account'));
-  const account = profile.accounts.find(({ id }) => id === asked) ?? profile.accounts[0] ?? null;
-  session.set({ state: 'in', profile, account });
+  live.stop();
+  session.set({ state: 'in', profile, account: accountOf(profile) });
 }
 
 function leave(message: string | null): void {

@@ -8,19 +8,34 @@ import { placeOf, withPosts, type Posts } from './posts.ts';
 import { SignIn } from './sign-in.tsx';
 
 const pollMs = 1_000;
+const againMs = 5_000;
 const ended = -1;
 const call = createCall({ account: () => null });
 
-type Who = 'asking' | 'nobody' | 'somebody';
+/** `unknown`: the service did not say it. */
+type Who = 'asking' | 'unknown' | 'nobody' | 'somebody';
 
 /** The page of the built-in receiver: how it answers, and what arrived; for administrators who are signed in. */
 export function PlayPage() {
   const [who, setWho] = useState<Who>('asking');
   const [notice, setNotice] = useState<string | null>(null);
   const say = (error: unknown): void => setNotice(sentenceOf(error));
+  async function ask(): Promise<void> {
+    try {
+      const { profile } = await call('GET /sign_in');
+      setNotice(null);
+      setWho(profile ? 'somebody' : 'nobody');
+    } catch (error) {
+      say(error);
+      setWho('unknown');
+    }
+  }
+  useEffect(() => void ask(), []);
   useEffect(() => {
-    call('GET /sign_in').then(({ profile }) => setWho(profile ? 'somebody' : 'nobody'), say);
-  }, []);
+    if (who !== 'unknown') return undefined;
+    const timer = setInterval(() => void ask(), againMs);
+    return () => clearInterval(timer);
+  }, [who]);
   async function signIn(token: string): Promise<void> {
     setNotice(null);
     await call('POST /sign_in', { body: { access_token: token } }).then(() => setWho('somebody'), say);
@@ -47,6 +62,11 @@ export function PlayPage() {
         )}
       </header>
       {notice !== null && <p role="alert">{notice}</p>}
+      {who === 'unknown' && (
+        <button type="button" onClick={() => void ask()}>
+          Try again
+        </button>
+      )}
       {who === 'nobody' && <SignIn signIn={signIn} />}
       {who === 'somebody' && (
         <Log

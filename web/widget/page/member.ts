@@ -5,6 +5,7 @@ import { Live } from '../../shared/live.ts';
 export interface Member {
   /** Who the person is in the account. */
   agentId: number;
+  accountId: number;
   name: string;
   isAdministrator: boolean;
   call: Call;
@@ -21,6 +22,7 @@ export async function findMember(identifier: string): Promise<Member | null> {
     if (!payload.some((inbox) => inbox.identifier === identifier)) continue;
     return {
       agentId,
+      accountId: id,
       name: profile?.name ?? '',
       isAdministrator: role === 'administrator',
       call,

@@ -16,7 +16,9 @@ export function TraceView({ member, conversationId }: { member: Member; conversa
         {serving ? servingInWords(serving) : 'Looking…'}
       </p>
       <p>
-        <a href={`/console/conversations/${conversationId}`}>This conversation in the console</a>
+        <a href={`/console/conversations/${conversationId}?account=${member.accountId}`}>
+          This conversation in the console
+        </a>
       </p>
       {error !== null && <p role="alert">{error}</p>}
       <ol class="trace" reversed>
