@@ -253,7 +253,7 @@ describe('a conversation in the console', function () {
     await open(id, 'Fiona');
     while ((await button('Earlier messages').count()) > 0) {
       await press('Earlier messages');
-      await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+      await page.locator('button[aria-busy=true]').waitFor({ state: 'detached' });
     }
     const customersWords = await log().locator('.said.in .text').allTextContents();
     expect(customersWords).to.deep.equal([question, ...Array.from({ length: 59 }, (_, at) => `Word ${at + 2} of it`)]);
