@@ -50,7 +50,7 @@ describe('what the console says of what was done', function () {
     await refusal().waitFor();
     await page.keyboard.press('Escape');
     await dialog().waitFor({ state: 'detached' });
-    expect(await refusal().count()).to.equal(1);
+    await refusal().waitFor();
     // It moves into the next dialog, and back.
     await page.getByRole('button', { name: 'Edit' }).first().click();
     await page.getByRole('dialog').filter({ has: refusal() }).waitFor();
