@@ -150,6 +150,32 @@ describe('switchboard import chatwoot, when things go wrong', function () {
     expect([again.code, again.counts.conversations.created]).to.deep.equal([0, 1]);
   });
 
+  it('leaves out a page over which their server stumbles, and goes on behind it', async () => {
+    const account = await importing.newAccount();
+    importing.fake.intervene(({ path, query }, response) => {
+      if (!path.endsWith('/conversations') || query.get('page') !== '1') return false;
+      response.writeHead(500).end();
+      return true;
+    });
+    const { code, counts, remarks } = await importing.run(account);
+    expect([code, counts.conversations.created, counts.conversations.left_out]).to.deep.equal([1, 8, 1]);
+    expect(remarks.map(({ what }) => what)).to.deep.equal(['page 1 of /accounts/7/conversations']);
+    importing.fake.intervene(() => false);
+    expect((await importing.run(account)).counts.conversations.created).to.equal(25);
+  });
+
+  it('ends where their server does not hear which messages are wanted', async () => {
+    const account = await importing.newAccount();
+    importing.fake.intervene(({ path, query }) => {
+      if (!path.endsWith('/messages')) return false;
+      query.set('after', '0');
+      query.delete('before');
+      return false;
+    });
+    const { counts } = await importing.run(account);
+    expect([counts.conversations.created, counts.messages.created]).to.deep.equal([33, 133]);
+  });
+
   it('reads every message where ids and times have different orders', async () => {
     const account = await importing.newAccount();
     const messages = importing.fake.account.messages[1]!;

@@ -73,6 +73,14 @@ export const imports: readonly Mutant[] = [
   },
   {
     file: 'src/cli/chatwoot/pages.ts',
+    text: 'stumbles > mostStumbles',
+    replacement: 'stumbles > 0',
+    test: faults,
+    only: 'over which their server stumbles',
+    harm: 'One record that their server cannot show keeps everything behind it from being copied, for good.',
+  },
+  {
+    file: 'src/cli/chatwoot/pages.ts',
     text: 'if (records.length === 0 || ids === before) return;',
     replacement: 'if (records.length === 0) return;',
     test: faults,

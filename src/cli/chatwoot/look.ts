@@ -23,6 +23,7 @@ async function countAt(
   kind: string,
   query: Readonly<Record<string, string>>,
 ): Promise<number | null> {
-  for await (const { count } of pagesOf(client, `${account}/${kind}`, query)) return count;
+  for await (const { count } of pagesOf(client, `${account}/${kind}`, { query, leaveOut: () => undefined }))
+    return count;
   return 0;
 }

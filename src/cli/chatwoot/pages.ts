@@ -1,5 +1,5 @@
 import { OperatorError } from '../../lib/operator-error.ts';
-import type { ChatwootClient } from './client.ts';
+import { NoAnswer, type ChatwootClient } from './client.ts';
 import { countOf, idOf, listOf, recordOf, type Foreign } from './values.ts';
 
 /** A page of a list: its records, and how many there are on all pages, where their server tells. */
@@ -9,19 +9,28 @@ export interface ForeignPage {
 }
 
 const mostPages = 1_000_000;
+// A record that their server stumbles over makes its page fail for good; so many in a row are no single records any more.
+const [stumbled, mostStumbles] = [500, 3];
 
 /**
  * The pages of a list, until one is empty. One that is the page before ends the walk too: their server does not know pages
- * there. Errors: those of the client.
+ * there. A page over which their server stumbles is left out, and told. Errors: those of the client.
  */
 export async function* pagesOf(
   client: ChatwootClient,
   path: string,
-  query: Readonly<Record<string, string>>,
+  { query, leaveOut }: { query: Readonly<Record<string, string>>; leaveOut: (what: string, why: string) => void },
 ): AsyncGenerator<ForeignPage> {
-  let before = '';
+  let [before, stumbles] = ['', 0];
   for (let page = 1; page <= mostPages; page += 1) {
-    const answer = await client.get(path, { ...query, page: String(page) });
+    const answer = await client.get(path, { ...query, page: String(page) }).catch((error: unknown) => {
+      stumbles += 1;
+      if (!(error instanceof NoAnswer) || error.status !== stumbled || stumbles > mostStumbles) throw error;
+      leaveOut(`page ${page} of ${path}`, error.message);
+      return undefined;
+    });
+    if (answer === undefined) continue;
+    stumbles = 0;
     const { records, count } = pageIn(answer, path);
     const ids = records.map(({ id }) => idOf(id) ?? 0).join(' ');
     if (records.length === 0 || ids === before) return;
@@ -45,7 +54,7 @@ export async function listAt(client: ChatwootClient, path: string): Promise<Fore
   return listOf(await client.get(path)) ?? [];
 }
 
-const [pageSize, mostBetween] = [100, 1000];
+const [pageSize, mostBetween, mostMessagePages] = [100, 1000, 20_000];
 
 /** Messages in the order of their ids, and whether there are no more of them. */
 export interface MessagePage {
@@ -58,10 +67,13 @@ export interface MessagePage {
  * that a full page may leave out ids below its highest: those are asked for once more, by the range.
  */
 export async function* messagesAfter(client: ChatwootClient, path: string, after: number): AsyncGenerator<MessagePage> {
-  for (let cursor = after; ;) {
-    const page = byId(await recordsAt(client, path, { after: String(cursor) }), cursor);
+  let cursor = after;
+  for (let pages = 1; ; pages += 1) {
+    const answered = await recordsAt(client, path, { after: String(cursor) });
+    const page = byId(answered, cursor);
     const last = idOf(page.at(-1)?.['id']);
-    if (last === null || page.length < pageSize) return yield { records: page, isLast: true };
+    if (last === null || answered.length < pageSize || pages === mostMessagePages)
+      return yield { records: page, isLast: true };
     const between = await allBetween(client, path, { from: cursor + 1, to: last });
     yield { records: byId([...between, ...page], cursor), isLast: false };
     cursor = last;
@@ -79,7 +91,8 @@ async function allBetween(
   { from, to }: { from: number; to: number },
 ): Promise<Foreign[]> {
   if (to <= from) return [];
-  const found = await recordsAt(client, path, { after: String(from), before: String(to) });
+  const answered = await recordsAt(client, path, { after: String(from), before: String(to) });
+  const found = answered.filter(({ id }) => (idOf(id) ?? 0) >= from && (idOf(id) ?? 0) < to);
   if (found.length < mostBetween || to - from <= mostBetween) return found;
   const middle = Math.floor((from + to) / 2);
   const earlier = await allBetween(client, path, { from, to: middle });

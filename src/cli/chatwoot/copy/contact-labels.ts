@@ -26,8 +26,14 @@ async function ignoresLabels({ client, account, random }: Copying): Promise<bool
   return listOf(await client.get(`${account}/contacts`, unknown))?.length !== 0;
 }
 
-async function readLabels({ client, account, show }: Copying): Promise<ReadonlyMap<number, readonly string[]>> {
+async function readLabels({
+  client,
+  account,
+  show,
+  reporter,
+}: Copying): Promise<ReadonlyMap<number, readonly string[]>> {
   const titles = new Map<number, string[]>();
+  const leaveOut = (what: string, why: string): void => reporter.remark(`labels on ${what}`, why);
   const labels = await listAt(client, `${account}/labels`);
   for (const [index, label] of labels.entries()) {
     const given = textOf(label['title'], 255);
@@ -35,7 +41,7 @@ async function readLabels({ client, account, show }: Copying): Promise<ReadonlyM
     if (given === null || title === null) continue;
     show('labels of contacts', index, labels.length);
     const query = { 'labels[]': given, sort: 'created_at', include_contact_inboxes: 'false' };
-    for await (const { records } of pagesOf(client, `${account}/contacts`, query))
+    for await (const { records } of pagesOf(client, `${account}/contacts`, { query, leaveOut }))
       for (const { id } of records) add(titles, idOf(id), title);
   }
   return titles;

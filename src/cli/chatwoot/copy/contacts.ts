@@ -6,14 +6,15 @@ import { toContact, type ReadContact } from '../read/contact.ts';
 import { idOf, recordOf, type Foreign } from '../values.ts';
 import { findLabels, labelsOfOne, type LabelsOf } from './contact-labels.ts';
 
-const listed = { sort: 'created_at', include_contact_inboxes: 'true' };
+const query = { sort: 'created_at', include_contact_inboxes: 'true' };
 
 /** Copies the contacts that their server lists: all with an address, a number or an identifier. */
 export async function copyContacts(copying: Copying, settings: CopiedSettings): Promise<void> {
   const { client, account, reporter } = copying;
   const labelsOf = await findLabels(copying);
+  const leaveOut = (what: string, why: string): void => reporter.leaveOut('contacts', what, why);
   let done = 0;
-  for await (const { records, count } of pagesOf(client, `${account}/contacts`, listed)) {
+  for await (const { records, count } of pagesOf(client, `${account}/contacts`, { query, leaveOut })) {
     if (done === 0) reporter.theirs('contacts', count);
     await copySome(copying, settings, { records, labelsOf });
     done += records.length;

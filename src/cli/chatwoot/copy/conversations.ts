@@ -13,7 +13,7 @@ import { lastMessageOf, toConversation } from '../read/conversation.ts';
 import { idOf, recordOf, type Foreign } from '../values.ts';
 
 /** In the order in which they began, so that what happens there meanwhile moves none to another page. */
-const listed = { status: 'all', assignee_type: 'all', sort_by: 'created_at_asc' };
+const query = { status: 'all', assignee_type: 'all', sort_by: 'created_at_asc' };
 // Their server answers slowly, one after the other; more at once would slow it down for its people.
 const atOnce = 4;
 // So many in a row that their server cannot answer are no broken records any more.
@@ -23,8 +23,9 @@ const mostUnanswered = 5;
 export async function copyConversations(copying: Copying, settings: CopiedSettings): Promise<void> {
   const { client, account, reporter, show } = copying;
   const walk = new Walk(copying, settings);
+  const leaveOut = (what: string, why: string): void => reporter.leaveOut('conversations', what, why);
   let done = 0;
-  for await (const { records, count } of pagesOf(client, `${account}/conversations`, listed)) {
+  for await (const { records, count } of pagesOf(client, `${account}/conversations`, { query, leaveOut })) {
     if (done === 0) reporter.theirs('conversations', count);
     await walk.copyPage(records);
     done += records.length;
