@@ -441,6 +441,13 @@ avatar_url?: (string | null)
 [k: string]: unknown
 })
 /**
+ * Which page of contacts, and what of them.
+ */
+export type FilterContactsQuery = (PageQuery & {
+include_contact_inboxes?: boolean
+[k: string]: unknown
+})
+/**
  * Page and order of contacts.
  */
 export type ListContactsQuery = (PageQuery & {
@@ -1334,6 +1341,7 @@ export interface Schemas {
 "requests/contact-note.create": CreateContactNote
 "requests/contact.create": CreateContact
 "requests/contact.filter": FilterContacts
+"requests/contact.filter.query": FilterContactsQuery
 "requests/contact.list.query": ListContactsQuery
 "requests/contact.merge": MergeContacts
 "requests/contact.search.query": SearchContactsQuery
@@ -2264,6 +2272,7 @@ page?: number
  * False: only their number is told, in meta.
  */
 include_contacts?: boolean
+include_contact_inboxes?: boolean
 [k: string]: unknown
 }
 /**

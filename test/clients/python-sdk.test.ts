@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { bases, startField, type BaseName, type FieldHome, type Found } from '../support/field-clients.ts';
+import { playFlow, type FieldHome, type Found, type Step } from '../support/field-clients.ts';
 
 const idsOf = (records: { id: number }[]): number[] => records.map(({ id }) => id);
 const isObject = (value: Found): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -45,14 +45,8 @@ interface Made {
   message: number;
 }
 
-interface Step {
-  name: string;
-  says?: readonly string[];
-  play: (sdk: Sdk, made: Made, home: FieldHome) => Promise<unknown>;
-}
-
 /** The flow by which the official Python SDK is tried against a service, in its order. */
-const flow: Step[] = [
+const flow: Step<Sdk, Made>[] = [
   {
     name: 'profile',
     play: async (sdk, made) => {
@@ -246,25 +240,4 @@ const flow: Step[] = [
   },
 ];
 
-for (const base of Object.keys(bases) as BaseName[]) {
-  describe(`The smoke flow of the Python SDK at the ${base}: ${flow.length} steps`, () => {
-    let home: FieldHome;
-    let sdk: Sdk;
-    const made = {} as Made;
-
-    before(async () => {
-      home = await startField(base);
-      sdk = new Sdk(home);
-    });
-
-    after(() => home.app.stop());
-
-    for (const { name, says = [], play } of flow) {
-      it(name, async () => {
-        await home.app.events();
-        await play(sdk, made, home);
-        expect(await home.app.eventNames()).to.deep.equal(says);
-      });
-    }
-  });
-}
+playFlow('The smoke flow of the Python SDK', flow, (home) => new Sdk(home));

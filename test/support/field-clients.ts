@@ -125,3 +125,51 @@ export function playClient<Client>(
     });
   }
 }
+
+/** What a step does, and the names of the events that it causes. */
+interface Play<Client, Made> {
+  play: (client: Client, made: Made, home: FieldHome) => unknown;
+  says?: readonly string[];
+}
+
+/** A step of a flow, which leaves in `made` what later steps need. */
+export interface Step<Client, Made> extends Play<Client, Made> {
+  name: string;
+  /** Where our own contract differs from what the client expects: why, and what happens there. */
+  inDefault?: Play<Client, Made> & { because: string };
+}
+
+/** Plays what a client does one after the other, at each base. */
+export function playFlow<Client, Made extends object>(
+  title: string,
+  steps: readonly Step<Client, Made>[],
+  connect: (home: FieldHome) => Client,
+): void {
+  const differing = steps.filter(({ inDefault }) => inDefault !== undefined).length;
+  for (const base of Object.keys(bases) as BaseName[]) {
+    const holding = base === 'default' ? steps.length - differing : steps.length;
+    describe(`${title} at the ${base}: ${holding} of ${steps.length} steps as in Chatwoot`, function () {
+      this.timeout(60_000);
+      let home: FieldHome;
+      let client: Client;
+      const made = {} as Made;
+
+      before(async () => {
+        home = await startField(base);
+        client = connect(home);
+      });
+
+      after(() => home.app.stop());
+
+      for (const step of steps) {
+        const { play, says = [] } = base === 'default' && step.inDefault ? step.inDefault : step;
+        const because = base === 'default' && step.inDefault ? ` (differs: ${step.inDefault.because})` : '';
+        it(`${step.name}${because}`, async () => {
+          await home.app.events();
+          await play(client, made, home);
+          expect(await home.app.eventNames()).to.deep.equal(says);
+        });
+      }
+    });
+  }
+}

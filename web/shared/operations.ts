@@ -167,7 +167,7 @@ export interface Operations {
   'POST contacts/:id/contact_inboxes': { body: 'requests/contact-inbox.create'; reply: 'resources/contact-inbox' };
   'POST contacts/:id/labels': { body: 'requests/contact.set-labels'; reply: 'resources/contact-labels' };
   'POST contacts/:id/notes': { body: 'requests/contact-note.create'; reply: 'resources/contact-note' };
-  'POST contacts/filter': { body: 'requests/contact.filter'; query: 'requests/page.query'; reply: 'resources/contact-list' };
+  'POST contacts/filter': { body: 'requests/contact.filter'; query: 'requests/contact.filter.query'; reply: 'resources/contact-list' };
   'POST conversations': { body: 'requests/conversation.create'; reply: 'resources/conversation' };
   'POST conversations/:conversation_id/messages': { body: 'requests/message.create'; reply: 'resources/message' };
   'POST conversations/:id/agent_bot': { body: 'requests/conversation.set-agent-bot'; reply: 'resources/conversation-agent-bot' };

@@ -13,6 +13,7 @@ import { conversationsPerPage, listConversations } from '../../domain/conversati
 import type { Contact } from '../../records/contact.ts';
 import { contactRecord } from '../../events/payloads.ts';
 import { doors } from '../../http/route/doors.ts';
+import type { Page } from '../../domain/small-rows.ts';
 import { readConditions } from '../conditions.ts';
 import { pageMeta, presentPage } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
@@ -40,21 +41,44 @@ function presentSingle(contact: Contact): Shape<'resources/single-contact'> {
   return { ...record, payload: record };
 }
 
+// A page of contacts; with the inboxes in which they are known where that is wished.
+async function presentContacts(
+  em: Parameters<typeof findContactInboxes>[0],
+  scope: Parameters<typeof findContactInboxes>[1],
+  contacts: Page<Contact>,
+  withInboxes = false,
+): Promise<Shape<'resources/contact-list'>> {
+  if (!withInboxes) return presentPage(contacts, contactRecord);
+  const ids = contacts.rows.map(({ id }) => id);
+  const inboxes = await findContactInboxes(em, scope, ids);
+  return presentPage(contacts, (contact) => ({
+    ...contactRecord(contact),
+    contact_inboxes: inboxes.filter(({ contactId }) => contactId === contact.id).map(presentContactInbox),
+  }));
+}
+
 const searchRoute = doors.account(
   ['GET', `${base}/search`, 'Search contacts'],
   { query: 'requests/contact.search.query', reply: 'resources/contact-list', paged: true, role: 'agent' },
-  async ({ em, account, query: { q, page = 1, include_contacts: withContacts = true } }) => {
+  async ({ em, account, actor, query }) => {
+    const { q, page = 1, include_contacts: withContacts = true, include_contact_inboxes: withInboxes } = query;
     const found = await searchContacts(em, account.id, { text: q, page });
-    return { payload: withContacts ? found.rows.map(contactRecord) : [], meta: pageMeta(found) };
+    if (!withContacts) return { payload: [], meta: pageMeta(found) };
+    return presentContacts(em, { accountId: account.id, actor }, found, withInboxes);
   },
 );
 
 const filterRoute = doors.account(
   ['POST', `${base}/filter`, 'Filter contacts'],
-  { body: 'requests/contact.filter', query: 'requests/page.query', reply: 'resources/contact-list', role: 'agent' },
-  async ({ em, account, body: { payload }, query: { page = 1 } }) => {
-    const conditions = readConditions(payload);
-    return presentPage(await filterContacts(em, account.id, { conditions, page }), contactRecord);
+  {
+    body: 'requests/contact.filter',
+    query: 'requests/contact.filter.query',
+    reply: 'resources/contact-list',
+    role: 'agent',
+  },
+  async ({ em, account, actor, body: { payload }, query: { page = 1, include_contact_inboxes: withInboxes } }) => {
+    const found = await filterContacts(em, account.id, { conditions: readConditions(payload), page });
+    return presentContacts(em, { accountId: account.id, actor }, found, withInboxes);
   },
 );
 
@@ -156,16 +180,7 @@ export const contactRoutes = [
     async ({ em, account, actor, query }) => {
       const { page = 1, sort = 'name', include_contact_inboxes: withInboxes } = query;
       const contacts = await listContacts(em, account.id, { page, ...readSort(sort) });
-      if (!withInboxes) return presentPage(contacts, contactRecord);
-      const inboxes = await findContactInboxes(
-        em,
-        { accountId: account.id, actor },
-        contacts.rows.map(({ id }) => id),
-      );
-      return presentPage(contacts, (contact) => ({
-        ...contactRecord(contact),
-        contact_inboxes: inboxes.filter(({ contactId }) => contactId === contact.id).map(presentContactInbox),
-      }));
+      return presentContacts(em, { accountId: account.id, actor }, contacts, withInboxes);
     },
   ),
   searchRoute,

@@ -15,6 +15,11 @@ function readList(query: URLSearchParams): void {
   const [sort] = (query.get('sort') ?? '').split(',').filter((wish) => sortable.test(wish));
   query.delete('sort');
   if (sort !== undefined) query.set('sort', times.test(sort) ? flipped(sort) : sort);
+  includeInboxes(query);
+}
+
+// Bridges look there for the inbox of theirs: whoever is not known in it is made anew.
+function includeInboxes(query: URLSearchParams): void {
   if (!query.has('include_contact_inboxes')) query.set('include_contact_inboxes', 'true');
 }
 
@@ -25,6 +30,7 @@ function flipped(sort: string): string {
 function readSearch(query: URLSearchParams): void {
   dropBlanks(query, ['page']);
   query.delete('sort');
+  includeInboxes(query);
 }
 
 function readContact(body: Json): Json {

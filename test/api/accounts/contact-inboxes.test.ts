@@ -203,6 +203,7 @@ describe('the inboxes of contacts', () => {
     const [inside, outside] = [await addPerson(app, { name: 'Inside' }), await addPerson(app, { name: 'Outside' })];
     const desk = await addInbox(app, { members: [inside] });
     const contact = await addContact(app);
+    await app.patch(`contacts/${contact}`, { identifier: 'who-hides' });
     await add(contact, { inbox_id: desk, source_id: 'chosen' });
     const { source_id: made } = (await add(contact, { inbox_id: desk })).body;
     expect(await list(contact, inside.headers)).to.deep.equal([made, 'chosen']);
@@ -215,6 +216,19 @@ describe('the inboxes of contacts', () => {
       const { body: rest } = await app.get('contacts?include_contact_inboxes=true&sort=created_at', who.headers);
       const found = [...body.payload, ...rest.payload].find(({ id }: { id: number }) => id === contact);
       expect(found.contact_inboxes[0].source_id).to.equal(seen);
+      const asked = 'include_contact_inboxes=true';
+      const payload = [{ attribute_key: 'identifier', filter_operator: 'equal_to', values: ['who-hides'] }];
+      for (const { body: page } of [
+        await app.get(`contacts/search?q=who-hides&${asked}`, who.headers),
+        await app.post(`contacts/filter?${asked}`, { payload }, who.headers),
+      ]) {
+        expect(page.payload[0].contact_inboxes).to.deep.equal([
+          { source_id: seen, inbox: found.contact_inboxes[0].inbox },
+        ]);
+        expect(page.meta.count).to.equal(1);
+      }
+      const { body: plain } = await app.post('contacts/filter', { payload }, who.headers);
+      expect(plain.payload[0]).not.to.have.property('contact_inboxes');
     }
     const { body } = await app.get(`contacts/${contact}/contactable_inboxes`, outside.headers);
     expect(body.payload).to.deep.equal([]);
