@@ -28,6 +28,8 @@ export async function expectAtAllWidths(watched: WatchedPage): Promise<void> {
     await page.setViewportSize({ width, height: 900 });
     await watched.expectAccessible();
     expect(await page.getByRole('heading', { level: 1 }).count()).to.equal(1);
+    // The page begins on the first screen, below its navigation.
+    expect(await page.evaluate('document.querySelector("h1").getBoundingClientRect().top + scrollY')).to.be.below(250);
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), page.url()).to.be.at.most(0);
   }
 }

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { useStore } from '../shared/store.ts';
 import { sentenceOf } from '../shared/service-error.ts';
 import { toast } from './kit/toast.tsx';
@@ -13,6 +14,8 @@ interface Props {
 /** The console's navigation: links to the views that the person may open, who that is, and the way out. */
 export function Navigation({ profile, account }: Props) {
   const { path } = useStore(place);
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => showPresent(nav.current), [path]);
   const shown = sections.flatMap(({ title, rows }) => {
     const links = rows.filter((row) => row.nav && mayOpen(row));
     return links.length > 0 ? [{ title, links }] : [];
@@ -22,7 +25,7 @@ export function Navigation({ profile, account }: Props) {
       <a class="brand" href="/console">
         Switchboard
       </a>
-      <nav aria-label="Console">
+      <nav ref={nav} aria-label="Console">
         {account &&
           shown.map(({ title, links }) => (
             <div key={title} role="group" aria-label={title}>
@@ -74,6 +77,14 @@ function LiveMark() {
   const problem = useStore(live.problem);
   const absence = problem === null ? '' : `No events at the moment. ${problem}`;
   return <small role="status">{state === 'live' ? 'Live' : absence}</small>;
+}
+
+// Scrolls the navigation alone: the page stays where it is.
+function showPresent(nav: HTMLElement | null): void {
+  const link = nav?.querySelector<HTMLElement>('[aria-current=page]');
+  if (!nav || !link) return;
+  nav.scrollTop = link.offsetTop - nav.clientHeight / 2;
+  nav.scrollLeft = link.offsetLeft - nav.clientWidth / 2;
 }
 
 function isAt(path: string, own: string): boolean {

@@ -42,7 +42,7 @@ export function HealthFacts({ of }: { of: Loaded<Health> }) {
             ['Answers', health.p50_ms === null ? '–' : `p50 ${health.p50_ms} ms, p95 ${health.p95_ms ?? '–'} ms`],
             ['Waiting', health.pending === 0 ? 'nothing' : `${health.pending} deliveries`],
             ['Oldest waiting', health.oldest_pending_at === null ? null : <Time at={health.oldest_pending_at} />],
-            ['Failures running', health.consecutive_failures],
+            ['Failures in a row', health.consecutive_failures],
             ['Circuit', circuitInWords(health)],
           ]}
         />
