@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { adminToken, TestApp } from '../support/app.ts';
 import { TestBrowser, type WatchedPage } from '../support/browser.ts';
-import { signedIn, widths } from '../support/console.ts';
+import { loaded, signedIn, widths } from '../support/console.ts';
 import { addPerson } from '../support/people.ts';
 import { xssTexts } from '../support/xss.ts';
 
@@ -35,7 +35,7 @@ describe('the settings of the account in the console', function () {
   async function open(path: string): Promise<void> {
     await page.goto(`${app.url}/console/settings/${path}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.locator('[aria-label=Loading]').waitFor({ state: 'detached' });
+    await loaded(page);
   }
 
   it('rename it, wherever its name stands, whatever that is', async () => {

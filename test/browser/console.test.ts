@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { adminToken, TestApp } from '../support/app.ts';
 import { TestBrowser } from '../support/browser.ts';
-import { signedIn, widths } from '../support/console.ts';
+import { loaded, signedIn, widths } from '../support/console.ts';
 import { addPerson } from '../support/people.ts';
 
 describe('the console', function () {
@@ -90,7 +90,7 @@ describe('the console', function () {
     for (const path of ['knowledge/search', 'knowledge/articles', 'runs']) {
       await page.goto(`${app.url}/console/${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.locator('[aria-label=Loading]').waitFor({ state: 'detached' });
+      await loaded(page);
       // Effects run once the page was painted.
       await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 200)))');
       const [focused, text] = (await page.evaluate(`(() => {

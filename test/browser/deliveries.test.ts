@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { adminToken } from '../support/app.ts';
 import { TestBrowser, type WatchedPage } from '../support/browser.ts';
-import { expectAtAllWidths, signedIn } from '../support/console.ts';
+import { expectAtAllWidths, loaded, signedIn } from '../support/console.ts';
 import { Sending, type Body } from '../support/sending.ts';
 import { xssTexts } from '../support/xss.ts';
 
@@ -33,7 +33,7 @@ describe('deliveries in the console', function () {
   async function open(path: string, heading: string): Promise<void> {
     await page.goto(sending.app.url + path);
     await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
-    await page.locator('[aria-label=Loading]').waitFor({ state: 'detached' });
+    await loaded(page);
   }
 
   /** A delivery whose first attempt has failed with the answer. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { adminToken, TestApp } from '../support/app.ts';
 import { TestBrowser, type WatchedPage } from '../support/browser.ts';
-import { signedIn } from '../support/console.ts';
+import { loaded, signedIn } from '../support/console.ts';
 import { Customers } from '../support/conversing.ts';
 
 describe('the fields of the console', function () {
@@ -37,7 +37,7 @@ describe('the fields of the console', function () {
   const open = async (path: string): Promise<void> => {
     await page.goto(`${app.url}/console/${path}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await app.eventually(async () => (await page.locator('[aria-label=Loading]').count()) === 0);
+    await loaded(page);
   };
   const button = (name: string) => page.getByRole('button', { name, exact: true });
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { adminToken, TestApp } from '../support/app.ts';
 import { TestBrowser, type WatchedPage } from '../support/browser.ts';
-import { signedIn, widths } from '../support/console.ts';
+import { loaded, signedIn, widths } from '../support/console.ts';
 import { addPerson } from '../support/people.ts';
 import { xssTexts } from '../support/xss.ts';
 
@@ -36,7 +36,7 @@ describe('the knowledge base in the console', function () {
   async function open(path: string, on = page): Promise<void> {
     await on.goto(`${app.url}/console/knowledge/${path}`);
     await on.getByRole('heading', { level: 1 }).waitFor();
-    await on.locator('[aria-label=Loading]').waitFor({ state: 'detached' });
+    await loaded(on);
   }
 
   async function make(fields: object): Promise<number> {
@@ -229,7 +229,7 @@ describe('the knowledge base in the console', function () {
         await page.setViewportSize({ width, height: 900 });
         await page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name, exact: true }).click();
         await heading(name);
-        await page.locator('[aria-label=Loading]').waitFor({ state: 'detached' });
+        await loaded(page);
         await watched.expectAccessible();
         expect(await page.getByRole('heading', { level: 1 }).count()).to.equal(1);
         expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), name).to.be.at.most(0);

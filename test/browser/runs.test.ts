@@ -4,7 +4,7 @@ import { openConversation } from '../faults/plugins.ts';
 import { BotHouse } from '../runs/house.ts';
 import { adminToken, type TestApp } from '../support/app.ts';
 import { TestBrowser, type WatchedPage } from '../support/browser.ts';
-import { signedIn, widths } from '../support/console.ts';
+import { loaded, signedIn, widths } from '../support/console.ts';
 import { FakeModelServer, replies } from '../support/model-server.ts';
 import { addPerson } from '../support/people.ts';
 import { xssTexts } from '../support/xss.ts';
@@ -55,7 +55,7 @@ describe('the pages of runs', function () {
     await page.goto(`${app.url}/console/${path}`);
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.locator('[aria-label=Loading]').waitFor({ state: 'detached' });
+    await loaded(page);
   };
   const shown = async (): Promise<string> => (await page.locator('main').textContent()) ?? '';
   const rows = () => page.getByRole('row').filter({ has: page.getByRole('cell') });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { adminToken, TestApp } from '../support/app.ts';
 import { TestBrowser, type WatchedPage } from '../support/browser.ts';
-import { signedIn, widths } from '../support/console.ts';
+import { loaded, signedIn, widths } from '../support/console.ts';
 import { addPerson } from '../support/people.ts';
 
 const attack = `"><img src=x onerror=alert(1)><script>alert(2)</script>`;
@@ -29,7 +29,7 @@ describe('the settings in the console', function () {
   const open = async (name: string): Promise<void> => {
     await page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name }).click();
     await page.getByRole('heading', { level: 1, name }).waitFor();
-    await page.locator('[aria-label=Loading]').waitFor({ state: 'detached' });
+    await loaded(page);
   };
   const toast = (text: string) => page.locator('.toast').filter({ hasText: text }).first().waitFor();
 

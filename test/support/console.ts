@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Page } from 'playwright-core';
 import type { TestApp } from './app.ts';
 import type { TestBrowser, WatchedPage } from './browser.ts';
 
@@ -19,6 +20,12 @@ export async function signedIn(
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
   return watched;
+}
+
+/** Waits until nothing of the page is being loaded for the first time. */
+export async function loaded(page: Page): Promise<void> {
+  const waiting = page.locator('[aria-label=Loading]');
+  while ((await waiting.count()) > 0) await waiting.first().waitFor({ state: 'detached' });
 }
 
 /** Fails unless the page, as it is now, is accessible and fits at all widths; ends with the widest. */
