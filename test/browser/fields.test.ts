@@ -47,7 +47,7 @@ describe('the fields of the console', function () {
     const save = async (): Promise<void> => {
       await button('Save').click();
       await page.locator('.toast').filter({ hasText: 'Saved.' }).first().waitFor();
-      await page.locator('.toast').getByRole('button', { name: 'Close' }).first().click();
+      await page.locator('.toast').getByRole('button', { name: 'Dismiss' }).first().click();
     };
     await open(`bots/${id}`);
     const exchanges = page.getByLabel('Most exchanges');
@@ -110,7 +110,7 @@ describe('the fields of the console', function () {
       await field.selectOption(wanted);
       await page.locator('.toast.error').filter({ hasText: 'Not today' }).waitFor();
       expect(await field.inputValue(), label).to.equal(stored);
-      await page.locator('.toast').getByRole('button', { name: 'Close' }).first().click();
+      await page.locator('.toast').getByRole('button', { name: 'Dismiss' }).first().click();
       await page.locator('.toast').waitFor({ state: 'detached' });
     };
     await refuse(`**/conversations/${id}`);
