@@ -148,7 +148,7 @@ describe('the fields of the console', function () {
     await page.getByLabel('Priority').selectOption('urgent');
     await page.getByLabel('Priority').selectOption('low');
     expect(await page.getByLabel('Priority').inputValue()).to.equal('low');
-    await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+    await app.eventually(async () => (await page.locator('[aria-busy=true]').count()) === 0);
     expect((await app.get(`conversations/${id}`)).body.priority).to.equal('low');
     expect(await page.getByLabel('Priority').inputValue()).to.equal('low');
   });
