@@ -254,6 +254,30 @@ describe('switchboard import chatwoot', function () {
     expect(after.slice(0, 2).map(({ status }) => status)).to.deep.equal(['open', 'pending']);
   });
 
+  it('tells receivers made for Chatwoot of what happens here, whoever wrote there last', async () => {
+    const account = await importing.newAccount();
+    const { messages } = importing.fake.account;
+    messages[2]!.push({
+      id: 930,
+      message_type: 1,
+      content: 'I am a bot',
+      sender: { id: 3, type: 'agent_bot', name: 'Captain' },
+    });
+    await importing.run(account);
+    const receiver = await Receiver.start();
+    try {
+      const wanted = { url: receiver.url, subscriptions: ['conversation_status_changed'], format: 'chatwoot' };
+      expect((await importing.app.post(`${base(account)}/webhooks`, wanted)).status).to.equal(201);
+      for (const { id } of await conversationsOf(account))
+        await importing.app.post(`${base(account)}/conversations/${id}/toggle_status`, { status: 'pending' });
+      const posts = await receiver.waitFor(3);
+      const last = posts.map(({ body }) => (body['messages'] as Body[])[0].content as string);
+      expect(last).to.have.members(['Still nothing!', 'I am a bot', 'How did we do?']);
+    } finally {
+      await receiver.close();
+    }
+  });
+
   it('copies nothing twice, and tells what is as it was', async () => {
     const account = await importing.newAccount();
     await importing.run(account);
