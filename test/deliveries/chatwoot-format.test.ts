@@ -112,6 +112,7 @@ describe('bodies as receivers of the field read them', function () {
         messages: [{ ...spoken, by: admin, id: plain.id, source: plain.source_id }],
       },
     ]);
+    expect(bridges.waha(bodyOf(posts[1]!)).files).to.deep.equal([[url, 'image']]);
     expect(Buffer.from(await (await fetch(url)).arrayBuffer())).to.deep.equal(file.bytes);
   });
 

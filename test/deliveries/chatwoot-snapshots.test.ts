@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { bodyOf, verifyBoth } from '../support/chatwoot-format.ts';
+import { png, sendFiles } from '../support/files.ts';
 import { startHttpsReceiver } from '../support/https-receiver.ts';
 import { TestApp } from '../support/app.ts';
 import { Receiver, type Received } from '../support/receiver.ts';
@@ -28,7 +29,7 @@ describe('bodies in the format of an endpoint', function () {
 
   const stored = (text: string) =>
     sending.app.query(
-      `SELECT name FROM events WHERE concat(account_payload, bot_payload, chatwoot_payload) LIKE '%' || $1 || '%'`,
+      `SELECT name FROM events WHERE concat(account_payload, bot_payload, chatwoot_payload) LIKE '%' || $1 || '%' ORDER BY id`,
       [text],
     );
 
@@ -120,6 +121,22 @@ describe('bodies in the format of an endpoint', function () {
     const changed = later.filter((body) => body.event === 'conversation_status_changed').at(-1);
     expect(changed.messages[0]).to.deep.include({ id: message.id, content: '' });
     expect(later.some((body) => body.content === 'Good morning')).to.equal(true);
+  });
+
+  it('lose its files too', async () => {
+    await hook(['message_created', 'conversation_status_changed']);
+    const id = await sending.conversation();
+    const file = { name: 'passport.png', bytes: png(), type: 'image/png' };
+    const fields = { content: 'This is me', message_type: 'incoming' };
+    const sent = await sendFiles(sending.app, `conversations/${id}/messages`, fields, { files: [file] });
+    expect(sent.status).to.equal(201);
+    await sending.app.post(`conversations/${id}/toggle_status`, { status: 'resolved' });
+    expect(await stored('passport.png')).to.deep.equal([
+      { name: 'message_created' },
+      { name: 'conversation_status_changed' },
+    ]);
+    expect((await sending.app.delete(`conversations/${id}/messages/${sent.body.id}`)).status).to.equal(200);
+    expect(await stored('passport.png')).to.deep.equal([]);
   });
 
   it('go with their contact', async () => {

@@ -53,6 +53,14 @@ export const formats: readonly Mutant[] = [
     harm: 'The words of a deleted message stay in the bodies of changes of its conversation.',
   },
   {
+    file: 'src/events/formats/blank.ts',
+    text: 'blankOf({ attachments: _files, ...message }: Json)',
+    replacement: 'blankOf(message: Json)',
+    test: snapshots,
+    only: 'files too',
+    harm: 'The files of a deleted message are still named, and linked, in what bridges are sent.',
+  },
+  {
     file: 'src/events/stored-payloads.ts',
     text: 'chatwoot_payload = told.chatwoot_payload::json',
     replacement: 'chatwoot_payload = e.chatwoot_payload',
