@@ -49,6 +49,28 @@ describe('the gate before the database', () => {
     await Promise.all([...second, ...third].map(({ done }) => done));
   });
 
+  it('of a crowd of strangers each has its turn by itself', async () => {
+    const gate = new FairGate(3);
+    const log: string[] = [];
+    const sit = sitter(gate, log);
+    const stranger = (name: string): Party[] => [
+      { name, most: 2 },
+      { name: 'strangers', most: 3, isCrowd: true },
+    ];
+    const inside = [
+      sit('first', stranger('one')),
+      sit('second', stranger('one')),
+      sit('member', gate.ofAccount(1, { visitor: false })),
+    ];
+    const waiting = [sit('other', stranger('other')), sit('guest', gate.ofAccount(1, { visitor: false }))];
+    inside[2]!.leave();
+    await inside[2]!.done;
+    await nextTurn();
+    expect(log).to.deep.equal(['first', 'second', 'member', 'other']);
+    for (const { leave } of [...inside, ...waiting]) leave();
+    await Promise.all([...inside, ...waiting].map(({ done }) => done));
+  });
+
   it('who waits too long is told to try again, and does not enter later', async () => {
     const gate = new FairGate(1, 20);
     const log: string[] = [];

@@ -200,6 +200,14 @@ export const attachments: readonly Mutant[] = [
     harm: 'Visitors keep agents from sending files.',
   },
   {
+    file: 'src/http/server/fair-gate.ts',
+    text: 'party.isCrowd ? 0 : this.#held(party)',
+    replacement: 'this.#held(party)',
+    test: 'test/http/fair-gate.test.ts',
+    only: 'a crowd of strangers',
+    harm: 'Visitors whose address has sent nothing wait behind everybody, because others send much.',
+  },
+  {
     file: 'src/http/route/mount.ts',
     text: 'if (paid > 0) await visitorUploads.spend(ctx, address, paid);',
     replacement: 'if (paid < 0) await visitorUploads.spend(ctx, address, paid);',
