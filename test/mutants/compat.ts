@@ -109,6 +109,14 @@ export const compat: readonly Mutant[] = [
     harm: "A key that a client sends is used up by the profile's own requests, and the request fails.",
   },
   {
+    file: 'src/http/conditional/idempotency.ts',
+    text: 'saidBody(ctx, body)',
+    replacement: 'body',
+    test: `${tests}/conversations.test.ts`,
+    only: 'are toggled once under a key',
+    harm: 'A client that repeats a toggle after a lost answer is refused.',
+  },
+  {
     file: 'src/http/route/read-request.ts',
     text: 'return findProblems(schema, {}).length === 0 ? { body: {}, files: [] } : null;',
     replacement: 'return { body: checkValue({}, schema), files: [] };',

@@ -69,7 +69,7 @@ export const http: readonly Mutant[] = [
   },
   {
     file: 'src/http/conditional/idempotency.ts',
-    text: 'const parts = [ctx.method, ctx.originalUrl, body, ...files.map(digestOf)];',
+    text: 'const parts = [ctx.method, ctx.originalUrl, saidBody(ctx, body), ...files.map(digestOf)];',
     replacement: 'const parts = [ctx.method, body];',
     test: 'test/http/idempotency.test.ts',
     only: 'another request under the key',

@@ -13,6 +13,7 @@ import { badRequest } from '../../errors.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
 import type { AnyCall } from '../route/call.ts';
 import type { FormFile } from '../route/form-body.ts';
+import { saidBody } from '../route/meant-body.ts';
 
 /** A successful answer. */
 export interface Answer {
@@ -45,7 +46,7 @@ export function readKeyedRequest(ctx: Context, call: AnyCall): KeyedRequest | nu
 
 // Sorted, because the order of properties has no meaning in JSON and some clients do not keep it.
 function fingerprintOf(ctx: Context, { body, files }: AnyCall): Buffer {
-  const parts = [ctx.method, ctx.originalUrl, body, ...files.map(digestOf)];
+  const parts = [ctx.method, ctx.originalUrl, saidBody(ctx, body), ...files.map(digestOf)];
   return createHash('sha256').update(JSON.stringify(parts, sortKeys)).digest();
 }
 

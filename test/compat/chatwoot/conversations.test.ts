@@ -152,6 +152,20 @@ describe('Chatwoot profile: conversations', function () {
     expect((await inDefault()).status).to.equal('snoozed');
   });
 
+  it('are toggled once under a key, though a toggle means something else the second time', async () => {
+    const key = { 'idempotency-key': 'toggle once' };
+    const path = `conversations/${id}/toggle_status`;
+    const first = await theirs.call('POST', path, undefined, key);
+    expect([first.status, first.body.current_status]).to.deep.equal([200, 'resolved']);
+    await world.app.eventNames();
+    const again = await theirs.call('POST', path, undefined, key);
+    expect([again.status, again.body]).to.deep.equal([200, first.body]);
+    expect(again.headers.get('idempotency-replayed')).to.equal('true');
+    expect((await theirs.post(path, { status: 'open' }, key)).status).to.equal(422);
+    expect((await inDefault()).status).to.equal('resolved');
+    expect(await world.app.eventNames()).to.deep.equal([]);
+  });
+
   it('are toggled by nobody who may not see them', async () => {
     const path = `conversations/${id}/toggle_status`;
     const outsider = await theirs.call('POST', path, undefined, world.home.outsider.headers);
