@@ -77,6 +77,21 @@ describe('the chat page in a browser', function () {
     watched.expectNoProblems();
   });
 
+  it('says to a member why nothing more is shown, and goes on by itself', async () => {
+    const watched = await visit();
+    const { page } = watched;
+    await signIn(page);
+    await page.route('**/events/ticket', (route) =>
+      route.fulfill({ status: 429, json: { error: 'The account has as many streams of events open as it may have' } }),
+    );
+    await say(page, 'What are your opening hours?');
+    const problem = behind(page).getByRole('status').filter({ hasText: 'as many streams of events open' });
+    await problem.waitFor();
+    await page.unrouteAll();
+    await problem.waitFor({ state: 'detached' });
+    watched.expectNoProblems(/status of 429/);
+  });
+
   it('shows a member what happens, and lets it take over: the bot falls silent, a failed webhook is retried and recovers', async () => {
     const began = Date.now();
     const watched = await visit();

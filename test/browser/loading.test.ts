@@ -89,6 +89,29 @@ describe('what views of the console load', function () {
     watched.expectNoProblems();
   });
 
+  it('leaves what is entered while a change is on its way', async () => {
+    const { id } = await sending.made('agent_bots', { name: 'Faq', kind: 'plugin', plugin_id: 'faq' });
+    await open(`/console/bots/${id}`);
+    const field = (name: string) => page.getByLabel(name, { exact: true });
+    await field('Name').fill('Fay');
+    const held = new HeldAnswers();
+    await page.route(`**/agent_bots/${id}`, held.hold);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await eventually(async () => held.count > 0);
+    await field('Description').fill('She knows the hours.');
+    held.release();
+    await page.locator('.toast').filter({ hasText: 'Saved.' }).waitFor();
+    await page.waitForTimeout(settleMs);
+    expect(await field('Description').inputValue()).to.equal('She knows the hours.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await eventually(async () => {
+      held.release();
+      return (await sending.app.get(`agent_bots/${id}`)).body.description === 'She knows the hours.';
+    });
+    expect((await sending.app.get(`agent_bots/${id}`)).body.name).to.equal('Fay');
+    watched.expectNoProblems();
+  });
+
   const isList = ({ pathname }: URL) => pathname === '/api/v1/accounts/1/deliveries';
   const isFirst = (route: Route) => !new URL(route.request().url()).searchParams.has('cursor');
 

@@ -54,6 +54,15 @@ export const consoleKit: readonly Mutant[] = [
     harm: 'A change seems to be undone as soon as an answer arrives that is older.',
   },
   {
+    file: 'web/console/pages/bots/bot-settings.tsx',
+    text: '      if (present === draft) return draftOf(saved);\n      return present.secrets',
+    replacement:
+      '      if (present.name !== saved.name || present) return draftOf(saved);\n      return present.secrets',
+    test: loading,
+    only: 'leaves what is entered',
+    harm: 'What is entered while the settings of a bot are being stored is gone.',
+  },
+  {
     file: 'web/console/kit/more.tsx',
     text: '    wanted.parts += 1;\n',
     replacement: '',

@@ -9,6 +9,7 @@ export function TraceView({ member, conversationId }: { member: Member; conversa
   const trace = useMemo(() => new Trace(member, conversationId), [member, conversationId]);
   useEffect(() => trace.start(), [trace]);
   const { entries, serving, error } = useStore(trace.state);
+  const problem = useStore(member.live.problem);
   return (
     <>
       <h2>What happens</h2>
@@ -21,6 +22,7 @@ export function TraceView({ member, conversationId }: { member: Member; conversa
         </a>
       </p>
       {error !== null && <p role="alert">{error}</p>}
+      {problem !== null && <p role="status">No events at the moment. {problem}</p>}
       <ol class="trace" reversed>
         {entries.map((entry) => (
           <Entry key={entry.event.id} entry={entry} />

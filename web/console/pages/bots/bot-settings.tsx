@@ -44,8 +44,11 @@ function SettingsForm({ bot, plugin, changed }: Props & { plugin: AccountPlugin 
   const [draft, setDraft] = useState<BotDraft>(() => draftOf(bot));
   async function send(): Promise<void> {
     const saved = await call('PATCH agent_bots/:id', { id: bot.id, body: bodyOf(draft, plugin) });
-    // What was entered as a secret is not kept in the page.
-    setDraft(draftOf(saved));
+    // What was sent as a secret is not kept in the page; what was entered meanwhile is.
+    setDraft((present) => {
+      if (present === draft) return draftOf(saved);
+      return present.secrets === draft.secrets ? { ...present, secrets: {} } : present;
+    });
     changed(saved);
     toast('Saved.');
   }
