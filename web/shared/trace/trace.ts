@@ -1,7 +1,8 @@
 import type { Call, Reply } from '../call.ts';
 import type { Live } from '../live.ts';
-import { sentenceOf } from '../service-error.ts';
+import { sentenceOf, ServiceError } from '../service-error.ts';
 import { Store } from '../store.ts';
+import { dueInMs, lookOf } from './under-way.ts';
 
 export type TracedEvent = Reply<'GET events'>['payload'][number];
 export type Serving = Reply<'GET conversations/:id/agent_bot'>;
@@ -40,8 +41,13 @@ export interface TraceState {
 const shownByDefault = 25;
 const pageSize = 500;
 const soonMs = 100;
-/** Attempts are no events: as long as one is due, it is looked for. */
-const lookMs = 1_000;
+/** Attempts are no events: one that is due is looked for after this time, then at growing distances. */
+const firstPauseMs = 1_000;
+/** Not longer, however late an attempt is due: the browser's clock may be another one than the service's. */
+const longestPauseMs = 60_000;
+/** What no other try changes: the reader is signed out, may not see the conversation, or it is deleted. */
+const finalStatuses = [401, 403, 404];
+const goneStatus = 410;
 /** The service tells this many decisions of a conversation. */
 const decisionsTold = 25;
 
@@ -55,9 +61,12 @@ export class Trace {
   #events: TracedEvent[] = [];
   #cursor: string | undefined;
   #timer: ReturnType<typeof setTimeout> | null = null;
+  #pauseMs = firstPauseMs;
+  #lastLook = '';
   #isLoading = false;
-  #isStopped = false;
   #isStale = true;
+  /** Ends what it listens to; null before the start and after the end. */
+  #end: (() => void) | null = null;
 
   /** `shown`: how many events it has at most, the newest ones. */
   constructor(reader: TraceReader, conversationId: number, shown = shownByDefault) {
@@ -66,41 +75,82 @@ export class Trace {
     this.#shown = shown;
   }
 
-  /** Follows the conversation. Returns what ends that. */
+  /** Follows the conversation while somebody looks at the page. Returns what ends that. */
   start(): () => void {
-    const end = this.#reader.live.listen((event) => {
-      if (event === 'missed' || event.conversation_id === this.#conversationId) this.#lookIn(soonMs);
+    const { live } = this.#reader;
+    const endEvents = live.listen((event) => {
+      if (event === 'missed' || event.conversation_id === this.#conversationId) this.#lookSoon();
     });
-    this.#lookIn(0);
-    return () => {
-      this.#isStopped = true;
-      if (this.#timer !== null) clearTimeout(this.#timer);
-      end();
+    const endState = live.state.watch((state) => {
+      if (state === 'live' && this.state.value.error !== null) this.#lookSoon();
+    });
+    const seen = (): void => {
+      if (!document.hidden && this.#isStale) this.#lookSoon();
     };
+    document.addEventListener('visibilitychange', seen);
+    this.#end = () => {
+      endEvents();
+      endState();
+      document.removeEventListener('visibilitychange', seen);
+    };
+    this.#lookIn(0);
+    return () => this.#stop();
+  }
+
+  #stop(): void {
+    this.#end?.();
+    this.#end = null;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #lookSoon(): void {
+    this.#pauseMs = firstPauseMs;
+    this.#lookIn(soonMs);
   }
 
   #lookIn(ms: number): void {
     this.#isStale = true;
-    if (this.#isLoading || this.#isStopped) return;
+    if (this.#isLoading || this.#end === null) return;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#look(), ms);
   }
 
   async #look(): Promise<void> {
+    // It stays stale, and is looked at when somebody looks at the page again.
+    if (document.hidden) return;
     this.#isLoading = true;
     this.#isStale = false;
-    const { value } = this.state;
     try {
       const next = await this.#read();
-      if (this.#isStopped) return;
-      this.state.set({ ...next, error: null });
+      if (this.#end !== null) this.state.set({ ...next, error: null });
     } catch (error) {
-      this.state.set({ ...value, error: sentenceOf(error) });
+      if (this.#end !== null) this.#fail(error);
     } finally {
       this.#isLoading = false;
     }
-    if (this.#isStale) this.#lookIn(soonMs);
-    else if (this.state.value.error !== null || this.state.value.entries.some(isGoingOn)) this.#lookIn(lookMs);
+    const waitMs = this.#isStale ? soonMs : this.#waitMs();
+    if (waitMs !== null) this.#lookIn(waitMs);
+  }
+
+  #fail(error: unknown): void {
+    const isFinal = error instanceof ServiceError && finalStatuses.includes(error.status);
+    const sentence = sentenceOf(error);
+    this.state.set({ ...this.state.value, error: isFinal ? `${sentence}. It is not followed any more` : sentence });
+    if (isFinal) this.#stop();
+  }
+
+  /** After which time to look for what is no event; null where nothing is under way. */
+  #waitMs(): number | null {
+    const { entries, error } = this.state.value;
+    const dueMs = error === null ? dueInMs(entries, Date.now()) : 0;
+    if (dueMs === null) return null;
+    const look = lookOf(entries);
+    if (look !== this.#lastLook) this.#pauseMs = firstPauseMs;
+    this.#lastLook = look;
+    if (dueMs > this.#pauseMs) return Math.min(dueMs, longestPauseMs);
+    const pauseMs = this.#pauseMs;
+    this.#pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+    return pauseMs;
   }
 
   async #read(): Promise<Omit<TraceState, 'error'>> {
@@ -125,6 +175,19 @@ export class Trace {
   }
 
   async #readEvents(): Promise<void> {
+    try {
+      await this.#readOn();
+    } catch (error) {
+      const isGone = error instanceof ServiceError && error.status === goneStatus;
+      if (!isGone || this.#cursor === undefined) throw error;
+      // The feed is not kept as far back as this place, or was restored from a backup: it begins with what is kept.
+      this.#cursor = undefined;
+      this.#events = [];
+      await this.#readOn();
+    }
+  }
+
+  async #readOn(): Promise<void> {
     for (;;) {
       const query = { conversation_id: this.#conversationId, limit: pageSize, ...after(this.#cursor) };
       const { payload, meta } = await this.#reader.call('GET events', { query });
@@ -162,9 +225,4 @@ function endOf({ payload, meta }: { payload: { created_at: number }[]; meta: { n
 
 function isToWebhook({ endpoint_kind: kind }: { endpoint_kind: string }): boolean {
   return kind === 'webhook';
-}
-
-function isGoingOn({ decision, deliveries }: Traced): boolean {
-  if (decision?.reason === 'waiting') return true;
-  return deliveries.some(({ state }) => state === 'pending' || state === 'failing');
 }

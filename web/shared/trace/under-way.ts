@@ -1,0 +1,28 @@
+/** What came of an event, as far as it may still be going on. */
+interface UnderWay {
+  decision: { reason: string | null } | null;
+  deliveries: readonly { state: string; next_attempt_at: number | null; attempts: readonly unknown[] }[];
+}
+
+/** Moments are whole seconds, and an attempt takes its time. */
+const graceMs = 1_000;
+
+/** After which time something is to be expected that is no event, an attempt or the call of a bot; null where nothing is under way. */
+export function dueInMs(entries: readonly UnderWay[], now: number): number | null {
+  const due = entries.flatMap(({ decision, deliveries }) => [
+    ...(decision?.reason === 'waiting' ? [0] : []),
+    ...deliveries
+      .filter(({ state }) => state === 'pending' || state === 'failing')
+      .map(({ next_attempt_at: next }) => (next === null ? 0 : Math.max(0, next * 1000 + graceMs - now))),
+  ]);
+  return due.length === 0 ? null : Math.min(...due);
+}
+
+/** What is seen of that: as long as it is the same, nothing has happened. */
+export function lookOf(entries: readonly UnderWay[]): string {
+  const seen = entries.map(({ decision, deliveries }) => [
+    decision?.reason,
+    deliveries.map(({ state, attempts }) => [state, attempts.length]),
+  ]);
+  return JSON.stringify(seen);
+}
