@@ -48,6 +48,7 @@ export interface Config {
   readonly uploadsPerAddress: number;
   readonly uploadStallMs: number;
   readonly uploadBytesPerSecond: number;
+  readonly uploadTimeoutMs: number;
   readonly widgetUploadBytesPerMinute: number;
   readonly connections: number;
   readonly connectionsPerAddress: number;

@@ -9,6 +9,7 @@ import { readLedger, type Ledger } from '../deliveries/queue/ledger.ts';
 import type { Questions } from '../domain/articles/embeddings/questions.ts';
 import { Identities } from '../domain/people/remembered-identities.ts';
 import { ApiError } from '../errors.ts';
+import { Arrivals } from '../http/server/arrivals.ts';
 import { FairGate } from '../http/server/fair-gate.ts';
 import { RateLimit } from '../http/server/rate-limit.ts';
 import { serveAttachments } from '../http/server/serve-attachments.ts';
@@ -25,6 +26,10 @@ import { serviceUrl } from './welcome.ts';
 
 const authFailuresPerMinute = 60;
 const contactWritesPerMinute = 60;
+/** The longest time that a request without an upload may take to arrive. */
+const requestMs = 20_000;
+/** Fewer bytes of an upload are not worth the connection. */
+const uploadBytesPerSecond = 1_024;
 /** What a form with a file has around the file. */
 const formBytes = 16 * 1024;
 
@@ -78,7 +83,7 @@ export function createServer(
         maxFormBytes: config.attachmentFormBytes + formBytes,
         formBytes,
       },
-      uploads: new UploadGate(uploadBounds(config)),
+      ...uploadsOf(config),
       trustedProxies: config.trustedProxies,
       connections: { total: config.connections, perAddress: config.connectionsPerAddress },
       ...rateLimitsOf(config),
@@ -124,6 +129,14 @@ function pagesOf({ role, secretKey }: Config, server: ReceiverServer | null): Pi
   if (!server) return { files: docsFiles, serve };
   const url = receiverUrl(receiverEndpoint(secretKey));
   return { files: docsFiles, serve: [...serve, (mounted) => servePlay({ server, url, mounted })] };
+}
+
+function uploadsOf(config: Config): Pick<ServerOptions, 'uploads' | 'arrivals'> {
+  const { uploadTimeoutMs: uploadMs } = config;
+  return {
+    uploads: new UploadGate(uploadBounds(config)),
+    arrivals: new Arrivals({ requestMs, uploadMs, bytesPerSecond: uploadBytesPerSecond }),
+  };
 }
 
 function uploadBounds(config: Config): UploadBounds {

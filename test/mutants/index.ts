@@ -1,5 +1,6 @@
 import { api } from './api.ts';
 import { attachments } from './attachments.ts';
+import { chat } from './chat.ts';
 import { reports } from './reports.ts';
 import { articles } from './articles.ts';
 import { cli } from './cli.ts';
@@ -76,4 +77,5 @@ export const mutants: readonly Mutant[] = [
   ...consoleWebhooks,
   ...knowledgePages,
   ...sleepingStreams,
+  ...chat,
 ];

@@ -1,15 +1,8 @@
 import { follow } from './follow.ts';
 import { KeptToken } from './kept-token.ts';
 import { Outbox, type Queued } from './outbox.ts';
-import {
-  Refusal,
-  Service,
-  type Conversation,
-  type Inbox,
-  type Message,
-  type Visitor,
-  type WidgetEvent,
-} from './service.ts';
+import { Refusal } from './refusal.ts';
+import { Service, type Conversation, type Inbox, type Message, type Visitor, type WidgetEvent } from './service.ts';
 
 interface ChatOptions {
   /** The origin of the service. */
@@ -23,6 +16,8 @@ const page = 20;
 
 /** A visitor's chat with one inbox: what is said, what waits to be sent, and how things stand. */
 export class Chat {
+  /** The service's. */
+  readonly origin: string;
   inbox: Inbox | null = null;
   /** Why there is no chat here; null while there may be one. */
   refusal: Refusal | null = null;
@@ -42,20 +37,23 @@ export class Chat {
   #session: Promise<void> | null = null;
 
   constructor({ origin, inbox, visitor }: ChatOptions) {
+    this.origin = origin;
     this.#visitor = visitor;
     this.#service = new Service(origin, inbox);
     this.#kept = new KeptToken(inbox);
     this.#service.token = this.#kept.read();
     this.outbox = new Outbox({
-      send: async (queued) => {
+      send: async (queued, way) => {
         await this.#ensureSession();
-        return this.#service.send(queued.files.length > 0 ? formOf(queued) : bodyOf(queued), queued.key);
+        if (queued.files.length > 0) return this.#service.sendFiles(formOf(queued), queued.key, way);
+        return this.#service.send(bodyOf(queued), queued.key);
       },
       sent: (message) => this.#merge([message]),
       changed: () => this.#tell(),
-      failed: async (refusal) => {
+      failed: async (refusal, { files }) => {
         if (refusal.status === 401) this.#forget();
-        else this.#connected(refusal.status !== 0);
+        // Where files do not get through, words still may.
+        else if (files.length === 0) this.#connected(refusal.status !== 0);
       },
     });
     addEventListener('beforeunload', (event) => {

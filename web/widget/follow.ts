@@ -1,4 +1,5 @@
-import { Refusal, type WidgetEvent } from './service.ts';
+import { Refusal } from './refusal.ts';
+import type { WidgetEvent } from './service.ts';
 
 interface Follower {
   /** Opens the stream. Errors: Refusal. */

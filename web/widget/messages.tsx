@@ -1,15 +1,15 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Attached } from '../shared/attached.tsx';
 import type { Chat } from './chat.ts';
-import type { Queued } from './outbox.ts';
+import type { Outbox, Queued } from './outbox.ts';
 import { itemsOf, Question } from './question.tsx';
 import type { Message } from './service.ts';
-import { Files } from './files.tsx';
 import { Text } from './text.tsx';
 
 /** All that was said, and what is on its way. */
 export function Messages({ chat, answered }: { chat: Chat; answered: () => void }) {
   const { messages, outbox, isTyping, hasEarlier } = chat;
-  const queue = outbox.queue.filter((queued) => queued.refused !== null || !isSaid(queued, messages));
+  const queue = outbox.queue.filter((queued) => queued.refusal || !isSaid(queued, messages));
   const end = useRef<HTMLDivElement>(null);
   const last = queue.at(-1)?.key ?? messages.at(-1)?.id;
   useLayoutEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [last, isTyping]);
@@ -21,7 +21,7 @@ export function Messages({ chat, answered }: { chat: Chat; answered: () => void 
         </button>
       )}
       {messages.map((message) => (
-        <Bubble key={message.id} message={message} messages={messages}>
+        <Bubble key={message.id} message={message} messages={messages} origin={chat.origin}>
           <Question
             message={message}
             isOver={isOver(message, messages, queue)}
@@ -33,7 +33,7 @@ export function Messages({ chat, answered }: { chat: Chat; answered: () => void 
         </Bubble>
       ))}
       {queue.map((queued) => (
-        <Waiting key={queued.key} queued={queued} remove={() => outbox.remove(queued)} />
+        <Waiting key={queued.key} queued={queued} outbox={outbox} done={answered} />
       ))}
       {isTyping && <p class="typing">typing…</p>}
       <div ref={end} />
@@ -44,10 +44,12 @@ export function Messages({ chat, answered }: { chat: Chat; answered: () => void 
 interface BubbleProps {
   message: Message;
   messages: readonly Message[];
+  /** The service's. */
+  origin: string;
   children: preact.ComponentChildren;
 }
 
-function Bubble({ message, messages, children }: BubbleProps) {
+function Bubble({ message, messages, origin, children }: BubbleProps) {
   const { content, content_attributes: attributes, message_type: type, created_at: at, sender, attachments } = message;
   const isOwn = type === 'incoming';
   const moment = new Date(at * 1000);
@@ -60,7 +62,7 @@ function Bubble({ message, messages, children }: BubbleProps) {
         ) : (
           <Text text={titleOf(message, messages) ?? content} />
         )}
-        <Files files={attachments} />
+        <Attached files={attachments} origin={origin} />
       </p>
       {children}
       <time dateTime={moment.toISOString()}>
@@ -76,21 +78,43 @@ function titleOf({ content, content_attributes: attributes }: Message, messages:
   return (question && itemsOf(question).find(({ value }) => value === content)?.title) ?? null;
 }
 
-function Waiting({ queued, remove }: { queued: Queued; remove: () => void }) {
+interface WaitingProps {
+  queued: Queued;
+  outbox: Outbox;
+  /** Somebody has decided what happens to it. */
+  done: () => void;
+}
+
+function Waiting({ queued, outbox, done }: WaitingProps) {
+  const { content, files, tries, progress, refusal } = queued;
+  const names = files.map(({ name }) => name);
+  const isRemovable = refusal ?? (tries > 0 || files.length > 0 || !outbox.isTrying(queued));
+  const button = (name: string, act: (queued: Queued) => void) => (
+    <button
+      type="button"
+      onClick={() => {
+        act(queued);
+        done();
+      }}
+    >
+      {name}
+    </button>
+  );
   return (
     <div class="own message waiting">
       <p class="who">You</p>
-      <p class="bubble">{[queued.content, ...queued.files.map(({ name }) => name)].join(' ')}</p>
-      {queued.refused === null ? (
-        <p class="state">Sending…</p>
-      ) : (
+      <p class="bubble">{[content, ...names].join(' ')}</p>
+      {refusal ? (
         <p class="state" role="alert">
-          Not sent: {queued.refused}.{' '}
-          <button type="button" onClick={remove}>
-            Remove
-          </button>
+          Not sent: {refusal.message || 'the connection broke'}.{' '}
+        </p>
+      ) : (
+        <p class="state">
+          Sending… {files.length > 0 && <progress value={progress} aria-label={`Sent of ${names.join(', ')}`} />}
         </p>
       )}
+      {refusal?.mayPass && button('Try again', (one) => outbox.retry(one))}
+      {isRemovable && button('Remove', (one) => outbox.remove(one))}
     </div>
   );
 }
@@ -109,6 +133,6 @@ function isSaid({ content, files, after }: Queued, messages: readonly Message[])
 function isOver({ id, content_type: type }: Message, messages: readonly Message[], queue: readonly Queued[]): boolean {
   if (type === 'text') return true;
   const isAnswered = messages.some(({ content_attributes: attributes }) => attributes['in_reply_to'] === id);
-  const isBeingAnswered = queue.some(({ answers, refused }) => answers === id && refused === null);
+  const isBeingAnswered = queue.some(({ answers, refusal }) => answers === id && !refusal);
   return isAnswered || isBeingAnswered || messages.some((later) => later.id > id && later.content_type !== 'text');
 }

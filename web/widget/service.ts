@@ -1,4 +1,6 @@
 import type { Schemas } from '../../schemas/types.ts';
+import { Refusal } from './refusal.ts';
+import { upload, type Way } from './upload.ts';
 
 export type Inbox = Schemas['resources/widget-inbox'];
 export type Message = Schemas['resources/widget-message'];
@@ -12,26 +14,6 @@ export interface Visitor {
   identifierHash?: string | undefined;
   name?: string | undefined;
   email?: string | undefined;
-}
-
-/** That the service refused something, in its own words; `status` 0 where it did not answer. */
-export class Refusal extends Error {
-  readonly status: number;
-  readonly code: string;
-  /** Seconds after which to ask again, if the service said so; else 0. */
-  readonly retryAfter: number;
-
-  constructor(status: number, { error = '', code = '' } = {}, retryAfter = 0) {
-    super(error);
-    this.status = status;
-    this.code = code;
-    this.retryAfter = retryAfter;
-  }
-
-  /** Whether the same request may succeed later. */
-  get mayPass(): boolean {
-    return [0, 409, 429].includes(this.status) || this.status >= 500;
-  }
 }
 
 const patienceMs = 20_000;
@@ -62,8 +44,14 @@ export class Service {
     return this.#call('GET', '/conversation');
   }
 
-  send(body: Schemas['requests/widget-message.create'] | FormData, key: string): Promise<Message> {
+  send(body: Schemas['requests/widget-message.create'], key: string): Promise<Message> {
     return this.#call('POST', '/messages', body, { 'idempotency-key': key });
+  }
+
+  /** Sends a message with files, which may take its time. */
+  async sendFiles(form: FormData, key: string, way: Way): Promise<Message> {
+    const headers = { ...this.#headers(), 'idempotency-key': key };
+    return readReply(await upload(`${this.#base}/messages`, headers, form, way));
   }
 
   markRead(): Promise<Conversation> {
@@ -78,25 +66,31 @@ export class Service {
   }
 
   async #call<Reply>(method: string, path: string, body?: object, headers = {}): Promise<Reply> {
-    const isForm = body instanceof FormData;
-    const content = body ? { body: isForm ? body : JSON.stringify(body) } : {};
-    const type = body && !isForm ? { 'content-type': 'application/json' } : {};
+    const content = body ? { body: JSON.stringify(body) } : {};
+    const type = body ? { 'content-type': 'application/json' } : {};
     const signal = AbortSignal.timeout(patienceMs);
     const sent = { method, signal, headers: { ...this.#headers(), ...type, ...headers }, ...content };
-    const response = await this.#fetch(path, sent);
-    return (await response.json().catch(unanswered)) as Reply;
+    return readReply(await this.#fetch(path, sent));
   }
 
   async #fetch(path: string, init: RequestInit): Promise<Response> {
-    const response = await fetch(this.#base + path, { ...init, credentials: 'omit' }).catch(unanswered);
-    if (response.ok) return response;
-    const told = (await response.json().catch(() => ({}))) as { error?: string; code?: string };
-    throw new Refusal(response.status, told, Number(response.headers.get('retry-after')));
+    return accepted(await fetch(this.#base + path, { ...init, credentials: 'omit' }).catch(unanswered));
   }
 
   #headers(): Record<string, string> {
     return this.token === null ? {} : { 'x-contact-token': this.token };
   }
+}
+
+async function readReply<Reply>(response: Response): Promise<Reply> {
+  return (await (await accepted(response)).json().catch(unanswered)) as Reply;
+}
+
+/** The answer, unless it is a refusal. */
+async function accepted(response: Response): Promise<Response> {
+  if (response.ok) return response;
+  const told = (await response.json().catch(() => ({}))) as { error?: string; code?: string };
+  throw new Refusal(response.status, told, Number(response.headers.get('retry-after')));
 }
 
 function unanswered(): never {

@@ -11,6 +11,7 @@ import { freezeView, readIfMatch, requireMatch } from '../conditional/if-match.t
 import { pageLinks } from './link-header.ts';
 import { isIdParameter, parameterNames } from './record-route.ts';
 import { inAccount, inOneTransaction } from './one-transaction.ts';
+import type { Arrivals } from '../server/arrivals.ts';
 import { addressKey, type RateLimit } from '../server/rate-limit.ts';
 import { readCheckedBody, readQuery, type BodyLimits } from './read-request.ts';
 import { isForm } from './read-body.ts';
@@ -26,6 +27,8 @@ export interface MountOptions extends AdmissionOptions {
   gate: FairGate;
   /** Limits how many forms with files are held in memory at the same time. */
   uploads: UploadGate;
+  /** Knows which forms may take their time to arrive. */
+  arrivals: Arrivals;
   /** Bytes of files that contacts at one address may send, counted before they arrive where their form says its length. */
   visitorUploads: RateLimit;
   bodyLimits: BodyLimits;
@@ -137,6 +140,7 @@ async function reachAs(ctx: Context, admitted: Admitted, served: Served, form: F
 
 async function readSent(ctx: Context, { route: { contract }, options }: Served, form: Form | null) {
   const query = contract.query && readQuery(ctx.querystring, contract.query);
+  if (isUpload(ctx, contract)) options.arrivals.allowUpload(ctx.req);
   const terms = { limits: options.bodyLimits, arrival: form?.arrival ?? null };
   const { body, files } = await readCheckedBody(ctx, contract, terms);
   const { storing } = factsOf(contract.role).limits;
@@ -144,6 +148,10 @@ async function readSent(ctx: Context, { route: { contract }, options }: Served, 
   const owed = files.reduce((sum, { bytes }) => sum + bytes.length, 0) - (form?.paid ?? 0);
   if (storing && owed > 0) await options.visitorUploads.spend(ctx, addressKey(ctx), owed);
   return { query, body, files };
+}
+
+function isUpload(ctx: Context, { upload, withFiles }: Contract): boolean {
+  return isForm(ctx) && (upload !== undefined || withFiles !== undefined);
 }
 
 // Where files may be sent, only what comes as a form has any.

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Random } from '../../lib/ports.ts';
 import { answerErrors } from './answer-errors.ts';
 import { askingOf, type Ask } from './ask.ts';
+import { checkMs, headersMs } from './arrivals.ts';
 import { answerClientErrors } from './client-errors.ts';
 import { commonHeaders } from './common-headers.ts';
 import { Connections } from './connections.ts';
@@ -71,11 +72,11 @@ export function createHttpServer(routes: readonly Route[], options: ServerOption
   const handle = app.callback();
   const server = createServer(
     {
-      // Slow senders are cut after seconds; Node's defaults are minutes.
-      headersTimeout: 10_000,
-      requestTimeout: 20_000,
+      // Slow senders are cut after seconds, bodies by `arrivals`.
+      headersTimeout: headersMs,
+      requestTimeout: options.arrivals.longestMs,
       keepAliveTimeout: 65_000,
-      connectionsCheckingInterval: 2_000,
+      connectionsCheckingInterval: checkMs,
       // Node would answer without a body; refuseMalformed answers in the shape of all errors.
       requireHostHeader: false,
     },
@@ -84,6 +85,7 @@ export function createHttpServer(routes: readonly Route[], options: ServerOption
   // The size of headers is limited already; Node drops headers beyond this number silently.
   server.maxHeadersCount = 0;
   answerClientErrors(server, options.random);
+  options.arrivals.watch(server);
   const { total, perAddress } = options.connections;
   const connections = new Connections(server, { total, perAddress: trustedProxies > 0 ? Infinity : perAddress });
   return { server, connections };

@@ -1,4 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
+import { Attached, filesIn } from '../../shared/attached.tsx';
 import { useStore } from '../../shared/store.ts';
 import { Trace, type Delivery, type Run, type Traced } from '../../shared/trace/trace.ts';
 import { brief, decisionInWords, eventInWords, servingInWords } from '../../shared/trace/words.ts';
@@ -38,6 +39,7 @@ function Entry({ entry: { event, decision, runs, deliveries } }: { entry: Traced
       <p>
         <Moment at={event.created_at} /> <b>{eventInWords(event)}</b>
       </p>
+      <Attached files={filesIn(event.payload)} origin={location.origin} />
       {decision && <p>{decisionInWords(decision)}</p>}
       {runs.map((run) => (
         <RunView key={run.id} run={run} />

@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Attached } from '../../../shared/attached.tsx';
 import { useStore } from '../../../shared/store.ts';
 import type { TraceReader, TraceState } from '../../../shared/trace/trace.ts';
 import { Action } from '../../kit/action.tsx';
@@ -78,11 +79,7 @@ function Said({ message, changed }: { message: Message; changed: (message: Messa
         {attributes['deleted'] === true ? <i>Message deleted</i> : content}
       </p>
       <Choices items={attributes['items']} />
-      {attachments.map((attachment) => (
-        <p key={attachment.id}>
-          <Attachment attachment={attachment} />
-        </p>
-      ))}
+      <Attached files={attachments} origin={location.origin} />
       <MessageActions message={message} changed={changed} />
       {status === 'failed' && <p class="problem">It did not reach the customer.</p>}
     </div>
@@ -99,19 +96,6 @@ function Choices({ items }: { items: unknown }) {
         return <li key={index}>{String(title ?? value)}</li>;
       })}
     </ul>
-  );
-}
-
-function Attachment({
-  attachment: { data_url: url, file_name: name },
-}: {
-  attachment: Message['attachments'][number];
-}) {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return <>{name}</>;
-  return (
-    <a href={url} target="_blank" rel="noopener noreferrer nofollow">
-      {name}
-    </a>
   );
 }
 

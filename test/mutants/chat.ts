@@ -1,0 +1,121 @@
+import type { Mutant } from './mutant.ts';
+
+const uploads = 'test/browser/widget-uploads.test.ts';
+const trace = 'test/browser/trace.test.ts';
+const arrivals = 'test/http/arrivals.test.ts';
+const attachments = 'test/browser/attachments.test.ts';
+
+export const chat: readonly Mutant[] = [
+  {
+    file: 'src/http/server/arrivals.ts',
+    text: 'if (!stretch) return now - since >= requestMs;',
+    replacement: 'if (!stretch) return now - since >= uploadMs;',
+    test: arrivals,
+    only: 'have their time',
+    harm: 'Whoever sends any request byte by byte holds a connection for ten minutes.',
+  },
+  {
+    file: 'src/http/server/arrivals.ts',
+    text: 'if (now - since >= uploadMs) return true;',
+    replacement: '',
+    test: arrivals,
+    only: 'but not without end',
+    harm: 'An upload that trickles holds its place for ever.',
+  },
+  {
+    file: 'src/http/server/arrivals.ts',
+    text: '    return isSlow;',
+    replacement: '    return false;',
+    test: arrivals,
+    only: 'stops, or trickles',
+    harm: 'An upload whose sender is gone holds its place for ten minutes.',
+  },
+  {
+    file: 'src/http/route/mount.ts',
+    text: 'options.arrivals.allowUpload(ctx.req);',
+    replacement: 'void options.arrivals;',
+    test: uploads,
+    only: 'show how much has gone',
+    harm: 'A large file on a slow line never arrives.',
+  },
+  {
+    file: 'web/widget/outbox.ts',
+    text: 'if (hasFiles(next) || Date.now() - next.at > orderMs) return false;',
+    replacement: 'if (hasFiles(next)) return false;',
+    test: uploads,
+    only: 'show how much has gone',
+    harm: 'Nobody hears a customer whose file takes minutes.',
+  },
+  {
+    file: 'web/widget/outbox.ts',
+    text: 'if (this.#isHeld(next)) await pause(lookMs);\n      else await this.#try(next);',
+    replacement: 'await this.#try(next);',
+    test: uploads,
+    only: 'keep their place',
+    harm: 'The question about a picture arrives before the picture.',
+  },
+  {
+    file: 'web/widget/outbox.ts',
+    text: '(tries >= mostTries && counts(queued, refusal))',
+    replacement: '(tries >= mostTries && counts(queued, refusal) && tries < 0)',
+    test: uploads,
+    only: 'do not get through',
+    harm: 'A file that the line does not bear is sent over and over, and its sender learns nothing.',
+  },
+  {
+    file: 'web/widget/outbox.ts',
+    text: '    this.#trying.get(key)?.abort();\n',
+    replacement: '',
+    test: uploads,
+    only: 'taken back',
+    harm: 'A file that somebody has removed is sent all the same.',
+  },
+  {
+    file: 'web/shared/trace/trace.ts',
+    text: 'return Math.min(dueMs, longestPauseMs);',
+    replacement: 'return firstPauseMs;',
+    test: trace,
+    only: 'when it is due',
+    harm: 'Each open page asks four times a second as long as a delivery waits.',
+  },
+  {
+    file: 'web/shared/trace/trace.ts',
+    text: '    if (document.hidden) return;\n',
+    replacement: '',
+    test: trace,
+    only: 'nobody looks',
+    harm: 'Pages that nobody sees ask the service day and night.',
+  },
+  {
+    file: 'web/shared/trace/trace.ts',
+    text: '    if (isFinal) this.#stop();\n',
+    replacement: '',
+    test: trace,
+    only: 'deleted',
+    harm: 'A page whose conversation is gone asks for it for ever.',
+  },
+  {
+    file: 'web/shared/trace/trace.ts',
+    text: '      this.#cursor = undefined;\n      this.#events = [];\n',
+    replacement: '      this.#events = [];\n',
+    test: trace,
+    only: 'begins anew',
+    harm: 'A page that was open for long shows a refusal in place of what happens.',
+  },
+  {
+    file: 'web/shared/attached.tsx',
+    text: 'src.startsWith(`${origin}/`)',
+    replacement: "src !== ''",
+    test: attachments,
+    only: 'another origin',
+    harm: 'Where PUBLIC_URL is another origin, pictures are broken and the policy is violated.',
+  },
+  {
+    file: 'web/shared/attached.tsx',
+    text: 'alt={name}',
+    replacement: 'alt=""',
+    test: attachments,
+    only: 'bounded size',
+    harm: 'Who cannot see learns nothing of a picture.',
+  },
+];
