@@ -51,7 +51,8 @@ export function brief(value: unknown): string {
 
 /** What a bot wanted to do, in one line. */
 export function actionInWords({ type, ...rest }: Run['actions'][number]): string {
-  const values = Object.values(rest).map(brief).join(', ');
+  const said = Object.values(rest).filter((value) => value !== null && !(Array.isArray(value) && value.length === 0));
+  const values = said.map(brief).join(', ');
   return values === '' ? String(type) : `${String(type)}: ${values}`;
 }
 
