@@ -413,6 +413,14 @@ language?: string
 [k: string]: unknown
 })
 /**
+ * What has the custom attribute.
+ */
+export type AttributeModel = ("contact_attribute" | "conversation_attribute")
+/**
+ * How the values of a custom attribute are shown.
+ */
+export type AttributeDisplayType = ("text" | "number" | "currency" | "percent" | "link" | "date" | "list" | "checkbox")
+/**
  * What a client tells about its contact; null for nothing.
  */
 export type CreateClientContact = (UpdateClientContact & {
@@ -735,6 +743,17 @@ path: (string | null)
 language: string
 tags: string[]
 published: boolean
+})
+/**
+ * What a custom attribute is called, and how it is shown; no value is held against it.
+ */
+export type CustomAttributeDefinition = (AccountRecordShape & {
+attribute_key: string
+attribute_model: AttributeModel
+attribute_display_name: string
+attribute_description: (string | null)
+attribute_display_type: AttributeDisplayType
+attribute_values: string[]
 })
 /**
  * A contact as its client sees it.
@@ -1329,6 +1348,8 @@ export interface Schemas {
 "requests/article.list.query": ListArticlesQuery
 "requests/article.search.query": SearchArticlesQuery
 "requests/article.update": UpdateArticle
+"requests/attribute-definition.create": CreateCustomAttributeDefinition
+"requests/attribute-definition.update": UpdateCustomAttributeDefinition
 "requests/bot.usage.query": BotUsageQuery
 "requests/client-contact.create": CreateClientContact
 "requests/client-contact.update": UpdateClientContact
@@ -1415,6 +1436,8 @@ export interface Schemas {
 "resources/article-list": ArticleList
 "resources/article-search": ArticleSearch
 "resources/article": Article
+"resources/attribute-definition-list": CustomAttributeDefinitionList
+"resources/attribute-definition": CustomAttributeDefinition
 "resources/bot-usage": BotUsage
 "resources/cancelled-deliveries": CancelledDeliveries
 "resources/client-contact": ClientContact
@@ -2056,6 +2079,58 @@ url?: (string | null)
 language?: string
 tags?: ArticleTags
 published?: boolean
+[k: string]: unknown
+}
+/**
+ * What defines a custom attribute: of what, by which key, and what it is called.
+ */
+export interface CreateCustomAttributeDefinition {
+/**
+ * The name of the property in `custom_attributes`.
+ */
+attribute_key: string
+/**
+ * Of what it is an attribute.
+ */
+attribute_model: AttributeModel
+attribute_display_name: string
+attribute_description?: (string | null)
+/**
+ * How its values are shown; text unless said otherwise.
+ */
+attribute_display_type?: AttributeDisplayType
+/**
+ * Of a list: what may be chosen.
+ * 
+ * @maxItems 100
+ */
+attribute_values?: string[]
+[k: string]: unknown
+}
+/**
+ * What to change of the definition of a custom attribute.
+ */
+export interface UpdateCustomAttributeDefinition {
+/**
+ * The name of the property in `custom_attributes`.
+ */
+attribute_key?: string
+/**
+ * Of what it is an attribute.
+ */
+attribute_model?: AttributeModel
+attribute_display_name?: string
+attribute_description?: (string | null)
+/**
+ * How its values are shown; text unless said otherwise.
+ */
+attribute_display_type?: AttributeDisplayType
+/**
+ * Of a list: what may be chosen.
+ * 
+ * @maxItems 100
+ */
+attribute_values?: string[]
 [k: string]: unknown
 }
 /**
@@ -3230,6 +3305,13 @@ answers: boolean
  */
 highlight: string
 }[]
+}
+/**
+ * The account's definitions of custom attributes, by key.
+ */
+export interface CustomAttributeDefinitionList {
+payload: CustomAttributeDefinition[]
+meta: PageMeta
 }
 /**
  * What a bot's runs took and did, by day (UTC), oldest first; days on which it did nothing are left out.

@@ -3,6 +3,7 @@ import { accountRoutes } from './accounts/account.ts';
 import { agentBotRoutes } from './accounts/agent-bots.ts';
 import { agentRoutes } from './accounts/agents.ts';
 import { articleRoutes } from './accounts/articles.ts';
+import { attributeDefinitionRoutes } from './accounts/attribute-definitions.ts';
 import { clientRoutes } from './public/clients.ts';
 import { mergeRoutes } from './accounts/merges.ts';
 import { contactRoutes } from './accounts/contacts.ts';
@@ -54,6 +55,7 @@ export const routes: readonly Route[] = [
   ...invitationRoutes,
   ...articleRoutes,
   ...slaPolicyRoutes,
+  ...attributeDefinitionRoutes,
   ...webhookRoutes,
   ...eventRoutes,
   ...accountRoutes,

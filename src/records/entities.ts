@@ -3,6 +3,7 @@ import { Account } from './account.ts';
 import { Agent } from './agent.ts';
 import { AgentBot } from './agent-bot.ts';
 import { Article } from './article.ts';
+import { AttributeDefinition } from './attribute-definition.ts';
 import { Contact } from './contact.ts';
 import { Inbox } from './inbox.ts';
 import { Invitation } from './invitation.ts';
@@ -19,6 +20,7 @@ export const entities = [
   Agent,
   AgentBot,
   Article,
+  AttributeDefinition,
   Contact,
   Inbox,
   Invitation,

@@ -197,8 +197,29 @@ const search = {
   ],
 };
 
-/** What WAHA's app does for a chat, after its set-up. */
+/** What WAHA's app does for a chat, from its set-up on. */
 const waha: Step<Bridge, Made>[] = [
+  {
+    name: 'defines its custom attributes, and the next time finds them',
+    play: async ({ sdk }) => {
+      const setUp = async () => {
+        const known = await sdk('customAttributes.list', { ...account, attributeModel: '1' });
+        for (const key of Object.values(keys)) {
+          const data = { attribute_key: key, attribute_display_name: key, attribute_display_type: 0 };
+          const one = known.find(({ attribute_key: present }: Found) => present === key);
+          if (one) await sdk('customAttributes.update', { ...account, id: one.id, data });
+          else await sdk('customAttributes.create', { ...account, data: { ...data, attribute_model: 1 } });
+        }
+        return known.length;
+      };
+      expect([await setUp(), await setUp()]).to.deep.equal([0, 3]);
+    },
+    inDefault: {
+      because: 'kinds are words, and the list is under `payload`',
+      play: async ({ sdk }) =>
+        expect((await sdk('customAttributes.list', { ...account, attributeModel: '1' })).payload).to.deep.equal([]),
+    },
+  },
   {
     name: 'finds nobody by any of the ids of a chat',
     play: async ({ sdk }) => expect((await sdk('contacts.filter', search)).payload).to.deep.equal([]),

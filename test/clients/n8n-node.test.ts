@@ -3,8 +3,9 @@ import { bases, playClient, startField, type BaseName, type FieldHome } from '..
 import { connectN8n, n8nAbsent, N8nError, n8nOperations } from '../support/field-n8n.ts';
 import { accountRows } from './n8n-account.ts';
 import { conversationRows } from './n8n-conversations.ts';
+import { definitionRows } from './n8n-definitions.ts';
 
-const table = [...accountRows, ...conversationRows];
+const table = [...accountRows, ...conversationRows, ...definitionRows];
 
 // The node itself needs all of n8n beside it; so its descriptions are replayed, from which it makes its requests.
 playClient('The n8n node', table, ({ url, token }) => connectN8n(url, token));
@@ -13,7 +14,7 @@ describe('The n8n node', () => {
   it('has no operation that is neither in its table nor known to be absent', () => {
     const played = new Set(table.map(({ name }) => name.replace(/#.*$/, '')));
     expect([...played].toSorted()).to.deep.equal(n8nOperations.toSorted());
-    expect([played.size, n8nAbsent.length]).to.deep.equal([81, 34]);
+    expect([played.size, n8nAbsent.length]).to.deep.equal([86, 29]);
   });
 
   for (const base of Object.keys(bases) as BaseName[]) {

@@ -300,4 +300,95 @@ const webhooks = [
   }),
 ];
 
-export const accountRows = [...people, ...teams, ...inboxes, ...bots, ...webhooks];
+const newDefinition = async ({ maker, app }: FieldHome) => {
+  const key = maker.text('key').replaceAll(' ', '_');
+  const definition = { attribute_key: key, attribute_model: 'contact_attribute', attribute_display_name: 'Plan' };
+  return { id: await maker.post('custom_attribute_definitions', definition), key, app };
+};
+
+/** Kinds as the SDK's documentation has them: 0 and 1. */
+const words = {
+  because: 'kinds are words',
+  fails: true,
+  finds: ({ status, body }: Found) => expect([status, body.details[0].rule]).to.deep.equal([422, 'enum']),
+} as const;
+
+const definitions = [
+  sdkRow({
+    name: 'customAttributes.list',
+    given: newDefinition,
+    sends: () => ({ attributeModel: '1' }),
+    finds: (found: Found, { id, key }) => {
+      const one = found.find((definition: Found) => definition.id === id);
+      expect(one).to.include({
+        attribute_key: key,
+        attribute_model: 'contact_attribute',
+        attribute_display_type: 'text',
+      });
+    },
+    inDefault: {
+      because: 'the list is under `payload`',
+      finds: ({ payload }: Found, { id }) => expect(idsOf(payload)).to.include(id),
+    },
+  }),
+  sdkRow({
+    name: 'customAttributes.list#of conversations',
+    given: newDefinition,
+    sends: () => ({ attributeModel: '0' }),
+    finds: (found: Found) => expect(found).to.deep.equal([]),
+    inDefault: {
+      because: 'there is one list of all',
+      finds: ({ payload }: Found, { id }) => expect(idsOf(payload)).to.include(id),
+    },
+  }),
+  sdkRow({
+    name: 'customAttributes.create',
+    sends: () => ({
+      data: {
+        attribute_key: 'waha_whatsapp_jid',
+        attribute_display_name: 'WhatsApp JID',
+        attribute_display_type: 0,
+        attribute_description: 'WhatsApp Phone Number ID',
+        attribute_model: 1,
+      },
+    }),
+    finds: (found: Found) =>
+      expect(found).to.include({ attribute_key: 'waha_whatsapp_jid', attribute_model: 'contact_attribute' }),
+    inDefault: words,
+  }),
+  sdkRow({
+    name: 'customAttributes.get',
+    given: newDefinition,
+    sends: ({ id }) => ({ id }),
+    finds: (found: Found, { id, key }) => expect(found).to.include({ id, attribute_key: key }),
+  }),
+  sdkRow({
+    name: 'customAttributes.update',
+    given: newDefinition,
+    sends: ({ id, key }) => ({
+      id,
+      data: {
+        attribute_key: key,
+        attribute_display_name: 'Tariff',
+        attribute_display_type: 0,
+        attribute_description: 'x',
+      },
+    }),
+    finds: (found: Found, { id, key }) =>
+      expect(found).to.include({
+        id,
+        attribute_key: key,
+        attribute_display_name: 'Tariff',
+        attribute_description: 'x',
+      }),
+    inDefault: words,
+  }),
+  sdkRow({
+    name: 'customAttributes.delete',
+    given: newDefinition,
+    sends: ({ id }) => ({ id }),
+    finds: async (_, { id, app }) => expect((await app.get(`custom_attribute_definitions/${id}`)).status).to.equal(404),
+  }),
+];
+
+export const accountRows = [...definitions, ...people, ...teams, ...inboxes, ...bots, ...webhooks];

@@ -80,6 +80,14 @@ export const fieldClients: readonly Mutant[] = [
     harm: 'The command line shows conversations without a word in them.',
   },
   {
+    file: 'src/compat/chatwoot/attribute-definitions.ts',
+    text: "const models = ['conversation_attribute', 'contact_attribute'];",
+    replacement: "const models = ['contact_attribute', 'conversation_attribute'];",
+    test: 'test/clients/bridges.test.ts',
+    only: 'defines its custom attributes',
+    harm: 'WAHA defines its attributes of contacts anew each time, as those of conversations.',
+  },
+  {
     file: 'src/compat/chatwoot/agents.ts',
     text: "given['availability'] === 'available'",
     replacement: "given['availability'] === 'away'",

@@ -33,6 +33,30 @@ export const smallResources: Readonly<Record<string, SmallResource>> = {
     orderedBy: 'name',
     refused: [{ name: ' ' }, { first_response_seconds: 0 }, { resolution_seconds: 'soon' }],
   },
+  custom_attribute_definitions: {
+    readers: 'agents',
+    make: (maker) => ({
+      attribute_key: maker.text('key'),
+      attribute_model: 'contact_attribute',
+      attribute_display_name: maker.text('attribute'),
+      attribute_description: maker.text('description'),
+      attribute_display_type: 'list',
+      attribute_values: [maker.text('value')],
+    }),
+    change: (maker) => ({
+      attribute_display_name: maker.text('renamed'),
+      attribute_display_type: 'text',
+      attribute_values: [],
+    }),
+    unique: 'attribute_key',
+    orderedBy: 'attribute_key',
+    refused: [
+      { attribute_key: ' ' },
+      { attribute_model: 'inbox_attribute' },
+      { attribute_display_type: 'picture' },
+      { attribute_values: 'one' },
+    ],
+  },
   articles: {
     readers: 'agents',
     make: (maker) => ({

@@ -15,6 +15,7 @@ export interface Operations {
   'DELETE contacts/:id': { reply: 'resources/empty' };
   'DELETE conversations/:conversation_id/messages/:message_id': { reply: 'resources/empty' };
   'DELETE conversations/:id': { reply: 'resources/empty' };
+  'DELETE custom_attribute_definitions/:id': { reply: 'resources/empty' };
   'DELETE inbox_members': { body: 'requests/inbox-members.change'; reply: 'resources/empty' };
   'DELETE inboxes/:id': { reply: 'resources/empty' };
   'DELETE inboxes/:id/members': { body: 'requests/inbox.members'; reply: 'resources/empty' };
@@ -76,6 +77,8 @@ export interface Operations {
   'GET conversations/:id/runs': { query: 'requests/run.list.query'; reply: 'resources/run-list' };
   'GET conversations/meta': { query: 'requests/conversation.count.query'; reply: 'resources/conversation-counts' };
   'GET conversations/search': { query: 'requests/conversation.search.query'; reply: 'resources/conversation-search' };
+  'GET custom_attribute_definitions': { query: 'requests/page.query'; reply: 'resources/attribute-definition-list' };
+  'GET custom_attribute_definitions/:id': { reply: 'resources/attribute-definition' };
   'GET deliveries': { query: 'requests/delivery.list.query'; reply: 'resources/delivery-list' };
   'GET deliveries/:id': { reply: 'resources/delivery-detail' };
   'GET events': { query: 'requests/event.list.query'; reply: 'resources/event-list' };
@@ -116,6 +119,7 @@ export interface Operations {
   'PATCH conversations': { body: 'requests/conversation.set-status'; reply: 'resources/conversation' };
   'PATCH conversations/:conversation_id/messages/:message_id': { body: 'requests/message.update'; reply: 'resources/message' };
   'PATCH conversations/:id': { body: 'requests/conversation.update'; reply: 'resources/conversation' };
+  'PATCH custom_attribute_definitions/:id': { body: 'requests/attribute-definition.update'; reply: 'resources/attribute-definition' };
   'PATCH inbox_members': { body: 'requests/inbox-members.change'; reply: 'resources/inbox-agents' };
   'PATCH inboxes/:id': { body: 'requests/inbox.update'; reply: 'resources/inbox' };
   'PATCH inboxes/:id/members': { body: 'requests/inbox.members'; reply: 'resources/inbox-agents' };
@@ -177,6 +181,7 @@ export interface Operations {
   'POST conversations/:id/toggle_status': { body: 'requests/conversation.toggle-status'; reply: 'resources/toggled-conversation' };
   'POST conversations/:id/update_last_seen': { reply: 'resources/conversation' };
   'POST conversations/filter': { body: 'requests/conversation.filter'; query: 'requests/page.query'; reply: 'resources/conversation-page' };
+  'POST custom_attribute_definitions': { body: 'requests/attribute-definition.create'; reply: 'resources/attribute-definition' };
   'POST deliveries/:id/resend': { reply: 'resources/delivery' };
   'POST events/ticket': { reply: 'resources/stream-ticket' };
   'POST inbox_members': { body: 'requests/inbox-members.change'; reply: 'resources/inbox-agents' };

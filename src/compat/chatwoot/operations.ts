@@ -1,6 +1,7 @@
 import { accountUserOperations } from './account-users.ts';
 import { agentBotOperations } from './agent-bots.ts';
 import { agentOperations } from './agents.ts';
+import { attributeDefinitionOperations } from './attribute-definitions.ts';
 import { clientOperations } from './clients.ts';
 import { contactOperations } from './contacts.ts';
 import { conversationActionOperations } from './conversation-actions.ts';
@@ -25,6 +26,7 @@ export const operations: readonly Operation[] = [
   ...webhookOperations,
   ...agentBotOperations,
   ...accountUserOperations,
+  ...attributeDefinitionOperations,
   ...searchOperations,
   ...profileOperations,
   ...clientOperations,

@@ -35,7 +35,7 @@ const asOurs: Operation = { method: 'GET', path: '' };
  * | an inbox of the API has a `webhook_url` | a webhook of the inbox, called `API channel`, is made and changed with it |
  * | one request counts once | what ours does in several requests counts as several |
  * | 429 in plain text | 429 in JSON, with `Retry-After` |
- * | canned responses, custom attributes and filters, automation rules, portals, integrations, reports | 404 |
+ * | canned responses, custom filters, automation rules, portals, integrations, reports | 404 |
  */
 export function serveChatwoot(ask: Ask): Middleware {
   return async (ctx, next) => {

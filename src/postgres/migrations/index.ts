@@ -57,6 +57,7 @@ import { ContactAttributes } from './20261122-contact-attributes.ts';
 import { SessionBegan } from './20261122-session-began.ts';
 import { ContactInboxes } from './20261122-contact-inboxes.ts';
 import { BodyFormats } from './20261123-body-formats.ts';
+import { AttributeDefinitions } from './20261123-attribute-definitions.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -118,6 +119,7 @@ export const migrations = [
   { name: '20261123-body-formats', class: BodyFormats },
   { name: '20261123-embedding-changes', class: EmbeddingChanges },
   { name: '20261123-sign-in-browsers', class: SignInBrowsers },
+  { name: '20261123-attribute-definitions', class: AttributeDefinitions },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

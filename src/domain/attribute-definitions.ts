@@ -1,0 +1,78 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { AttributeDefinition } from '../records/attribute-definition.ts';
+import type { Transaction } from '../events/transaction.ts';
+import { checkRoom, listPage, lockOne, readOne, uniqueOr422, update, type Page } from './small-rows.ts';
+
+export type NewAttributeDefinition = Pick<
+  AttributeDefinition,
+  | 'attributeModel'
+  | 'attributeKey'
+  | 'attributeDisplayName'
+  | 'attributeDescription'
+  | 'attributeDisplayType'
+  | 'attributeValues'
+>;
+
+/** Definitions of an account at most. */
+const maxDefinitionsPerAccount = 500;
+
+const refuseKey = uniqueOr422(
+  'custom_attribute_definitions_key_unique',
+  '/attribute_key',
+  'Another custom attribute of this kind has this key',
+);
+
+/** One page of the account's definitions of custom attributes, by key. */
+export function listAttributeDefinitions(
+  em: EntityManager,
+  accountId: number,
+  page: number,
+): Promise<Page<AttributeDefinition>> {
+  return listPage(em, AttributeDefinition, { accountId }, { page, orderBy: { attributeKey: 'asc', id: 'asc' } });
+}
+
+/** A definition of the account. Errors: 404. */
+export function readAttributeDefinition(
+  em: EntityManager,
+  accountId: number,
+  id: number,
+): Promise<AttributeDefinition> {
+  return readOne(em, AttributeDefinition, { id, accountId });
+}
+
+/** Defines a custom attribute. Errors: 422 for a key in use, and where there are too many. */
+export async function createAttributeDefinition(
+  tx: Transaction,
+  input: NewAttributeDefinition,
+): Promise<AttributeDefinition> {
+  await checkRoom(tx, AttributeDefinition, { most: maxDefinitionsPerAccount, plural: 'custom attribute definitions' });
+  const definition = tx.em.create(AttributeDefinition, {
+    ...input,
+    accountId: tx.account.id,
+    createdAt: tx.now,
+    updatedAt: tx.now,
+  });
+  await tx.em.flush().catch(refuseKey);
+  return definition;
+}
+
+function lockDefinition(tx: Transaction, id: number): Promise<AttributeDefinition> {
+  return lockOne(tx.em, AttributeDefinition, { id, accountId: tx.account.id });
+}
+
+/** Changes a definition; attributes keep their values. Errors: 404, 422 for a key in use. */
+export async function updateAttributeDefinition(
+  tx: Transaction,
+  id: number,
+  changes: Partial<NewAttributeDefinition>,
+): Promise<AttributeDefinition> {
+  const definition = await lockDefinition(tx, id);
+  if (update(definition, changes, tx.now)) await tx.em.flush().catch(refuseKey);
+  return definition;
+}
+
+/** Deletes a definition; attributes keep their values. Errors: 404. */
+export async function deleteAttributeDefinition(tx: Transaction, id: number): Promise<void> {
+  tx.em.remove(await lockDefinition(tx, id));
+  await tx.em.flush();
+}
