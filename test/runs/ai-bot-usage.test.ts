@@ -103,6 +103,8 @@ describe('what AI bots use, and how they are', function () {
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
       expect(count).to.be.above(1);
+      // What was said last is asked about after the answer.
+      await app.eventually(async () => (await runsIn(id)).length === count, 20_000);
     });
 
     it('are handed over at a keyword in any of their messages, and answered by nobody else', async () => {
