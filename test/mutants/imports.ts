@@ -1,9 +1,10 @@
 import type { Mutant } from './mutant.ts';
 
-const [copies, faults, hostile] = [
+const [copies, faults, hostile, files] = [
   'test/cli/import-chatwoot.test.ts',
   'test/cli/import-chatwoot-faults.test.ts',
   'test/cli/import-chatwoot-hostile.test.ts',
+  'test/cli/import-chatwoot-files.test.ts',
 ];
 
 export const imports: readonly Mutant[] = [
@@ -62,6 +63,22 @@ export const imports: readonly Mutant[] = [
     test: copies,
     only: 'copies an account as it was',
     harm: "Whoever knows a customer's phone number reads the customer's conversations.",
+  },
+  {
+    file: 'src/cli/chatwoot/files.ts',
+    text: '      endIfStopped(stopped);\n      if (answer',
+    replacement: '      if (answer',
+    test: files,
+    only: 'loses no file',
+    harm: 'Files that load while the import is stopped are lost for good.',
+  },
+  {
+    file: 'src/cli/chatwoot/files.ts',
+    text: 'this.#unanswered < mostUnanswered ? mostTries : 1',
+    replacement: 'mostTries',
+    test: files,
+    only: 'asks a few times',
+    harm: 'A store of files that is down holds up the messages for hours.',
   },
   {
     file: 'src/cli/chatwoot/pages.ts',

@@ -1,8 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { sentenceOf } from '../../outbound/failure-sentences.ts';
 import { createOutboundHttp, type OutboundHttp, type OutboundResult } from '../../outbound/http.ts';
 import { hostOf, isAddress, readUrl } from '../../outbound/url.ts';
+import { endIfStopped, goesOn, waitAfter } from './patience.ts';
 
 /** Where their server is, and as whom it is asked. */
 export interface ClientOptions {
@@ -30,10 +30,8 @@ export class NoAnswer extends OperatorError {
 
 const everywhere = ['0.0.0.0/0', '::/0'];
 const [timeoutMs, maxResponseBytes, connectionsPerOrigin] = [60_000, 64 * 1024 * 1024, 8];
-// Theirs counts requests for a minute, and does not say when it begins anew.
-const [mostTries, longestPauseMs, throttledPauses] = [7, 120_000, 20];
-const goesOn = 'What was copied is kept: the same command goes on there.';
-const [throttled, refused] = [429, new Set([401, 403])];
+const mostTries = 7;
+const refused = new Set([401, 403]);
 
 /** Asks their REST API, by the one way out, without following redirects: the token goes to the named server alone. */
 export class ChatwootClient {
@@ -60,12 +58,12 @@ export class ChatwootClient {
         headers: { api_access_token: this.#options.token, accept: 'application/json' },
         signal: stopped,
       });
-      if (stopped.aborted) throw new OperatorError(`Stopped. ${goesOn}`);
+      endIfStopped(stopped);
       if (result.status === 404) return null;
       const read = this.#read(result, path);
       if ('value' in read) return read.value;
       if (tries === mostTries) throw new NoAnswer(result.status, this.#gaveUp(read.problem));
-      await pause(this.#pauseAfter(result, tries), null, { signal: stopped }).catch(() => null);
+      await waitAfter(result, tries, this.#options);
     }
   }
 
@@ -93,13 +91,6 @@ export class ChatwootClient {
     } catch {
       return { problem: `Its answer to ${path} is no JSON` };
     }
-  }
-
-  #pauseAfter({ status, headers }: OutboundResult, tries: number): number {
-    const { pauseMs } = this.#options;
-    const [asked = '0'] = /^\d+$/.exec(headers['retry-after'] ?? '') ?? [];
-    const own = pauseMs * Math.max(2 ** (tries - 1), status === throttled ? throttledPauses : 0);
-    return Math.min(longestPauseMs, Math.max(own, Number(asked) * 1000));
   }
 
   #gaveUp(problem: string): string {

@@ -19,6 +19,8 @@ export interface Copying {
   random: Random;
   /** Null where files are not to be copied. */
   files: FileCopier | null;
+  /** Ends the work: what is being written is written to its end. */
+  stopped: AbortSignal;
   /** Shows how far a step is. */
   show: (step: string, done: number, of: number | null) => void;
 }

@@ -3,8 +3,14 @@ import { checkFiles, type CheckedFile } from '../../domain/attachments/checked-f
 import type { AttachmentStore, WithConnection } from '../../domain/attachments/store.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { sentenceOf } from '../../outbound/failure-sentences.ts';
-import { createOutboundHttp, type OutboundHttp, type OutboundResult } from '../../outbound/http.ts';
+import {
+  createOutboundHttp,
+  type OutboundErrorCode,
+  type OutboundHttp,
+  type OutboundResult,
+} from '../../outbound/http.ts';
 import type { Attachment } from '../../records/attachment.ts';
+import { endIfStopped, waitAfter } from './patience.ts';
 import { countOf, textOf, type Foreign } from './values.ts';
 
 /** How files are fetched and kept. */
@@ -18,6 +24,8 @@ interface FileCopierOptions {
   origin: string;
   allowsPrivate: boolean;
   allowCidrs: readonly string[];
+  /** The pause before a file is asked for again, in milliseconds; doubled with each further one. */
+  pauseMs: number;
   /** Ends the work. */
   stopped: AbortSignal;
 }
@@ -28,12 +36,19 @@ export type CopiedFile = { file: Attachment } | { problem: string };
 const everywhere = ['0.0.0.0/0', '::/0'];
 const [timeoutMs, connectionsPerOrigin, mostHops] = [120_000, 8, 3];
 const redirects = new Set([301, 302, 303, 307, 308]);
+// What may be different the next time. After so many files in a row that were not to be had, the next ones get one try each:
+// a store that is down for long must not hold up the messages.
+const mostTries = 4;
+const mostUnanswered = 5;
+const passingStatus = new Set([408, 425, 429]);
+const passingFailures = new Set<OutboundErrorCode | null>(['dns', 'connect', 'timeout', 'reset', 'bad_response']);
 
 /** Fetches files of messages, without the token: their links carry their own proof, and lead to stores of files. */
 export class FileCopier {
   readonly #options: FileCopierOptions;
   readonly #own: OutboundHttp;
   readonly #others: OutboundHttp;
+  #unanswered = 0;
 
   constructor(options: FileCopierOptions) {
     this.#options = options;
@@ -65,6 +80,25 @@ export class FileCopier {
   }
 
   async #download(link: string): Promise<Fetched> {
+    const { stopped } = this.#options;
+    for (let tries = 1; ; tries += 1) {
+      const answer = await this.#follow(link);
+      // Before anything is made of the answer: one that was cut off would count as a file that is not to be had.
+      endIfStopped(stopped);
+      if (answer === null) return { problem: 'its link leads on and on' };
+      const isOver = !mayPass(answer, this.#options.store.bounds.bytes);
+      if (isOver) this.#unanswered = 0;
+      if (isOver || tries >= this.#tries()) return this.#read(answer, isOver);
+      await waitAfter(answer, tries, this.#options);
+    }
+  }
+
+  #tries(): number {
+    return this.#unanswered < mostUnanswered ? mostTries : 1;
+  }
+
+  /** What a link answers in the end; null where it leads on and on. */
+  async #follow(link: string): Promise<OutboundResult | null> {
     let url = link;
     for (let hop = 0; hop <= mostHops; hop += 1) {
       const isOwn = URL.parse(url)?.origin === this.#options.origin;
@@ -75,19 +109,25 @@ export class FileCopier {
       });
       const { status, headers } = answer;
       const next = status !== null && redirects.has(status) ? URL.parse(headers['location'] ?? '', url) : null;
-      if (!next) return this.#read(answer);
+      if (!next) return answer;
       url = next.href;
     }
-    return { problem: 'its link leads on and on' };
+    return null;
   }
 
-  #read({ status, ok, bytes, bodyCut, errorCode }: OutboundResult): Fetched {
+  #read({ status, ok, bytes, bodyCut, errorCode }: OutboundResult, isOver: boolean): Fetched {
     const most = this.#options.store.bounds.bytes;
+    if (!isOver) this.#unanswered += 1;
     if (status === null) return { problem: sentenceOf(errorCode ?? 'connect') };
     if (!ok || !bytes) return { problem: `its link answers ${status}` };
     if (bytes.length > most) return { problem: `it has more than ${most} bytes` };
     return bodyCut ? { problem: 'it broke off' } : { bytes };
   }
+}
+
+function mayPass({ status, bytes, bodyCut, errorCode }: OutboundResult, mostBytes: number): boolean {
+  if (status === null) return passingFailures.has(errorCode);
+  return status >= 500 || passingStatus.has(status) || (bodyCut && (bytes?.length ?? 0) <= mostBytes);
 }
 
 type Fetched = { bytes: Buffer } | { problem: string };

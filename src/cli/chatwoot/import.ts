@@ -105,11 +105,11 @@ interface Target extends Place {
 }
 
 async function copy(found: Pick<Copying, 'client' | 'account' | 'reporter' | 'show'>, target: Target): Promise<void> {
-  const { into, database, options } = target;
+  const { into, database, options, stopped } = target;
   const here: Transact = (work) => transact(database, { account: into, actor: system }, work);
   const importId = await here((tx) => openImport(tx, found.reporter.report.source));
   const files = options.attachments ? fileCopier(found.client, target) : null;
-  const copying = { ...found, importId, transact: here, clock: database.clock, random: systemRandom, files };
+  const copying = { ...found, importId, transact: here, clock: database.clock, random: systemRandom, files, stopped };
   try {
     const settings = await copySettings(copying);
     await copyContacts(copying, settings);
@@ -133,6 +133,7 @@ function fileCopier({ base }: ChatwootClient, { into, database, context, options
     origin: new URL(base).origin,
     allowsPrivate: options.allowPrivate ?? false,
     allowCidrs: config.outboundAllowCidrs,
+    pauseMs: options.retryPause,
     stopped,
   });
 }

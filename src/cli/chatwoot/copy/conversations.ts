@@ -9,6 +9,7 @@ import { contactOf } from './contacts.ts';
 import { readMessages } from './messages.ts';
 import { attempt, type CopiedSettings, type Copying } from '../copying.ts';
 import { pagesOf } from '../pages.ts';
+import { endIfStopped } from '../patience.ts';
 import { lastMessageOf, toConversation } from '../read/conversation.ts';
 import { idOf, recordOf, type Foreign } from '../values.ts';
 
@@ -102,10 +103,11 @@ class Walk {
 
   /** Writes a conversation, batch by batch of its messages; what became of it with the first one. */
   async #write(conversation: ForeignConversation, after: number): Promise<ConversationOutcome['outcome']> {
-    const { transact, importId, reporter } = this.#copying;
+    const { transact, importId, reporter, stopped } = this.#copying;
     const { foreignId, lastActivityAt: otherwise } = conversation;
     let first: ConversationOutcome['outcome'] | null = null;
     for await (const batch of readMessages(this.#copying, this.#settings, { foreignId, after, otherwise })) {
+      endIfStopped(stopped);
       const { outcome, messages } = await transact((tx) => importConversation(tx, importId, conversation, batch));
       reporter.count('messages', 'created', messages);
       first ??= outcome;

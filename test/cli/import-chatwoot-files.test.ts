@@ -1,0 +1,104 @@
+import type { ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import type { Body } from '../support/sending.ts';
+import { ended, Importing } from '../support/importing.ts';
+
+const at = { message_type: 0, created_at: 1_700_000_000 };
+const manual = Buffer.from('Turn the lamp on.');
+
+describe('switchboard import chatwoot, of files', function () {
+  this.timeout(120_000);
+  const importing = Importing.use();
+
+  /** Gives their conversation 3 a message for each file, which their server has. */
+  function withFiles(...names: string[]): void {
+    const { account, files, url } = importing.fake;
+    for (const name of names) files.set(`/blobs/${name}`, { status: 200, headers: {}, body: manual });
+    account.messages[3] = names.map((name, index) => ({
+      ...at,
+      id: 3001 + index,
+      content: `With ${name}`,
+      attachments: [{ id: index + 1, file_type: 'file', data_url: `${url}/blobs/${name}` }],
+    }));
+  }
+
+  /** The names of the files that an account has, and the bytes of each. */
+  async function filesOf(account: number): Promise<string[]> {
+    const base = `/api/v1/accounts/${account}/conversations`;
+    const { data } = (await importing.app.get(`${base}?status=snoozed`)).body;
+    const { body } = await importing.app.get(`${base}/${data.payload[0].id}/messages`);
+    const files = (body.payload as Body[]).flatMap(({ attachments }) => attachments as Body[]);
+    for (const { data_url: url } of files) expect(await (await fetch(url)).text()).to.equal(String(manual));
+    return files.map(({ data_url: url }) => new URL(url).pathname.split('/').at(-1) as string);
+  }
+
+  const hangs: [string, (response: ServerResponse) => void][] = [
+    ['before they answer', () => undefined],
+    ['within their bytes', (response) => void response.writeHead(200, { 'content-length': '17' }).write('Turn ')],
+  ];
+  for (const [how, begin] of hangs)
+    it(`loses no file when it is stopped ${how}`, async () => {
+      withFiles('one.txt', 'two.txt');
+      const account = await importing.newAccount();
+      const child = importing.start(importing.into(account, '--json'));
+      const end = ended(child);
+      importing.fake.intervene(({ path }, response) => {
+        if (path !== '/blobs/two.txt') return false;
+        begin(response);
+        setTimeout(() => child.kill('SIGINT'), 200);
+        return true;
+      });
+      const { code, output, errors } = await end;
+      expect([code, output]).to.deep.equal([1, '']);
+      expect(errors).to.equal('Stopped. What was copied is kept: the same command goes on there.\n');
+      importing.fake.intervene(() => false);
+      const again = await importing.run(account);
+      expect([again.code, again.remarks]).to.deep.equal([0, []]);
+      expect(await filesOf(account)).to.deep.equal(['one.txt', 'two.txt']);
+      await importing.verify();
+    });
+
+  it('asks again for a file after 429, 5xx, and answers that break', async () => {
+    withFiles('busy.txt', 'down.txt', 'broken.txt', 'cut.txt');
+    const account = await importing.newAccount();
+    const asked = new Map<string, number>();
+    importing.fake.intervene(({ path }, response) => {
+      const times = (asked.get(path) ?? 0) + 1;
+      asked.set(path, times);
+      if (!path.startsWith('/blobs/') || times > 2) return false;
+      if (path.endsWith('busy.txt')) response.writeHead(429).end();
+      else if (path.endsWith('down.txt')) response.writeHead(503).end();
+      else if (path.endsWith('broken.txt')) response.destroy();
+      else {
+        response.writeHead(200, { 'content-length': '17' }).write('Turn ');
+        setTimeout(() => response.destroy(), 50);
+      }
+      return true;
+    });
+    const { code, counts, remarks } = await importing.run(account);
+    expect([code, remarks, counts.files.created]).to.deep.equal([0, [], 4]);
+    expect(await filesOf(account)).to.deep.equal(['busy.txt', 'down.txt', 'broken.txt', 'cut.txt']);
+  });
+
+  it('asks a few times for what is not to be had, and once where nothing is', async () => {
+    withFiles(...Array.from({ length: 8 }, (_, index) => `${index}.txt`), 'gone.txt');
+    importing.fake.files.set('/blobs/gone.txt', { status: 404, headers: {}, body: Buffer.of() });
+    const account = await importing.newAccount();
+    const asked: string[] = [];
+    importing.fake.intervene(({ path }, response) => {
+      if (!path.startsWith('/blobs/')) return false;
+      asked.push(path.slice(7, -4));
+      if (path.endsWith('gone.txt')) return false;
+      response.writeHead(503).end();
+      return true;
+    });
+    const { code, counts, remarks } = await importing.run(account);
+    expect([code, counts.files.left_out, counts.messages.created]).to.deep.equal([1, 9, 16]);
+    expect(remarks[0]).to.deep.equal({
+      what: 'a file of message 3001 of conversation 3',
+      why: 'left out: its link answers 503',
+    });
+    const times = (name: string) => asked.filter((one) => one === name).length;
+    expect(['0', '4', '5', '7', 'gone'].map(times)).to.deep.equal([4, 4, 1, 1, 1]);
+  });
+});
