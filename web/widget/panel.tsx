@@ -61,11 +61,19 @@ export function Panel({ chat, focus }: { chat: Chat; focus: boolean }) {
               input.value = '';
             }}
           />
-          <span aria-hidden="true">📎</span>
+          <Clip />
         </label>
         <button class="send">Send</button>
       </form>
     </>
+  );
+}
+
+function Clip() {
+  return (
+    <svg viewBox="0 0 24 24" aria-hidden="true">
+      <path d="M8 12l6-6a3 3 0 014 4l-8 8a5 5 0 01-7-7l8-8" />
+    </svg>
   );
 }
 
