@@ -20,6 +20,10 @@ export function addImportCommands(parent: Command): void {
     .addOption(new Option('--account <id>', 'their account; default: the only one').argParser(parseCount(anyId)))
     .addOption(new Option('--into <id>', 'our account').argParser(parseCount(anyId)).default(1))
     .option('--allow-private', 'their server is in a private network, or speaks http://')
+    .option(
+      '--admit-clients',
+      'let clients in by the random source_id that they had there, where it is the only one of its contact in the inbox',
+    )
     .option('--no-attachments', 'leave the files of messages out')
     .option('--dry-run', 'tell what there is, and copy nothing')
     .addOption(

@@ -6,6 +6,7 @@ const [copies, faults, hostile, files] = [
   'test/cli/import-chatwoot-hostile.test.ts',
   'test/cli/import-chatwoot-files.test.ts',
 ];
+const clients = 'test/cli/import-chatwoot-clients.test.ts';
 
 export const imports: readonly Mutant[] = [
   {
@@ -58,10 +59,10 @@ export const imports: readonly Mutant[] = [
   },
   {
     file: 'src/cli/chatwoot/read/contact.ts',
-    text: 'admits: channel === plainChannel && uuid.test(sourceId)',
-    replacement: 'admits: channel === plainChannel',
-    test: copies,
-    only: 'copies an account as it was',
+    text: '&& randomId.test(sourceId)',
+    replacement: '',
+    test: clients,
+    only: 'only random one',
     harm: "Whoever knows a customer's phone number reads the customer's conversations.",
   },
   {
@@ -79,6 +80,22 @@ export const imports: readonly Mutant[] = [
     test: files,
     only: 'asks a few times',
     harm: 'A store of files that is down holds up the messages for hours.',
+  },
+  {
+    file: 'src/cli/chatwoot/read/contact.ts',
+    text: 'admits: admitsClients && isOnly && isKey',
+    replacement: 'admits: admitsClients && isKey',
+    test: clients,
+    only: 'only random one',
+    harm: "A stranger who once sent a customer's address to their public API reads all of the customer's conversations here.",
+  },
+  {
+    file: 'src/domain/imports/contacts.ts',
+    text: 'DO UPDATE SET admits = excluded.admits',
+    replacement: 'DO UPDATE SET admits = contact_inboxes.admits',
+    test: clients,
+    only: 'as the last run says',
+    harm: 'An identifier stays a key after another person got one for the same contact.',
   },
   {
     file: 'src/cli/chatwoot/pages.ts',

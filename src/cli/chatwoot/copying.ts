@@ -21,6 +21,8 @@ export interface Copying {
   files: FileCopier | null;
   /** Ends the work: what is being written is written to its end. */
   stopped: AbortSignal;
+  /** Whether clients get in by the identifier that they had there. */
+  admitsClients: boolean;
   /** Shows how far a step is. */
   show: (step: string, done: number, of: number | null) => void;
 }

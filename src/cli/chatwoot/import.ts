@@ -31,6 +31,8 @@ export interface ChatwootOptions {
   allowPrivate?: boolean;
   dryRun?: boolean;
   attachments: boolean;
+  /** Whether clients get in by the identifier that they had there. */
+  admitClients?: boolean;
   retryPause: number;
   json?: boolean;
 }
@@ -109,7 +111,8 @@ async function copy(found: Pick<Copying, 'client' | 'account' | 'reporter' | 'sh
   const here: Transact = (work) => transact(database, { account: into, actor: system }, work);
   const importId = await here((tx) => openImport(tx, found.reporter.report.source));
   const files = options.attachments ? fileCopier(found.client, target) : null;
-  const copying = { ...found, importId, transact: here, clock: database.clock, random: systemRandom, files, stopped };
+  const ports = { transact: here, clock: database.clock, random: systemRandom };
+  const copying = { ...found, ...ports, importId, files, stopped, admitsClients: options.admitClients ?? false };
   try {
     const settings = await copySettings(copying);
     await copyContacts(copying, settings);

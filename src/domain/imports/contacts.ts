@@ -13,7 +13,7 @@ export interface ForeignContact {
   contact: Omit<NewContact, 'visitorAttributes'>;
   lastActivityAt: Date | null;
   createdAt: Date;
-  /** By which identifiers it is known in inboxes of the account; `admits`: whoever holds one is let in by it. */
+  /** By which identifiers it is known in inboxes; `admits`: who holds one is let in, if the contact has no other there. */
   sources: readonly { inboxId: number; sourceId: string; admits: boolean }[];
   /** Titles of labels; those that the account does not have are left out. */
   labels: readonly string[];
@@ -98,15 +98,19 @@ function versionOf({ contact }: ForeignContact): string {
   return createHash('sha256').update(JSON.stringify(contact)).digest('base64url');
 }
 
-// An identifier that somebody else has here stays theirs.
+// An identifier that somebody else has here stays theirs. Whether it admits is as the last run says; not beside another one:
+// they may be of two persons, and each would lead to the conversations of both.
 async function join(tx: Transaction, contactId: number, sources: ForeignContact['sources']): Promise<void> {
   for (const { inboxId, sourceId, admits } of sources) {
     await sql(
       tx.connection,
       `INSERT INTO contact_inboxes (account_id, contact_id, inbox_id, source_id, admits, created_at)
-       SELECT $1, $2, id, $4, $5, $6 FROM inboxes WHERE account_id = $1 AND id = $3 AND (
-         SELECT count(*) FROM contact_inboxes WHERE account_id = $1 AND contact_id = $2 AND inbox_id = $3) < ${maxSourceIds}
-       ON CONFLICT (account_id, inbox_id, source_id) DO NOTHING`,
+       SELECT $1, $2, id, $4, $5 AND NOT EXISTS (SELECT FROM contact_inboxes
+           WHERE account_id = $1 AND contact_id = $2 AND inbox_id = $3 AND source_id <> $4), $6
+       FROM inboxes WHERE account_id = $1 AND id = $3 AND (
+         SELECT count(*) FROM contact_inboxes WHERE account_id = $1 AND contact_id = $2 AND inbox_id = $3 AND source_id <> $4) < ${maxSourceIds}
+       ON CONFLICT (account_id, inbox_id, source_id) DO UPDATE SET admits = excluded.admits
+         WHERE contact_inboxes.contact_id = excluded.contact_id AND contact_inboxes.admits <> excluded.admits`,
       [tx.account.id, contactId, inboxId, sourceId, admits, tx.now],
     );
   }

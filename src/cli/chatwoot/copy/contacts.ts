@@ -35,7 +35,12 @@ async function copySome(
   for (const given of records) {
     const id = idOf(given['id']);
     const labels = id === null || known.has(id) ? [] : await labelsOf(id);
-    const contact = toContact(given, { now: copying.clock.now(), inboxes: settings.inboxes, labels });
+    const contact = toContact(given, {
+      now: copying.clock.now(),
+      inboxes: settings.inboxes,
+      labels,
+      admitsClients: copying.admitsClients,
+    });
     if (contact === null) copying.reporter.leaveOut('contacts', 'contact without an id', 'it has no id');
     else read.push(contact);
   }

@@ -15,10 +15,12 @@ export interface ContactReading {
   now: Date;
   inboxes: Ids;
   labels: readonly string[];
+  /** Whether the only random identifier of a contact in an inbox lets its holder in. */
+  admitsClients: boolean;
 }
 
 /** Reads a contact; null without an id. What the service does not take of it is kept among its additional attributes. */
-export function toContact(given: Foreign, { now, inboxes, labels }: ContactReading): ReadContact | null {
+export function toContact(given: Foreign, { now, inboxes, labels, admitsClients }: ContactReading): ReadContact | null {
   const foreignId = idOf(given['id']);
   if (foreignId === null) return null;
   const problems: string[] = [];
@@ -44,7 +46,7 @@ export function toContact(given: Foreign, { now, inboxes, labels }: ContactReadi
       },
       lastActivityAt: pastOrNull(given['last_activity_at'], now),
       createdAt,
-      sources: sourcesOf(given['contact_inboxes'], inboxes),
+      sources: sourcesOf(given['contact_inboxes'], { inboxes, admitsClients }),
       labels,
     },
   };
@@ -67,16 +69,26 @@ function checked(
 }
 
 const mostSources = 100;
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const randomId = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** By what the contact is known in inboxes that were copied. Identifiers that their server made of chance admit their holders. */
-function sourcesOf(value: unknown, inboxes: Ids): ForeignContact['sources'] {
-  const given = Array.isArray(value) ? value.slice(0, mostSources).map(recordOf) : [];
-  return given.flatMap(({ source_id: source, inbox }) => {
-    const { id, channel_type: channel } = recordOf(inbox);
-    const inboxId = inboxes.get(idOf(id) ?? 0);
+/**
+ * By what the contact is known in inboxes that were copied. There an identifier leads to its own conversations alone, and
+ * whoever names a customer's address gets another one for that customer; here it would lead to all: so one of several admits
+ * nobody.
+ */
+function sourcesOf(
+  value: unknown,
+  { inboxes, admitsClients }: Pick<ContactReading, 'inboxes' | 'admitsClients'>,
+): ForeignContact['sources'] {
+  const all = Array.isArray(value) ? value.map(recordOf) : [];
+  const inboxOf = ({ inbox }: Foreign) => idOf(recordOf(inbox)['id']) ?? 0;
+  return all.slice(0, mostSources).flatMap((given) => {
+    const { source_id: source, inbox } = given;
+    const inboxId = inboxes.get(inboxOf(given));
     const sourceId = isLonger(source, mostName) ? null : textOf(source, mostName);
     if (inboxId === undefined || sourceId === null) return [];
-    return [{ inboxId, sourceId, admits: channel === plainChannel && uuid.test(sourceId) }];
+    const isOnly = all.filter((other) => inboxOf(other) === inboxOf(given)).length === 1;
+    const isKey = recordOf(inbox)['channel_type'] === plainChannel && randomId.test(sourceId);
+    return [{ inboxId, sourceId, admits: admitsClients && isOnly && isKey }];
   });
 }
