@@ -19,6 +19,13 @@ export function addImportCommands(parent: Command): void {
     )
     .addOption(new Option('--account <id>', 'their account; default: the only one').argParser(parseCount(anyId)))
     .addOption(new Option('--into <id>', 'our account').argParser(parseCount(anyId)).default(1))
+    .addOption(
+      new Option(
+        '--source <url>',
+        'go on with the copies of this earlier address of their server, which --url gives anew',
+      ).conflicts('another'),
+    )
+    .option('--another', 'copy into an account that has copies from elsewhere')
     .option('--allow-private', 'their server is in a private network, or speaks http://')
     .option(
       '--admit-clients',

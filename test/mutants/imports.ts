@@ -6,7 +6,7 @@ const [copies, faults, hostile, files] = [
   'test/cli/import-chatwoot-hostile.test.ts',
   'test/cli/import-chatwoot-files.test.ts',
 ];
-const clients = 'test/cli/import-chatwoot-clients.test.ts';
+const [clients, again] = ['test/cli/import-chatwoot-clients.test.ts', 'test/cli/import-chatwoot-again.test.ts'];
 
 export const imports: readonly Mutant[] = [
   {
@@ -160,5 +160,29 @@ export const imports: readonly Mutant[] = [
     test: hostile,
     only: 'copies the files of messages',
     harm: "A link in a message makes the importer read addresses of the operator's private network.",
+  },
+  {
+    file: 'src/cli/chatwoot/open.ts',
+    text: 'if (all.length > 0 && !said.another)',
+    replacement: 'if (all.length < 0 && !said.another)',
+    test: again,
+    only: 'by another name',
+    harm: 'Another spelling of the address copies every conversation a second time.',
+  },
+  {
+    file: 'src/cli/chatwoot/open.ts',
+    text: 'if (!found.source.endsWith(account))',
+    replacement: "if (found.source === '')",
+    test: again,
+    only: 'no other account of theirs',
+    harm: 'Records of another account are taken for those that have the same ids, and never copied.',
+  },
+  {
+    file: 'src/domain/contacts/copies.ts',
+    text: 'SET local_id = $3, version = NULL',
+    replacement: 'SET local_id = $3',
+    test: again,
+    only: 'it was merged into here',
+    harm: 'An import gives the contact that was kept the values of the one that was merged away.',
   },
 ];

@@ -1,6 +1,5 @@
 import { objectStoreOf } from '../../app/object-store.ts';
 import { chatwootTokenIn } from '../../config.ts';
-import { openImport } from '../../domain/imports/imports.ts';
 import { AttachmentStore } from '../../domain/attachments/store.ts';
 import { system, transact, type Transact } from '../../events/transaction.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
@@ -18,10 +17,11 @@ import { copySettings } from './copy/settings.ts';
 import type { Copying } from './copying.ts';
 import { FileCopier } from './files.ts';
 import { look } from './look.ts';
+import { openImport, type Continuing } from './open.ts';
 import { findAccount } from './profile.ts';
 import { linesOf, Reporter } from './report.ts';
 
-export interface ChatwootOptions {
+export interface ChatwootOptions extends Continuing {
   url: string;
   token?: string;
   /** Their account; without it the only one of the token's holder. */
@@ -109,7 +109,7 @@ interface Target extends Place {
 async function copy(found: Pick<Copying, 'client' | 'account' | 'reporter' | 'show'>, target: Target): Promise<void> {
   const { into, database, options, stopped } = target;
   const here: Transact = (work) => transact(database, { account: into, actor: system }, work);
-  const importId = await here((tx) => openImport(tx, found.reporter.report.source));
+  const importId = await here((tx) => openImport(tx, found.reporter.report.source, options));
   const files = options.attachments ? fileCopier(found.client, target) : null;
   const ports = { transact: here, clock: database.clock, random: systemRandom };
   const copying = { ...found, ...ports, importId, files, stopped, admitsClients: options.admitClients ?? false };

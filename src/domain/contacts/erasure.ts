@@ -7,6 +7,7 @@ import { deleteLanes } from '../../deliveries/queue/erase.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
 import { lockIfThere } from '../small-rows.ts';
 import { sweep } from '../upkeep/sweep.ts';
+import { forgetCopies } from './copies.ts';
 import { lockDoors } from './doors.ts';
 
 // Conversations that one transaction erases, so that none locks many for long.
@@ -41,6 +42,7 @@ async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased'
   await eraseConversations(tx, await tx.conversations({ ids: ofContact, parameters: [id] }));
   tx.record('contact_deleted', { contact, account: tx.account });
   await deleteLanes(tx, 'contact', [id]);
+  await forgetCopies(tx, id);
   await sql(tx.em, 'DELETE FROM contacts WHERE account_id = $1 AND id = $2', [tx.account.id, id]);
   return 'erased';
 }

@@ -8,6 +8,7 @@ import { updateConversations } from '../conversations/detach.ts';
 import { lockOne, update } from '../small-rows.ts';
 import { moveKeys } from '../upkeep/idempotency-keys.ts';
 import { maxVisitorAttributes, sayUpdated } from './contacts.ts';
+import { moveCopies } from './copies.ts';
 import { lockDoors } from './doors.ts';
 import { copyContactLabels } from './labels.ts';
 
@@ -20,7 +21,7 @@ const ofContact = `SELECT id FROM conversations WHERE account_id = $1 AND contac
 
 /**
  * Makes two contacts one: the base keeps its values and takes over those that it lacks, with the conversations, notes, labels,
- * inboxes, sessions, requests with keys and stored values of bots of the other, which is deleted. A block of either holds.
+ * inboxes, sessions, requests with keys, stored values of bots and notes of imports of the other, which is deleted. A block of either holds.
  * Whoever has a session or a source id of the other is the base from then on. Says conversation_updated for each conversation,
  * contact_updated when the base has changed, and contact_deleted. Errors: 404; 422 for one contact as both, for more than
  * 1,000 conversations, and for attributes that would grow too large.
@@ -147,4 +148,5 @@ async function moveRows(tx: Transaction, baseId: number, otherId: number): Promi
   }
   await sql(tx.connection, moveStored, parameters);
   await moveKeys(tx.connection, tx.account.id, { from: otherId, to: baseId });
+  await moveCopies(tx, { from: otherId, to: baseId });
 }

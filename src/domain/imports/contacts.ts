@@ -108,7 +108,8 @@ async function join(tx: Transaction, contactId: number, sources: ForeignContact[
        SELECT $1, $2, id, $4, $5 AND NOT EXISTS (SELECT FROM contact_inboxes
            WHERE account_id = $1 AND contact_id = $2 AND inbox_id = $3 AND source_id <> $4), $6
        FROM inboxes WHERE account_id = $1 AND id = $3 AND (
-         SELECT count(*) FROM contact_inboxes WHERE account_id = $1 AND contact_id = $2 AND inbox_id = $3 AND source_id <> $4) < ${maxSourceIds}
+         SELECT count(*) FROM contact_inboxes
+           WHERE account_id = $1 AND contact_id = $2 AND inbox_id = $3 AND source_id <> $4) < ${maxSourceIds}
        ON CONFLICT (account_id, inbox_id, source_id) DO UPDATE SET admits = excluded.admits
          WHERE contact_inboxes.contact_id = excluded.contact_id AND contact_inboxes.admits <> excluded.admits`,
       [tx.account.id, contactId, inboxId, sourceId, admits, tx.now],

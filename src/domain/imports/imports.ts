@@ -1,5 +1,6 @@
 import type { Transaction } from '../../events/transaction.ts';
 import { moment, sql, type Executor } from '../../postgres/sql.ts';
+import { lockAccount } from '../people/seats.ts';
 
 /** What is copied record by record. */
 export type ImportedKind = 'inbox' | 'agent' | 'team' | 'label' | 'contact' | 'conversation';
@@ -28,16 +29,27 @@ interface Row {
   written_at: string;
 }
 
-/** The import from a source into the account, which is begun when there is none: its id. */
-export async function openImport(tx: Transaction, source: string): Promise<number> {
-  const scope = [tx.account.id, source];
-  await sql(
+/** An import of the account. */
+export interface Import {
+  id: number;
+  /** What is copied, such as the address of an account there. */
+  source: string;
+}
+
+/** The imports of the account. The account is locked until the transaction ends, so that none begins meanwhile. */
+export async function listImports(tx: Transaction): Promise<Import[]> {
+  await lockAccount(tx);
+  const statement = 'SELECT id, source FROM imports WHERE account_id = $1 ORDER BY id';
+  return sql<Import>(tx.connection, statement, [tx.account.id]);
+}
+
+/** Begins an import that the account does not have: its id. */
+export async function beginImport(tx: Transaction, source: string): Promise<number> {
+  const rows = await sql<{ id: number }>(
     tx.connection,
-    'INSERT INTO imports (account_id, source, created_at) VALUES ($1, $2, $3) ON CONFLICT (account_id, source) DO NOTHING',
-    [...scope, tx.now],
+    'INSERT INTO imports (account_id, source, created_at) VALUES ($1, $2, $3) RETURNING id',
+    [tx.account.id, source, tx.now],
   );
-  const statement = 'SELECT id FROM imports WHERE account_id = $1 AND source = $2';
-  const rows = await sql<{ id: number }>(tx.connection, statement, scope);
   return (rows[0] as { id: number }).id;
 }
 

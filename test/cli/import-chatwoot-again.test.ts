@@ -1,0 +1,114 @@
+import { expect } from 'chai';
+import type { Body } from '../support/sending.ts';
+import { Importing } from '../support/importing.ts';
+
+describe('switchboard import chatwoot, again', function () {
+  this.timeout(120_000);
+  const importing = Importing.use();
+  const base = (account: number) => `/api/v1/accounts/${account}`;
+  const read = async (path: string): Promise<Body> => {
+    const { status, body } = await importing.app.get(path);
+    expect(status, path).to.equal(200);
+    return body;
+  };
+  const conversationsOf = async (account: number): Promise<Body[]> =>
+    (await read(`${base(account)}/conversations?status=all`)).data.payload as Body[];
+  const theirs = (id: number): Body => importing.fake.account.conversations.find((one) => one['id'] === id);
+
+  it('doubles nothing when their server is called by another name', async () => {
+    const account = await importing.newAccount();
+    await importing.run(account);
+    const before = await importing.copies(account);
+    const sources = () => importing.app.query('SELECT source FROM imports WHERE account_id = $1', [account]);
+    const elsewhere = importing.fake.url.replace('127.0.0.1', 'localhost');
+    const call = (...more: string[]) => {
+      const args = importing.into(account, '--json', ...more);
+      args[1] = elsewhere;
+      return importing.call(args);
+    };
+    const refused = await call();
+    expect([refused.code, refused.output]).to.deep.equal([1, '']);
+    expect(refused.errors).to.equal(
+      `This account has copies from ${importing.fake.url}/accounts/7, and none from ${elsewhere}/accounts/7. Is that the same? ` +
+        'Give --source with the address of that time, and nothing is copied twice. Is it another one? Give --another.\n',
+    );
+    expect([await importing.copies(account), await sources()]).to.deep.equal([
+      before,
+      [{ source: `${importing.fake.url}/accounts/7` }],
+    ]);
+    const unknown = await call('--source', 'https://nowhere.example');
+    expect(unknown.errors).to.contain(
+      `no copies from https://nowhere.example, but from ${importing.fake.url}/accounts/7`,
+    );
+
+    for (const earlier of [importing.fake.url, `${importing.fake.url}/`, `${importing.fake.url}/accounts/7`]) {
+      const { code, output, errors } = await call('--source', earlier);
+      expect([code, errors]).to.deep.equal([0, '']);
+      expect(JSON.parse(output).counts.conversations).to.include({ created: 0, unchanged: 3 });
+    }
+    expect(await importing.copies(account)).to.deep.equal(before);
+  });
+
+  it('goes on with no other account of theirs', async () => {
+    const account = await importing.newAccount();
+    await importing.run(account);
+    importing.fake.profile = { id: 1, accounts: [{ id: 8, name: 'Other', role: 'administrator' }] };
+    const args = importing.into(account, '--source', `${importing.fake.url}/accounts/7`);
+    const { code, errors } = await importing.call(args);
+    expect([code, errors]).to.deep.equal([
+      1,
+      `--source: ${importing.fake.url}/accounts/7 is another account of theirs than ${importing.fake.url}/accounts/8.\n`,
+    ]);
+  });
+
+  it('copies a second source where that is meant, and goes on with each', async () => {
+    const account = await importing.newAccount();
+    await importing.run(account);
+    const args = importing.into(account, '--json', '--another');
+    args[1] = importing.fake.url.replace('127.0.0.1', 'localhost');
+    const { code } = await importing.call(args);
+    expect([code, (await conversationsOf(account)).length]).to.deep.equal([0, 6]);
+    expect((await importing.run(account)).counts.conversations).to.include({ created: 0, unchanged: 3 });
+  });
+
+  it('gives what a contact says there to the one it was merged into here', async () => {
+    const account = await importing.newAccount();
+    await importing.run(account);
+    const { payload } = await read(`${base(account)}/contacts`);
+    const mia = (payload as Body[]).find(({ name }) => name === 'Mia Novak');
+    const kept = (await importing.app.post(`${base(account)}/contacts`, { name: 'Kept', email: 'kept@example.com' }))
+      .body;
+    const merged = { base_contact_id: kept.id, mergee_contact_id: mia.id };
+    expect((await importing.app.post(`${base(account)}/actions/contact_merge`, merged)).status).to.equal(200);
+    const { conversations, messages, contacts } = importing.fake.account;
+    conversations.push({ ...theirs(1), id: 60 });
+    messages[60] = [{ id: 960, message_type: 0, content: 'Since the merge' }];
+    Object.assign(contacts[0]!, { name: 'Mia Berg' });
+    await importing.app.events();
+    const { code, counts } = await importing.run(account);
+    expect([code, counts.conversations.created, counts.contacts.updated]).to.deep.equal([0, 1, 0]);
+    const ofKept = (await conversationsOf(account)).filter(({ contact }) => contact.id === kept.id);
+    expect(ofKept.map(({ contact }) => contact.name)).to.deep.equal(['Kept', 'Kept', 'Kept']);
+    expect(await importing.app.events()).to.deep.equal([]);
+    await importing.verify();
+  });
+
+  it('keeps no trace of the values of a contact who was erased here', async () => {
+    const account = await importing.newAccount();
+    await importing.run(account);
+    const { payload } = await read(`${base(account)}/contacts`);
+    const { id } = (payload as Body[]).find(({ name }) => name === 'Mia Novak');
+    const versions = () =>
+      importing.app.query<{ version: string | null }>(
+        `SELECT version FROM imported WHERE account_id = $1 AND kind = 'contact' AND local_id = $2`,
+        [account, id],
+      );
+    expect((await versions())[0]!.version).to.be.a('string');
+    expect((await importing.app.delete(`${base(account)}/contacts/${id}`)).status).to.equal(200);
+    expect(await versions()).to.deep.equal([{ version: null }]);
+    Object.assign(importing.fake.account.contacts[0]!, { name: 'Mia Berg' });
+    await importing.run(account);
+    expect(await versions()).to.deep.equal([{ version: null }]);
+    expect((await conversationsOf(account)).map(({ contact }) => contact.name)).to.deep.equal(['late-wave-12']);
+  });
+});
