@@ -101,4 +101,45 @@ describe('switchboard import chatwoot, of files', function () {
     const times = (name: string) => asked.filter((one) => one === name).length;
     expect(['0', '4', '5', '7', 'gone'].map(times)).to.deep.equal([4, 4, 1, 1, 1]);
   });
+
+  it('copies files once more that were swept before their message was written', async () => {
+    withFiles('one.txt', 'two.txt');
+    const account = await importing.newAccount();
+    let swept = 0;
+    importing.fake.intervene(({ path }, response) => {
+      if (path !== '/blobs/two.txt' || swept > 0) return false;
+      swept = 1;
+      const statement = 'DELETE FROM attachments WHERE message_id IS NULL AND account_id = $1 RETURNING id';
+      const sweep = async (): Promise<void> => {
+        swept += (await importing.app.query(statement, [account])).length;
+        response.writeHead(200).end(manual);
+      };
+      void sweep();
+      return true;
+    });
+    const { code, counts, remarks } = await importing.run(account);
+    expect([swept, code, remarks, counts.files.created]).to.deep.equal([2, 0, [], 2]);
+    expect(await filesOf(account)).to.deep.equal(['one.txt', 'two.txt']);
+    await importing.verify();
+  });
+
+  it('writes messages before the sweep could reach their files', async () => {
+    withFiles(...Array.from({ length: 45 }, (_, index) => `${index}.txt`));
+    const account = await importing.newAccount();
+    const waiting: number[] = [];
+    importing.fake.intervene(({ path }, response) => {
+      if (!path.startsWith('/blobs/')) return false;
+      const statement = 'SELECT count(*)::int AS n FROM attachments WHERE message_id IS NULL AND account_id = $1';
+      const count = async (): Promise<void> => {
+        waiting.push((await importing.app.query<{ n: number }>(statement, [account]))[0]!.n);
+        response.writeHead(200).end(manual);
+      };
+      void count();
+      return true;
+    });
+    const { code, counts } = await importing.run(account);
+    expect([code, counts.files.created, counts.messages.created]).to.deep.equal([0, 45, 52]);
+    expect(Math.max(...waiting)).to.equal(19);
+    expect(waiting[20]).to.equal(0);
+  });
 });

@@ -1,10 +1,11 @@
 import type { Mutant } from './mutant.ts';
 
-const [copies, faults, hostile, files] = [
+const [copies, faults, hostile, files, many] = [
   'test/cli/import-chatwoot.test.ts',
   'test/cli/import-chatwoot-faults.test.ts',
   'test/cli/import-chatwoot-hostile.test.ts',
   'test/cli/import-chatwoot-files.test.ts',
+  'test/cli/import-chatwoot-many.test.ts',
 ];
 const [clients, again] = ['test/cli/import-chatwoot-clients.test.ts', 'test/cli/import-chatwoot-again.test.ts'];
 
@@ -96,6 +97,30 @@ export const imports: readonly Mutant[] = [
     test: clients,
     only: 'as the last run says',
     harm: 'An identifier stays a key after another person got one for the same contact.',
+  },
+  {
+    file: 'src/cli/chatwoot/pages.ts',
+    text: 'part.length === mostTogether ||',
+    replacement: '',
+    test: many,
+    only: 'in parts',
+    harm: 'A conversation of thousands, in an odd order of ids, has more parameters than a statement may have, and is never copied.',
+  },
+  {
+    file: 'src/cli/chatwoot/copy/messages.ts',
+    text: 'files >= filesTogether ||',
+    replacement: '',
+    test: files,
+    only: 'before the sweep',
+    harm: 'Messages whose files take more than an hour are never copied.',
+  },
+  {
+    file: 'src/cli/chatwoot/copy/batches.ts',
+    text: 'const again = await batch.again();',
+    replacement: 'const again = batch;',
+    test: files,
+    only: 'that were swept',
+    harm: 'A conversation whose files were swept before they were written is left out.',
   },
   {
     file: 'src/cli/chatwoot/pages.ts',

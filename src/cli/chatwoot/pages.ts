@@ -56,7 +56,10 @@ export async function listAt(client: ChatwootClient, path: string): Promise<Fore
 
 const [pageSize, mostBetween, mostMessagePages] = [100, 1000, 20_000];
 
-/** Messages in the order of their ids, and whether there are no more of them. */
+// What one statement writes: parameters have an end, and so has the time that the search's index takes for texts.
+const [mostTogether, mostTextTogether] = [100, 1_000_000];
+
+/** Some messages in the order of their ids, and whether there are no more of them. */
 export interface MessagePage {
   records: Foreign[];
   isLast: boolean;
@@ -64,7 +67,8 @@ export interface MessagePage {
 
 /**
  * The messages of a conversation after one of them. Their server takes the ids for the cursor and the times for the order, so
- * that a full page may leave out ids below its highest: those are asked for once more, by the range.
+ * that a full page may leave out ids below its highest: those are asked for once more, by the range, of which there may be any
+ * number. They come in parts that can be written at once.
  */
 export async function* messagesAfter(client: ChatwootClient, path: string, after: number): AsyncGenerator<MessagePage> {
   let cursor = after;
@@ -72,12 +76,25 @@ export async function* messagesAfter(client: ChatwootClient, path: string, after
     const answered = await recordsAt(client, path, { after: String(cursor) });
     const page = byId(answered, cursor);
     const last = idOf(page.at(-1)?.['id']);
-    if (last === null || answered.length < pageSize || pages === mostMessagePages)
-      return yield { records: page, isLast: true };
+    if (last === null || answered.length < pageSize || pages === mostMessagePages) return yield* inParts(page, true);
     const between = await allBetween(client, path, { from: cursor + 1, to: last });
-    yield { records: byId([...between, ...page], cursor), isLast: false };
+    yield* inParts(byId([...between, ...page], cursor), false);
     cursor = last;
   }
+}
+
+function* inParts(records: readonly Foreign[], isLast: boolean): Generator<MessagePage> {
+  let [part, length]: [Foreign[], number] = [[], 0];
+  for (const record of records) {
+    const own = JSON.stringify(record).length;
+    if (part.length === mostTogether || (part.length > 0 && length + own > mostTextTogether)) {
+      yield { records: part, isLast: false };
+      [part, length] = [[], 0];
+    }
+    part.push(record);
+    length += own;
+  }
+  yield { records: part, isLast };
 }
 
 async function recordsAt(client: ChatwootClient, path: string, query: Record<string, string>): Promise<Foreign[]> {

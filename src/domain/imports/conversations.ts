@@ -31,9 +31,11 @@ export interface ForeignConversation {
   lastActivityAt: Date;
 }
 
-/** Some messages of a conversation, in the order of their ids there. */
+/** Some messages of a conversation, in the order of their ids there: few enough for one statement. */
 export interface MessageBatch {
   messages: readonly ForeignMessage[];
+  /** The last message up to which all are copied with these, by its id there; null where there was none. */
+  upTo: number | null;
   /** Whether there are no more. */
   isLast: boolean;
 }
@@ -71,7 +73,7 @@ export async function importConversation(
       foreignId,
       localId: conversation.id,
       version: given.version,
-      cursor: batch.messages.at(-1)?.foreignId ?? cursor,
+      cursor: batch.upTo ?? cursor,
       complete: batch.isLast,
     },
   ]);

@@ -1,10 +1,7 @@
-import {
-  importConversation,
-  type ConversationOutcome,
-  type ForeignConversation,
-} from '../../../domain/imports/conversations.ts';
+import type { ConversationOutcome, ForeignConversation } from '../../../domain/imports/conversations.ts';
 import { findImported, type Imported } from '../../../domain/imports/imports.ts';
 import { NoAnswer } from '../client.ts';
+import { writeBatch } from './batches.ts';
 import { contactOf } from './contacts.ts';
 import { readMessages } from './messages.ts';
 import { attempt, type CopiedSettings, type Copying } from '../copying.ts';
@@ -103,13 +100,11 @@ class Walk {
 
   /** Writes a conversation, batch by batch of its messages; what became of it with the first one. */
   async #write(conversation: ForeignConversation, after: number): Promise<ConversationOutcome['outcome']> {
-    const { transact, importId, reporter, stopped } = this.#copying;
     const { foreignId, lastActivityAt: otherwise } = conversation;
     let first: ConversationOutcome['outcome'] | null = null;
     for await (const batch of readMessages(this.#copying, this.#settings, { foreignId, after, otherwise })) {
-      endIfStopped(stopped);
-      const { outcome, messages } = await transact((tx) => importConversation(tx, importId, conversation, batch));
-      reporter.count('messages', 'created', messages);
+      endIfStopped(this.#copying.stopped);
+      const outcome = await writeBatch(this.#copying, conversation, batch);
       first ??= outcome;
       if (outcome === 'deleted' || outcome === 'homeless') break;
     }

@@ -18,19 +18,71 @@ export interface Source {
   otherwise: Date;
 }
 
+/** Messages that were read, with their files stored. */
+export interface ReadBatch extends MessageBatch {
+  /** Tells the report of their files, and of what is not as it was: once it is known what became of them. */
+  tell: () => void;
+  /** Reads them anew, with other copies of their files: for those that were swept meanwhile. */
+  again: () => Promise<ReadBatch>;
+}
+
+// Files that belong to no message for an hour are swept: those that are stored wait for no more than these.
+const [filesTogether, filesWaitMs] = [20, 15 * 60_000];
+
 /** Reads the messages of a conversation that were not copied yet, in batches, with their authors and files. */
 export async function* readMessages(
   copying: Copying,
   settings: CopiedSettings,
   source: Source,
-): AsyncGenerator<MessageBatch> {
+): AsyncGenerator<ReadBatch> {
   const path = `${copying.account}/conversations/${source.foreignId}/messages`;
   for await (const { records, isLast } of messagesAfter(copying.client, path, source.after)) {
     await addAuthors(copying, settings, records);
-    const messages: ForeignMessage[] = [];
-    for (const given of records) messages.push(...(await readOne(copying, settings, { given, source })));
-    yield { messages, isLast };
+    let rest = records;
+    do {
+      const batch = await readSome(copying, settings, { records: rest, isLast, source, isBounded: true });
+      rest = rest.slice(batch.taken);
+      yield batch;
+    } while (rest.length > 0);
   }
+}
+
+interface Some {
+  records: Foreign[];
+  isLast: boolean;
+  source: Source;
+  /** Whether to stop where the files are enough to be written; else all are taken. */
+  isBounded: boolean;
+}
+
+/** Reads messages, and says how many were taken. */
+async function readSome(
+  copying: Copying,
+  settings: CopiedSettings,
+  { records, isLast, source, isBounded }: Some,
+): Promise<ReadBatch & { taken: number }> {
+  const begun = copying.clock.now().getTime();
+  const read: ReadOne[] = [];
+  let files = 0;
+  for (const given of records) {
+    const one = await readOne(copying, settings, { given, source });
+    read.push(one);
+    files += one.message?.attachments.length ?? 0;
+    const hasWaited = files > 0 && copying.clock.now().getTime() - begun > filesWaitMs;
+    if (isBounded && (files >= filesTogether || hasWaited)) break;
+  }
+  const own = records.slice(0, read.length);
+  const isEnd = isLast && own.length === records.length;
+  return {
+    messages: read.flatMap(({ message }) => message ?? []),
+    upTo: idOf(own.at(-1)?.['id']),
+    isLast: isEnd,
+    taken: own.length,
+    tell: () => {
+      for (const { tell } of read) tell();
+    },
+    again: () => readSome(copying, settings, { records: own, isLast: isEnd, source, isBounded: false }),
+  };
 }
 
 // Whoever wrote, and is no agent there any more, is named by a seat that nobody has.
@@ -50,52 +102,49 @@ async function addAuthors(
   }
 }
 
+interface ReadOne {
+  message: ForeignMessage | null;
+  tell: () => void;
+}
+
 async function readOne(
   copying: Copying,
   { authors }: CopiedSettings,
   { given, source }: { given: Foreign; source: Source },
-): Promise<ForeignMessage[]> {
+): Promise<ReadOne> {
   const { reporter, clock } = copying;
   const { otherwise, foreignId: conversationId } = source;
   const name = `message ${idOf(given['id'])} of conversation ${conversationId}`;
-  const files = await copyFiles(copying, given, name);
-  const read = toMessage(given, authors, { now: clock.now(), otherwise, ...files });
-  for (const problem of read?.problems ?? []) reporter.remark(name, problem);
-  return read ? [read.message] : [];
+  const { files, missing, problems } = await copyFiles(copying, given);
+  const read = toMessage(given, authors, { now: clock.now(), otherwise, files, missing });
+  const tell = (): void => {
+    if (files.length > 0) reporter.count('files', 'created', files.length);
+    for (const problem of problems) reporter.leaveOut('files', `a file of ${name}`, problem);
+    for (const problem of read?.problems ?? []) reporter.remark(name, problem);
+  };
+  return { message: read?.message ?? null, tell };
 }
 
 const fileTypes = new Set(['image', 'audio', 'video', 'file']);
 const mostListed = 50;
 
 async function copyFiles(
-  copying: Copying,
+  { files }: Copying,
   given: Foreign,
-  name: string,
-): Promise<{ files: Attachment[]; missing: Foreign[] }> {
-  const [copied, missing]: [Attachment[], Foreign[]] = [[], []];
+): Promise<{ files: Attachment[]; missing: Foreign[]; problems: string[] }> {
+  const [copied, missing, problems]: [Attachment[], Foreign[], string[]] = [[], [], []];
   for (const attachment of attachmentsOf(given)) {
-    const file = await copyFile(copying, attachment, { present: copied.length, name });
-    if (file) copied.push(file);
+    const result = files && isFile(attachment) ? await files.copyUpTo(copied.length, attachment) : null;
+    if (result && 'file' in result) copied.push(result.file);
     else missing.push(wordsOf(attachment));
+    if (result && 'problem' in result) problems.push(result.problem);
   }
-  return { files: copied, missing };
+  return { files: copied, missing, problems };
 }
 
 function attachmentsOf({ attachments, content_attributes: attributes }: Foreign): Foreign[] {
   const isDeleted = recordOf(attributes)['deleted'] === true;
   return Array.isArray(attachments) && !isDeleted ? attachments.slice(0, mostListed).map(recordOf) : [];
-}
-
-async function copyFile(
-  { files, reporter }: Copying,
-  attachment: Foreign,
-  { present, name }: { present: number; name: string },
-): Promise<Attachment | null> {
-  if (files === null || !isFile(attachment)) return null;
-  const result = await files.copyUpTo(present, attachment);
-  if ('file' in result) reporter.count('files', 'created');
-  else reporter.leaveOut('files', `a file of ${name}`, result.problem);
-  return 'file' in result ? result.file : null;
 }
 
 function isFile({ file_type: type }: Foreign): boolean {

@@ -1,0 +1,73 @@
+import {
+  importConversation,
+  type ConversationOutcome,
+  type ForeignConversation,
+  type MessageBatch,
+} from '../../../domain/imports/conversations.ts';
+import { ApiError } from '../../../errors.ts';
+import { isStatementTimeout } from '../../../postgres/errors.ts';
+import type { Copying } from '../copying.ts';
+import type { ReadBatch } from './messages.ts';
+
+/** Writes a conversation with some of its messages, and tells the report of these. */
+export async function writeBatch(
+  copying: Copying,
+  conversation: ForeignConversation,
+  batch: ReadBatch,
+): Promise<ConversationOutcome['outcome']> {
+  const { written, told } = await writeWithFiles(copying, conversation, batch);
+  copying.reporter.count('messages', 'created', written.messages);
+  told.tell();
+  return written.outcome;
+}
+
+// A sweep deletes files that waited too long for their message, while this machine slept, say: they are copied once more.
+async function writeWithFiles(
+  copying: Copying,
+  conversation: ForeignConversation,
+  batch: ReadBatch,
+): Promise<{ written: ConversationOutcome; told: ReadBatch }> {
+  try {
+    return { written: await writeSome(copying, conversation, batch), told: batch };
+  } catch (error) {
+    const hasFiles = batch.messages.some(({ attachments }) => attachments.length > 0);
+    if (!hasFiles || !(error instanceof ApiError) || error.status !== 409) throw error;
+  }
+  const again = await batch.again();
+  return { written: await writeSome(copying, conversation, again), told: again };
+}
+
+// What the database does not write in the time that a statement has, it may write in halves.
+async function writeSome(
+  copying: Copying,
+  conversation: ForeignConversation,
+  batch: MessageBatch,
+): Promise<ConversationOutcome> {
+  try {
+    return await copying.transact((tx) => importConversation(tx, copying.importId, conversation, batch));
+  } catch (error) {
+    if (!isStatementTimeout(error) || batch.messages.length === 0) throw error;
+  }
+  const [first] = batch.messages;
+  if (batch.messages.length === 1 && first) {
+    const what = `message ${first.foreignId} of conversation ${conversation.foreignId}`;
+    const written = await writeSome(copying, conversation, { ...batch, messages: [] });
+    copying.reporter.leaveOut('messages', what, 'the database did not store it in the time that a statement has');
+    return written;
+  }
+  return writeHalves(copying, conversation, batch);
+}
+
+async function writeHalves(
+  copying: Copying,
+  conversation: ForeignConversation,
+  batch: MessageBatch,
+): Promise<ConversationOutcome> {
+  const { messages } = batch;
+  const middle = Math.ceil(messages.length / 2);
+  const [earlier, later] = [messages.slice(0, middle), messages.slice(middle)];
+  const upTo = earlier.at(-1)?.foreignId ?? null;
+  const first = await writeSome(copying, conversation, { messages: earlier, upTo, isLast: false });
+  const second = await writeSome(copying, conversation, { ...batch, messages: later });
+  return { outcome: first.outcome, messages: first.messages + second.messages };
+}
