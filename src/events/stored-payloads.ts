@@ -16,12 +16,17 @@ interface StoredEvent {
   is_own: boolean;
 }
 
+/** Events whose bodies are looked at in one statement: each may have bodies of several hundred kilobytes. */
+const pageEvents = 100;
+
+const listStatement = 'SELECT id FROM events WHERE account_id = $1 AND conversation_id = $2 ORDER BY id';
+
 // The id is a string in account payloads and a number in bot payloads; ->> makes both text.
 const findStatement = `
   SELECT * FROM (
     SELECT id, name, account_payload, bot_payload, chatwoot_payload,
       name IN ('message_created', 'message_updated') AND coalesce(account_payload, bot_payload)->>'id' = $3 AS is_own
-    FROM events WHERE account_id = $1 AND conversation_id = $2) e
+    FROM events WHERE account_id = $1 AND conversation_id = $2 AND id = ANY ($4)) e
   WHERE is_own OR $3 = ANY (ARRAY[${shownIn.map((path) => `chatwoot_payload #>> '{${path},0,id}'`).join(', ')}]) ORDER BY id`;
 
 const rewriteStatement = `
@@ -38,11 +43,16 @@ export async function blankMessage(
   tx: Transaction,
   { conversationId, messageId }: { conversationId: number; messageId: number },
 ): Promise<void> {
-  const events = await sql<StoredEvent>(tx.connection, findStatement, [
-    tx.account.id,
-    conversationId,
-    String(messageId),
-  ]);
+  const listed = await sql<{ id: number }>(tx.connection, listStatement, [tx.account.id, conversationId]);
+  for (let start = 0; start < listed.length; start += pageEvents) {
+    const page = listed.slice(start, start + pageEvents).map(({ id }) => id);
+    const values = [tx.account.id, conversationId, String(messageId), page];
+    await rewriteEvents(tx, messageId, await sql<StoredEvent>(tx.connection, findStatement, values));
+  }
+}
+
+async function rewriteEvents(tx: Transaction, messageId: number, events: readonly StoredEvent[]): Promise<void> {
+  if (events.length === 0) return;
   await sql(tx.connection, rewriteStatement, [
     tx.account.id,
     events.map(({ id }) => id),

@@ -5,6 +5,14 @@ const snapshots = 'test/deliveries/chatwoot-snapshots.test.ts';
 
 export const formats: readonly Mutant[] = [
   {
+    file: 'src/events/formats/chatwoot.ts',
+    text: 'return !showsNewest(told) || content.length',
+    replacement: 'return showsNewest(told) || content.length',
+    test: 'test/deliveries/chatwoot-sizes.test.ts',
+    only: 'the beginning of a long message',
+    harm: 'Whoever toggles a status fills the database with copies of the longest message.',
+  },
+  {
     file: 'src/deliveries/queue/enqueue.ts',
     text: 'THEN refuse_unformatted() ELSE',
     replacement: 'THEN NULL ELSE',

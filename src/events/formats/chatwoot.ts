@@ -1,4 +1,5 @@
 import type { Message } from '../../records/message.ts';
+import { storableText } from '../../lib/storable.ts';
 import { unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
 import type { ChangedAttributes, EventName } from '../catalog.ts';
 import { attachmentRecords } from '../payloads.ts';
@@ -31,12 +32,21 @@ export function isFormatted(name: EventName): boolean {
 /** Bytes above which a body becomes lean; what is left is bounded by what a message may be. */
 const maxWholeBytes = 262_144;
 
+/** The same of typing: customers make such events as often as they like, and each is kept. */
+const maxTypingBytes = 8_192;
+
+/** Characters of a message's text that events show which are not its own; what is longer ends with an ellipsis. */
+const maxShownChars = 2_048;
+
+/** Bytes of such a message's attributes; more of them are left out. */
+const maxShownAttributes = 4_096;
+
 /** The body of an event as the field's leader has it, as JSON; null for events that it does not know. */
 export function chatwootBody(name: EventName, told: Omit<Told, 'isLean'>): string | null {
   const build = bodies[name];
   if (!build) return null;
   const whole = JSON.stringify({ ...build({ ...told, isLean: false }), event: name });
-  if (Buffer.byteLength(whole) <= maxWholeBytes) return whole;
+  if (Buffer.byteLength(whole) <= (isTyping(name) ? maxTypingBytes : maxWholeBytes)) return whole;
   return JSON.stringify({ ...build({ ...told, isLean: true }), event: name });
 }
 
@@ -81,7 +91,8 @@ function changeOf({ previous, current }: ChangedAttributes[string]): Record<stri
 }
 
 function typingOf(told: Told): Record<string, unknown> {
-  return { user: customerOf(told), conversation: conversationOf(told), is_private: false };
+  const quiet = { ...told, around: { ...told.around, lastMessage: null } };
+  return { user: customerOf(told), conversation: conversationOf(quiet), is_private: false };
 }
 
 function sessionOf(told: Told): Record<string, unknown> {
@@ -138,8 +149,17 @@ function conversationOf(told: Told): Record<string, unknown> {
   };
 }
 
+function isTyping(name: EventName): boolean {
+  return bodies[name] === typingOf;
+}
+
+/** Whether a body of the event shows the newest public message of its conversation, which must be read for it. */
+export function wantsNewest(name: EventName, told: Pick<Told, 'subject'>): boolean {
+  return showsNewest(told) && !isTyping(name);
+}
+
 /** Whether the event's conversation shows the newest public message, and not the one that the event is about. */
-export function showsNewest({ subject: { message } }: Pick<Told, 'subject'>): boolean {
+function showsNewest({ subject: { message } }: Pick<Told, 'subject'>): boolean {
   return !message || message.private;
 }
 
@@ -156,7 +176,7 @@ function lastMessageOf(message: Message, told: Told): Record<string, unknown> {
   const { account, inbox, id, lastActivityAt, assignee, unreadCount } = need(told.subject.conversation);
   return {
     id: message.id,
-    content: told.isLean ? '' : message.content,
+    content: shownText(message, told),
     account_id: account.id,
     inbox_id: inbox.id,
     conversation_id: id,
@@ -166,7 +186,7 @@ function lastMessageOf(message: Message, told: Told): Record<string, unknown> {
     status: message.status,
     source_id: message.sourceId,
     content_type: message.contentType,
-    content_attributes: told.isLean ? marksOf(message) : message.contentAttributes,
+    content_attributes: shownAttributes(message, told),
     sender_type: senderTypes[message.sender.kind],
     sender_id: message.sender.id,
     conversation: {
@@ -178,6 +198,19 @@ function lastMessageOf(message: Message, told: Told): Record<string, unknown> {
     sender: speakerOf(message, told),
     ...filesOf(message, told),
   };
+}
+
+// Told once more with every event of the conversation: a long message would be stored with each.
+function shownText({ content }: Message, told: Told): string {
+  if (told.isLean) return '';
+  return !showsNewest(told) || content.length <= maxShownChars ? content : `${storableText(content, maxShownChars)}…`;
+}
+
+function shownAttributes(message: Message, told: Told): Record<string, unknown> {
+  const { contentAttributes } = message;
+  if (told.isLean) return marksOf(message);
+  const isLong = showsNewest(told) && JSON.stringify(contentAttributes).length > maxShownAttributes;
+  return isLong ? marksOf(message) : contentAttributes;
 }
 
 function marksOf({ contentAttributes }: Message): Record<string, unknown> {

@@ -2,7 +2,7 @@ import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { newestPublicColumn, toMessage, type MessageRow } from '../../records/message.ts';
 import type { RecordedEvent } from '../outbox.ts';
-import { showsNewest } from './chatwoot.ts';
+import { wantsNewest } from './chatwoot.ts';
 import type { Surroundings } from './told.ts';
 
 interface Row {
@@ -53,7 +53,9 @@ export async function readSurroundings(
     events.map(({ bot }) => (bot?.silence === null ? bot.botId : null)),
     events.map(({ kept }) => (kept?.conversation ?? kept)?.contact?.id ?? null),
     events.map(({ kept }) => kept?.conversation?.sourceId ?? null),
-    events.map(({ kept }) => (kept && showsNewest({ subject: kept }) ? (kept.conversation?.id ?? null) : null)),
+    events.map(({ name, kept }) =>
+      kept && wantsNewest(name, { subject: kept }) ? (kept.conversation?.id ?? null) : null,
+    ),
   ];
   const rows = await sql<Row>(executor, statement, [accountId, ...columns]);
   const found = new Map<RecordedEvent, Surroundings>();
