@@ -53,6 +53,7 @@ async function refusal(app: App): Promise<Error> {
 }
 
 describe('a start', function () {
+  this.timeout(60_000);
   let databaseUrl: string;
 
   beforeEach(async () => {
@@ -160,7 +161,8 @@ describe('a start', function () {
   });
 });
 
-describe('a service that is told to stop', () => {
+describe('a service that is told to stop', function () {
+  this.timeout(60_000);
   it('is not ready any more while it answers what it has begun', async () => {
     const app = await TestApp.start({ engine: false });
     const { port } = new URL(app.url);
