@@ -5,6 +5,22 @@ const tests = 'test/compat/chatwoot';
 
 export const compat: readonly Mutant[] = [
   {
+    file: 'src/compat/chatwoot/json.ts',
+    text: 'if (unsafe) throw',
+    replacement: 'if (unsafe === undefined) throw',
+    test: 'test/compat/chatwoot/hostile.test.ts',
+    only: 'in JSON text within a value',
+    harm: 'The order 9007199254740993 is stored as another, and a stranger makes the service answer 500.',
+  },
+  {
+    file: 'src/compat/chatwoot/serve.ts',
+    text: '!operation.query || hasTooManyParameters(query)',
+    replacement: '!operation.query',
+    test: 'test/compat/chatwoot/hostile.test.ts',
+    only: 'more parameters than are read',
+    harm: 'Whoever is not admitted has the service rewrite thousands of parameters.',
+  },
+  {
     file: `${room}/message-records.ts`,
     text: 'const typeNumbers: Readonly<Record<string, number>> = { incoming: 0, outgoing: 1 };',
     replacement: 'const typeNumbers: Readonly<Record<string, number>> = { incoming: 1, outgoing: 0 };',

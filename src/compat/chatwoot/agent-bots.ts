@@ -21,7 +21,7 @@ async function theirBots(page: Json, asked: Asked): Promise<Json[]> {
 
 function readBot(body: Json): Json {
   const { bot_config: packed = null } = body;
-  const { config } = unpack({ config: packed === '' ? null : packed }, ['config']);
+  const { bot_config: config } = unpack({ bot_config: packed === '' ? null : packed }, ['bot_config']);
   const ours = without(body, 'bot_type', 'bot_config');
   const given = leaveOut(ours, ['', null], ['name', 'outgoing_url', 'avatar_url']);
   return config === null ? given : { config, ...given };

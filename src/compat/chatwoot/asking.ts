@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { ApiError, type ErrorDetail } from '../../errors.ts';
 import { listOf, objectOf } from './json.ts';
 import type { Asked, Json, Told } from './operation.ts';
@@ -6,10 +7,28 @@ import type { Asked, Json, Told } from './operation.ts';
 const mostPages = 40;
 
 /** The record that was asked for. Errors: those of the answer. */
-export function needed({ status, body }: Told): Json {
+export function needed({ status, body, headers }: Told): Json {
   if (status < 400) return objectOf(body);
-  const { error, code, details } = objectOf(body);
-  throw new ApiError(status, String(code), String(error), { details: listOf(details) as unknown as ErrorDetail[] });
+  const { error = STATUS_CODES[status], code = codes[status] ?? 'refused', details } = objectOf(body);
+  throw new ApiError(status, String(code), String(error), {
+    details: listOf(details) as unknown as ErrorDetail[],
+    headers: waitingIn(headers),
+  });
+}
+
+// What a refusal without a body of its own is called.
+const codes: Readonly<Record<number, string>> = {
+  404: 'not_found',
+  413: 'too_large',
+  429: 'rate_limited',
+  500: 'internal',
+  503: 'unavailable',
+};
+
+// When to come again: it is the same for the request that asked.
+function waitingIn(headers: Told['headers']): Record<string, string> {
+  const told = Object.entries(headers).filter(([name]) => /^(?:retry-after|(?:x-)?ratelimit\b.*)$/.test(name));
+  return Object.fromEntries(told.map(([name, value]) => [name, String(value)]));
 }
 
 /** All records of a list in pages, of which the first is there: theirs have none. */

@@ -13,10 +13,11 @@ function readCondition(condition: Json): Json {
   const { values: given, attribute_key: key, filter_operator: operator } = condition;
   if (given === undefined) return condition;
   const values = Array.isArray(given) ? (given as unknown[]) : [given];
-  const isNumber = key === 'phone_number' && ['equal_to', 'not_equal_to'].includes(String(operator));
+  const isNumber = key === 'phone_number' && (operator === 'equal_to' || operator === 'not_equal_to');
   return { ...condition, values: isNumber ? values.map(withPlus) : values };
 }
 
 function withPlus(value: unknown): unknown {
-  return /^\d+$/.test(String(value)) ? `+${String(value)}` : value;
+  const isText = typeof value === 'string' || typeof value === 'number';
+  return isText && /^\d+$/.test(String(value)) ? `+${value}` : value;
 }

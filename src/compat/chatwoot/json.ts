@@ -1,3 +1,5 @@
+import { ApiError } from '../../errors.ts';
+import { findUnsafe, type Reviver } from '../../http/route/json-text.ts';
 import type { Json } from './operation.ts';
 
 /** Whether a value is an object of JSON. */
@@ -27,21 +29,34 @@ export function leaveOut(body: Json, blanks: readonly unknown[], fields: readonl
   );
 }
 
-/** Reads fields that are JSON text as the objects that they stand for; any other text stays as it is. */
+/**
+ * Reads fields that are JSON text as the objects that they stand for; any other text stays as it is. Errors: 422 for values that
+ * JSON bodies may not have either.
+ */
 export function unpack(body: Json, fields: readonly string[]): Json {
-  return Object.fromEntries(
-    Object.entries(body).map(([name, value]) => [name, fields.includes(name) ? objectIn(value) : value]),
-  );
+  const texts = fields.map((name) => body[name]).filter(isPacked);
+  if (texts.length === 0) return body;
+  const read = (reviver?: Reviver): Json =>
+    Object.fromEntries(
+      Object.entries(body).map(([name, value]) => [name, fields.includes(name) ? objectIn(value, reviver) : value]),
+    );
+  const unsafe = findUnsafe(texts.join('\n'), read);
+  if (unsafe) throw new ApiError(422, 'validation_failed', unsafe.message, { details: [unsafe] });
+  return read();
+}
+
+function isPacked(value: unknown): value is string {
+  return typeof value === 'string' && value.trimStart().startsWith('{');
 }
 
 // Bounded by the limit of the body; what is no object is left to the schema to refuse.
-function objectIn(value: unknown): unknown {
-  return typeof value === 'string' && value.trimStart().startsWith('{') ? parsed(value) : value;
+function objectIn(value: unknown, reviver: Reviver | undefined): unknown {
+  return isPacked(value) ? parsed(value, reviver) : value;
 }
 
-function parsed(text: string): unknown {
+function parsed(text: string, reviver?: Reviver): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text, reviver) as unknown;
   } catch {
     return text;
   }
@@ -56,14 +71,19 @@ export function spreadLists(query: URLSearchParams, ...names: readonly string[])
   }
 }
 
+// A list with anything but texts and numbers in it is left to the schema.
 function valuesIn(text: string): string[] {
   const list = text.startsWith('[') ? parsed(text) : null;
-  return Array.isArray(list) ? list.filter((value: unknown) => value !== null).map(String) : [text];
+  if (!Array.isArray(list)) return [text];
+  const values = list.filter((value: unknown) => value !== null);
+  return values.every((value) => typeof value === 'string' || typeof value === 'number') ? values.map(String) : [text];
 }
 
 /** Leaves out parameters of a query that are blank, and those given that are `0`: no page and no id is. */
 export function dropBlanks(query: URLSearchParams, zeros: readonly string[] = []): void {
-  for (const [name, value] of Array.from(query)) {
-    if (value === '' || (value === '0' && zeros.includes(name))) query.delete(name, value);
-  }
+  const given = [...query];
+  const kept = given.filter(([name, value]) => value !== '' && (value !== '0' || !zeros.includes(name)));
+  if (kept.length === given.length) return;
+  for (const name of new Set(query.keys())) query.delete(name);
+  for (const [name, value] of kept) query.append(name, value);
 }

@@ -4,7 +4,9 @@ export type Json = Readonly<Record<string, unknown>>;
 /** What our routes answered. */
 export interface Told {
   status: number;
+  /** Undefined where there is none that can be read. */
   body: unknown;
+  headers: Readonly<Record<string, unknown>>;
 }
 
 /** A request in their words, for the translations of its body and its answer. */

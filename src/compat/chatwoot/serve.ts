@@ -1,6 +1,8 @@
 import type { Context, Middleware } from 'koa';
 import { ApiError } from '../../errors.ts';
+import { hasTooManyParameters } from '../../http/route/read-request.ts';
 import { readBodyAs } from '../../http/route/meant-body.ts';
+import { pageLinks } from '../../http/route/link-header.ts';
 import { tokenOf } from '../../http/route/authenticate.ts';
 import { errorBody } from '../../http/server/answer-errors.ts';
 import type { Ask } from '../../http/server/ask.ts';
@@ -45,10 +47,11 @@ export function serveChatwoot(ask: Ask): Middleware {
       return;
     }
     const { operation, params } = table.find(ctx.method, path) ?? { operation: asOurs, params: {} };
+    const said = { path: ctx.path, query: ctx.querystring };
     const asked = translate(ctx, { path, operation, params }, ask);
     await next();
     if (ctx['_matchedRoute']) ctx['_matchedRoute'] = `${prefix}${String(ctx['_matchedRoute'])}`;
-    await answer(ctx, operation, asked);
+    await answer(ctx, { operation, asked, said });
   };
 }
 
@@ -85,9 +88,9 @@ function translate(ctx: Context, { path, operation, params }: Found, ask: Ask): 
   return asked;
 }
 
-// What is not translated goes on as it was written: it may be malformed.
+// What is not translated goes on as it was written: it may be malformed. What has too much in it is refused by the route.
 function readQuery({ querystring }: Context, operation: Operation, query: URLSearchParams): string {
-  if (!operation.query) return querystring;
+  if (!operation.query || hasTooManyParameters(query)) return querystring;
   operation.query(query);
   return query.toString();
 }
@@ -104,21 +107,35 @@ function unwrap(body: unknown, wrapper: string | undefined): unknown {
   return isObject(body[wrapper]) ? body[wrapper] : body;
 }
 
-async function answer(ctx: Context, operation: Operation, asked: Asked): Promise<void> {
+interface Answered {
+  operation: Operation;
+  asked: Asked;
+  /** The request in their words. */
+  said: { path: string; query: string };
+}
+
+async function answer(ctx: Context, { operation, asked, said }: Answered): Promise<void> {
   if (ctx.status === 201) ctx.status = 200;
   if (typeof ctx.body !== 'string' || ctx.response.type !== 'application/json') return;
   if (ctx.status >= 400) return refuse(ctx, objectOf(JSON.parse(ctx.body)));
   if (operation.untagged) ctx.remove('etag');
-  const link: unknown = ctx.response.get('link');
-  if (typeof link === 'string') ctx.set('link', link.replaceAll('</', `<${prefix}/`));
+  if (ctx.response.get('link')) linkAsSaid(ctx, said);
   if (!operation.answer) return;
   try {
     ctx.body = JSON.stringify(await operation.answer(JSON.parse(ctx.body) as never, asked));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     ctx.status = error.status;
+    ctx.set(error.headers);
     refuse(ctx, { ...errorBody(error, ctx.state.requestId as string) });
   }
+}
+
+// Our query would be translated once more with the next page.
+function linkAsSaid(ctx: Context, { path, query }: Answered['said']): void {
+  const links = pageLinks(JSON.parse(ctx.body as string), path, query);
+  if (links === null) ctx.remove('link');
+  else ctx.set('link', links);
 }
 
 function refuse(ctx: Context, body: Json): void {

@@ -58,9 +58,14 @@ function refuse(details: ErrorDetail[], status: 400 | 422, code: string): void {
   if (first) throw new ApiError(status, code, first.message, { details });
 }
 
+/** Whether a query has more parameters than any operation reads. */
+export function hasTooManyParameters({ size }: URLSearchParams): boolean {
+  return size > maxQueryParameters;
+}
+
 function boundedParameters(querystring: string): [string, string][] {
-  const parameters = [...new URLSearchParams(querystring)];
-  if (parameters.length <= maxQueryParameters) return parameters;
+  const parameters = new URLSearchParams(querystring);
+  if (!hasTooManyParameters(parameters)) return [...parameters];
   throw badRequest('bad_query', `The query has more than ${maxQueryParameters} parameters`);
 }
 

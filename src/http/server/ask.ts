@@ -15,6 +15,7 @@ interface OwnRequest {
 interface OwnAnswer {
   status: number;
   body: unknown;
+  headers: Readonly<Record<string, unknown>>;
 }
 
 /** Has the routes answer one more request in the name of a request's caller, who is admitted and counted for it again. */
@@ -43,7 +44,8 @@ export function askingOf(app: Koa, serve: (ctx: Context) => Promise<void>): Ask 
     own.state.requestId = ctx.state.requestId as string;
     await serve(own);
     const text: unknown = own.body;
-    return { status: own.status, body: typeof text === 'string' ? (JSON.parse(text) as unknown) : undefined };
+    const body = typeof text === 'string' ? (JSON.parse(text) as unknown) : undefined;
+    return { status: own.status, body, headers: own.response.headers };
   };
 }
 
