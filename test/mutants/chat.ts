@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
+const patience = 'test/browser/widget-patience.test.ts';
 const uploads = 'test/browser/widget-uploads.test.ts';
 const trace = 'test/browser/trace.test.ts';
 const arrivals = 'test/http/arrivals.test.ts';
@@ -69,6 +70,22 @@ export const chat: readonly Mutant[] = [
     test: uploads,
     only: 'taken back',
     harm: 'A file that somebody has removed is sent all the same.',
+  },
+  {
+    file: 'web/widget/chat.ts',
+    text: '        way.signal.throwIfAborted();\n',
+    replacement: '',
+    test: patience,
+    only: 'removed before there was a session',
+    harm: 'Words and files that were removed while the session was opened are sent all the same.',
+  },
+  {
+    file: 'web/widget/refusal.ts',
+    text: '[0, 408, 409, 429]',
+    replacement: '[0, 409, 429]',
+    test: patience,
+    only: 'paused for longer',
+    harm: 'A short pause of a mobile line ends an upload for good.',
   },
   {
     file: 'web/shared/trace/trace.ts',

@@ -45,8 +45,10 @@ export class Chat {
     this.outbox = new Outbox({
       send: async (queued, way) => {
         await this.#ensureSession();
+        // It may have been removed meanwhile.
+        way.signal.throwIfAborted();
         if (queued.files.length > 0) return this.#service.sendFiles(formOf(queued), queued.key, way);
-        return this.#service.send(bodyOf(queued), queued.key);
+        return this.#service.send(bodyOf(queued), queued.key, way.signal);
       },
       sent: (message) => this.#merge([message]),
       changed: () => this.#tell(),

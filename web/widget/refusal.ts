@@ -14,6 +14,7 @@ export class Refusal extends Error {
 
   /** Whether the same request may succeed later. */
   get mayPass(): boolean {
-    return [0, 409, 429].includes(this.status) || this.status >= 500;
+    // 408: a line paused for too long.
+    return [0, 408, 409, 429].includes(this.status) || this.status >= 500;
   }
 }

@@ -44,8 +44,8 @@ export class Service {
     return this.#call('GET', '/conversation');
   }
 
-  send(body: Schemas['requests/widget-message.create'], key: string): Promise<Message> {
-    return this.#call('POST', '/messages', body, { 'idempotency-key': key });
+  send(body: Schemas['requests/widget-message.create'], key: string, until: AbortSignal): Promise<Message> {
+    return this.#call('POST', '/messages', body, { 'idempotency-key': key }, until);
   }
 
   /** Sends a message with files, which may take its time. */
@@ -65,11 +65,15 @@ export class Service {
     return body;
   }
 
-  async #call<Reply>(method: string, path: string, body?: object, headers = {}): Promise<Reply> {
+  async #call<Reply>(method: string, path: string, body?: object, headers = {}, until?: AbortSignal): Promise<Reply> {
     const content = body ? { body: JSON.stringify(body) } : {};
     const type = body ? { 'content-type': 'application/json' } : {};
-    const signal = AbortSignal.timeout(patienceMs);
-    const sent = { method, signal, headers: { ...this.#headers(), ...type, ...headers }, ...content };
+    // AbortSignal.any is too young for the pages of others.
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    setTimeout(end, patienceMs);
+    until?.addEventListener('abort', end);
+    const sent = { method, signal: ending.signal, headers: { ...this.#headers(), ...type, ...headers }, ...content };
     return readReply(await this.#fetch(path, sent));
   }
 

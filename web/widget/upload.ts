@@ -19,6 +19,7 @@ export function upload(
   { signal, progress }: Way,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(new Refusal(0));
     const request = new XMLHttpRequest();
     const end = () => request.abort();
     let timer = 0;
