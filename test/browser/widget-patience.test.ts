@@ -103,6 +103,73 @@ describe('what the widget has not sent yet', function () {
     expect(await heard()).to.deep.equal(['Never mind']);
     expect(posts).to.equal(1);
   });
+
+  it('is shown until it is said, where two files, or two words, are the same', async () => {
+    await enter();
+    for (const [write, many] of [
+      [attach, 'one.bin'],
+      [() => say('ok'), 'ok'],
+    ] as const) {
+      const taken = Promise.withResolvers<void>();
+      const second = Promise.withResolvers<void>();
+      let posts = 0;
+      await onPost(async (route) => {
+        posts += 1;
+        if (posts > 1) await second.promise;
+        const response = await route.fetch();
+        if (posts === 1) await taken.promise;
+        await route.fulfill({ response });
+      });
+      const bubbles = page.locator('.own .bubble').filter({ hasText: many });
+      const said = page.locator('.own.message:not(.waiting) .bubble').filter({ hasText: many });
+      await write();
+      await write();
+      // The stream tells of the first before its answer comes: it is shown once, and the second still waits.
+      await said.waitFor();
+      expect([await bubbles.count(), await waiting().count()]).to.deep.equal([2, 1]);
+      taken.resolve();
+      await app.eventually(() => Promise.resolve(posts === 2));
+      expect([await bubbles.count(), await waiting().count()]).to.deep.equal([2, 1]);
+      second.resolve();
+      await waiting().waitFor({ state: 'detached' });
+      expect(await bubbles.count()).to.equal(2);
+      await page.unroute('**/messages');
+    }
+    expect(await heard()).to.deep.equal(['one.bin', 'one.bin', 'ok', 'ok']);
+  });
+
+  it('is tried for as long as the service is away or has no time, and not before it asks for it', async () => {
+    await enter();
+    const wake = () =>
+      (globalThis as unknown as { dispatchEvent: (event: Event) => void }).dispatchEvent(new Event('online'));
+    const hurry = setInterval(() => void page.evaluate(wake).catch(() => undefined), 100);
+    try {
+      const tried: number[] = [];
+      const seen = Promise.withResolvers<void>();
+      await onPost(async (route) => {
+        tried.push(Date.now());
+        if (tried.length < 5) return refuse(route, 503, 'The service is busy');
+        if (tried.length < 7) return refuse(route, 429, 'Too many messages', { 'retry-after': '3' });
+        if (tried.length < 10) return route.fulfill({ status: 502, headers: { 'access-control-allow-origin': '*' } });
+        await seen.promise;
+        return route.continue();
+      });
+      await say('Is anybody there?');
+      await waiting().getByText('Sending… Too many messages.').waitFor();
+      await page.getByText('No connection.').waitFor();
+      seen.resolve();
+      await waiting().waitFor({ state: 'detached' });
+      expect(await page.getByText('No connection.').count()).to.equal(0);
+      expect(tried).to.have.lengthOf(10);
+      const [first = 0, , , , fifth = 0, sixth = 0, seventh = 0] = tried;
+      expect(fifth - first, 'woken').to.be.below(6000);
+      expect(sixth - fifth, 'asked to wait').to.be.above(2900);
+      expect(seventh - sixth, 'asked to wait').to.be.above(2900);
+      expect(await heard()).to.deep.equal(['Is anybody there?']);
+    } finally {
+      clearInterval(hurry);
+    }
+  });
 });
 
 interface Said {

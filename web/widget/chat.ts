@@ -32,6 +32,8 @@ export class Chat {
   readonly #visitor: Visitor;
   readonly #service: Service;
   readonly #kept: KeptToken;
+  /** The messages of which the outbox knows that they were sent. */
+  readonly #answered = new Set<number>();
   readonly #listeners = new Set<() => void>();
   #following: AbortController | null = null;
   #session: Promise<void> | null = null;
@@ -50,12 +52,17 @@ export class Chat {
         if (queued.files.length > 0) return this.#service.sendFiles(formOf(queued), queued.key, way);
         return this.#service.send(bodyOf(queued), queued.key, way.signal);
       },
-      sent: (message) => this.#merge([message]),
+      sent: (message) => {
+        this.#answered.add(message.id);
+        this.isConnected = true;
+        this.#merge([message]);
+      },
       changed: () => this.#tell(),
       failed: async (refusal, { files }) => {
         if (refusal.status === 401) this.#forget();
         // Where files do not get through, words still may.
-        else if (files.length === 0) this.#connected(refusal.status !== 0);
+        // A proxy speaks for a service that is not there.
+        else if (files.length === 0) this.#connected(refusal.message !== '');
       },
     });
     addEventListener('beforeunload', (event) => {
@@ -99,6 +106,17 @@ export class Chat {
       const isNew = earlier.some(({ id }) => id < first.id);
       this.hasEarlier = isNew && earlier.length === page;
       this.#merge(earlier);
+    });
+  }
+
+  /** What is not said yet, or was refused. The stream may tell of a message before the answer to sending it arrives. */
+  get unsaid(): readonly Queued[] {
+    const told = new Set(this.messages.filter(({ id }) => !this.#answered.has(id)));
+    return this.outbox.queue.filter((queued) => {
+      if (queued.refusal) return true;
+      const itself = [...told].find((message) => isSame(queued, message));
+      // What was written twice is said twice.
+      return !itself || !told.delete(itself);
     });
   }
 
@@ -238,6 +256,12 @@ export class Chat {
 
 function isUnread({ message_type: type, status }: Message): boolean {
   return type === 'outgoing' && (status === 'sent' || status === 'delivered');
+}
+
+function isSame({ content, files, after }: Queued, { id, message_type: type, ...message }: Message): boolean {
+  const names = message.attachments.map((file) => file.file_name + file.file_size);
+  const isOwn = type === 'incoming' && id > after && message.content === content;
+  return isOwn && names.join('/') === files.map(({ name, size }) => name + size).join('/');
 }
 
 function formOf({ content, files }: Queued): FormData {

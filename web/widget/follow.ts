@@ -23,7 +23,7 @@ export async function follow(follower: Follower, until: AbortSignal): Promise<vo
     const refusal = await readOnce(follower, until, () => (waitMs = firstWaitMs));
     if (until.aborted) return;
     follower.closed(refusal);
-    await pause(Math.max(waitMs * (0.5 + Math.random() / 2), refusal.retryAfter * 1000), until);
+    await pause(waitMs * (0.5 + Math.random() / 2), until, refusal.retryAfter * 1000);
     waitMs = Math.min(waitMs * 2, longestWaitMs);
   }
 }
@@ -63,19 +63,21 @@ function tell(block: string, { heard }: Follower): void {
   if (data !== undefined) heard(JSON.parse(data) as WidgetEvent);
 }
 
-/** Waits; less when the network comes back, or somebody looks at the page again. */
-export function pause(ms: number, until?: AbortSignal): Promise<void> {
+/** Waits; less when the network comes back, or somebody looks at the page again, but `leastMs` in any case. */
+export function pause(ms: number, until?: AbortSignal, leastMs = 0): Promise<void> {
   return new Promise((resolve) => {
-    const seen = () => document.hidden || end();
-    const timer = setTimeout(end, ms);
+    const from = Date.now();
+    const wake = () => Date.now() - from < leastMs || end();
+    const seen = () => document.hidden || wake();
+    const timer = setTimeout(end, Math.max(ms, leastMs));
     function end(): void {
       clearTimeout(timer);
-      removeEventListener('online', end);
+      removeEventListener('online', wake);
       document.removeEventListener('visibilitychange', seen);
       until?.removeEventListener('abort', end);
       resolve();
     }
-    addEventListener('online', end);
+    addEventListener('online', wake);
     document.addEventListener('visibilitychange', seen);
     until?.addEventListener('abort', end);
   });

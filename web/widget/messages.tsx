@@ -9,7 +9,7 @@ import { Text } from './text.tsx';
 /** All that was said, and what is on its way. */
 export function Messages({ chat, answered }: { chat: Chat; answered: () => void }) {
   const { messages, outbox, isTyping, hasEarlier } = chat;
-  const queue = outbox.queue.filter((queued) => queued.refusal || !isSaid(queued, messages));
+  const queue = chat.unsaid;
   const end = useRef<HTMLDivElement>(null);
   const last = queue.at(-1)?.key ?? messages.at(-1)?.id;
   useLayoutEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [last, isTyping]);
@@ -86,7 +86,7 @@ interface WaitingProps {
 }
 
 function Waiting({ queued, outbox, done }: WaitingProps) {
-  const { content, files, tries, progress, refusal } = queued;
+  const { content, files, tries, progress, trouble, refusal } = queued;
   const names = files.map(({ name }) => name);
   const isRemovable = refusal ?? (tries > 0 || files.length > 0 || !outbox.isTrying(queued));
   const button = (name: string, act: (queued: Queued) => void) => (
@@ -110,23 +110,13 @@ function Waiting({ queued, outbox, done }: WaitingProps) {
         </p>
       ) : (
         <p class="state">
-          Sending… {files.length > 0 && <progress value={progress} aria-label={`Sent of ${names.join(', ')}`} />}
+          Sending… {trouble && `${trouble}. `}
+          {files.length > 0 && <progress value={progress} aria-label={`Sent of ${names.join(', ')}`} />}
         </p>
       )}
       {refusal?.mayPass && button('Try again', (one) => outbox.retry(one))}
       {isRemovable && button('Remove', (one) => outbox.remove(one))}
     </div>
-  );
-}
-
-// The stream may tell of a message before the answer to sending it arrives.
-function isSaid({ content, files, after }: Queued, messages: readonly Message[]): boolean {
-  return messages.some(
-    (message) =>
-      message.message_type === 'incoming' &&
-      message.id > after &&
-      message.content === content &&
-      message.attachments.length === files.length,
   );
 }
 

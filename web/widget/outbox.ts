@@ -19,6 +19,8 @@ export interface Queued {
   tries: number;
   /** How much of its files has gone, from 0 to 1. */
   progress: number;
+  /** What the service said to the last try; empty where it said nothing. */
+  trouble: string;
   /** Why it is not tried any more; null while it is. */
   refusal: Refusal | null;
 }
@@ -64,13 +66,16 @@ export class Outbox {
   }
 
   add(message: Pick<Queued, 'content' | 'files' | 'answers' | 'after'>): void {
-    this.#set([...this.queue, { ...message, key: newKey(), at: Date.now(), tries: 0, progress: 0, refusal: null }]);
+    this.#set([
+      ...this.queue,
+      { ...message, key: newKey(), at: Date.now(), tries: 0, progress: 0, trouble: '', refusal: null },
+    ]);
     this.#go();
   }
 
   /** Sends what was given up. */
   retry({ key }: Queued): void {
-    this.#change(key, { tries: 0, refusal: null });
+    this.#change(key, { tries: 0, trouble: '', refusal: null });
     this.#go();
   }
 
@@ -116,7 +121,7 @@ export class Outbox {
       if (!signal.aborted) await this.#fail(queued, refusal, failed);
       const waitMs = Math.min(firstWaitMs * 2 ** queued.tries, longestWaitMs);
       if (this.queue.some((one) => one.key === key && !one.refusal))
-        await pause(Math.max(waitMs, refusal.retryAfter * 1000), signal);
+        await pause(waitMs, signal, refusal.retryAfter * 1000);
     }
     this.#trying.delete(key);
   }
@@ -132,7 +137,7 @@ export class Outbox {
     const mayPass = refusal.mayPass || refusal.status === 401;
     if (mayPass) await failed(refusal, queued);
     const isOver = !mayPass || (tries >= mostTries && counts(queued, refusal));
-    this.#change(queued.key, { tries, progress: 0, refusal: isOver ? refusal : null });
+    this.#change(queued.key, { tries, progress: 0, trouble: refusal.message, refusal: isOver ? refusal : null });
   }
 
   #change(key: string, changes: Partial<Queued>): void {
@@ -149,9 +154,11 @@ function hasFiles({ files }: Queued): boolean {
   return files.length > 0;
 }
 
-// Words wait for the connection, however long that takes; with files, it may be the files that it does not bear.
+// Words wait for the connection, the service behind its proxy, and their turn, however long that takes; with files, it may
+// be the files that are not borne.
 function counts(queued: Queued, { status }: Refusal): boolean {
-  return status !== 0 || (hasFiles(queued) && navigator.onLine);
+  if (hasFiles(queued)) return status !== 0 || navigator.onLine;
+  return ![0, 429, 502, 503, 504].includes(status);
 }
 
 // crypto.randomUUID is for pages of https alone.

@@ -18,6 +18,12 @@ export interface Visitor {
 
 const patienceMs = 20_000;
 
+interface Extras {
+  headers?: Record<string, string>;
+  /** Ends the call before its time. */
+  until?: AbortSignal;
+}
+
 /** The public API of one inbox, for its visitor. */
 export class Service {
   readonly #base: string;
@@ -45,7 +51,7 @@ export class Service {
   }
 
   send(body: Schemas['requests/widget-message.create'], key: string, until: AbortSignal): Promise<Message> {
-    return this.#call('POST', '/messages', body, { 'idempotency-key': key }, until);
+    return this.#call('POST', '/messages', body, { until, headers: { 'idempotency-key': key } });
   }
 
   /** Sends a message with files, which may take its time. */
@@ -65,7 +71,12 @@ export class Service {
     return body;
   }
 
-  async #call<Reply>(method: string, path: string, body?: object, headers = {}, until?: AbortSignal): Promise<Reply> {
+  async #call<Reply>(
+    method: string,
+    path: string,
+    body?: object,
+    { headers = {}, until }: Extras = {},
+  ): Promise<Reply> {
     const content = body ? { body: JSON.stringify(body) } : {};
     const type = body ? { 'content-type': 'application/json' } : {};
     // AbortSignal.any is too young for the pages of others.
@@ -94,7 +105,7 @@ async function readReply<Reply>(response: Response): Promise<Reply> {
 async function accepted(response: Response): Promise<Response> {
   if (response.ok) return response;
   const told = (await response.json().catch(() => ({}))) as { error?: string; code?: string };
-  throw new Refusal(response.status, told, Number(response.headers.get('retry-after')));
+  throw new Refusal(response.status, told, Number(response.headers.get('retry-after')) || 0);
 }
 
 function unanswered(): never {
