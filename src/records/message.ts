@@ -2,6 +2,7 @@ import { prepared } from '../postgres/prepared.ts';
 import { moment, sql, type Executor } from '../postgres/sql.ts';
 import { valuesOf, type Part } from '../postgres/write-set.ts';
 import { attachFiles, type Attachment } from './attachment.ts';
+import { beside } from './message-places.ts';
 
 export type SenderKind = 'contact' | 'user' | 'agent_bot' | 'system';
 export type ContentType = 'text' | 'input_select' | 'input_email';
@@ -121,7 +122,7 @@ export async function nextMessageId(executor: Executor): Promise<number> {
 export interface MessageWindow {
   before?: Date | undefined;
   after?: Date | undefined;
-  /** Those with lower ids: within a conversation ids are in the order of time. */
+  /** Those before it in the order of times, where copies of old messages have later ids; by ids if the conversation has it not. */
   beforeId?: number | undefined;
   afterId?: number | undefined;
   /** Leaves out private notes. */
@@ -151,7 +152,7 @@ export async function findMessages(
     `SELECT ${columns} FROM (
        SELECT * FROM messages WHERE account_id = $1 AND conversation_id = $2
          AND ($3::timestamptz IS NULL OR created_at < $3) AND ($4::timestamptz IS NULL OR created_at > $4)
-         AND NOT (private AND $6) AND ($7::bigint IS NULL OR id < $7) AND ($8::bigint IS NULL OR id > $8)
+         AND NOT (private AND $6) ${beside('before', '$7')} ${beside('after', '$8')}
        ORDER BY created_at ${forward ? 'ASC' : 'DESC'}, id ${forward ? 'ASC' : 'DESC'} LIMIT $5) m ${joins}
      ORDER BY m.created_at, m.id`,
     [accountId, conversationId, before, after, limit, publicOnly, beforeId, afterId],

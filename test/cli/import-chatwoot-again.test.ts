@@ -111,4 +111,67 @@ describe('switchboard import chatwoot, again', function () {
     expect(await versions()).to.deep.equal([{ version: null }]);
     expect((await conversationsOf(account)).map(({ contact }) => contact.name)).to.deep.equal(['late-wave-12']);
   });
+
+  it('makes an agent of an author who comes back there', async () => {
+    const account = await importing.newAccount();
+    await importing.run(account);
+    const gone = { id: 13, name: 'Gone Agent', email: 'gone@theirs.example', role: 'agent' };
+    importing.fake.account.agents.push(gone);
+    importing.fake.account.inboxMembers[32]!.push(13);
+    importing.fake.account.messages[2]!.push({
+      id: 930,
+      message_type: 1,
+      content: 'Back',
+      sender: { id: 13, type: 'user' },
+    });
+    const { code, counts } = await importing.run(account);
+    expect([code, counts.agents.created, counts.messages.created]).to.deep.equal([0, 1, 1]);
+    const agents: Body[] = await read(`${base(account)}/agents`);
+    const back = agents.find(({ email }) => email === gone.email);
+    expect([back.name, back.confirmed]).to.deep.equal(['Gone Agent', false]);
+    const second = (await conversationsOf(account)).find(({ contact }) => contact.name === 'late-wave-12');
+    const { payload } = await read(`${base(account)}/conversations/${second.id}/messages`);
+    const authors = (payload as Body[]).map(({ sender }) => [sender.name, sender.id === back.id]);
+    expect(authors.slice(1)).to.deep.equal([
+      ['Gone Agent', false],
+      ['Gone Agent', true],
+    ]);
+    expect((await importing.run(account)).counts.agents).to.include({ created: 0, unchanged: 3 });
+  });
+
+  it('says which assignees it dropped', async () => {
+    const account = await importing.newAccount();
+    theirs(2).meta.assignee = { id: 99 };
+    theirs(3).meta.assignee = { id: 11 };
+    importing.fake.account.inboxMembers[31] = [12];
+    importing.fake.account.agents[0]!['role'] = 'agent';
+    const { remarks } = await importing.run(account);
+    expect(remarks).to.have.deep.members([
+      { what: 'conversation 2', why: 'its assignee is no agent here: nobody is assigned' },
+      { what: 'conversation 3', why: 'its assignee is no member of the inbox: nobody is assigned' },
+    ]);
+  });
+
+  it('reads nothing for an inbox that was deleted here', async () => {
+    const account = await importing.newAccount();
+    await importing.run(account);
+    const shop = ((await read(`${base(account)}/inboxes`)).payload as Body[]).find(({ name }) => name === 'Shop');
+    expect((await importing.app.delete(`${base(account)}/inboxes/${shop.id}`)).status).to.be.within(200, 204);
+    const { conversations, messages } = importing.fake.account;
+    conversations.push(
+      { ...theirs(1), id: 70, meta: { sender: { id: 570, name: 'Newcomer' } } },
+      { ...theirs(1), id: 71, meta: {} },
+    );
+    const attachments = [{ file_type: 'file', data_url: `${importing.fake.url}/manual.pdf` }];
+    for (const id of [1, 70, 71]) messages[id] = [{ id: 970 + id, message_type: 0, content: 'More', attachments }];
+    Object.assign(theirs(1), { updated_at: 1 });
+    const contacts = async () => (await importing.copies(account))['contacts'];
+    const before = await contacts();
+    importing.fake.asked.length = 0;
+    const { code, counts } = await importing.run(account);
+    expect([code, counts.conversations.left_out, counts.conversations.unchanged]).to.deep.equal([1, 2, 3]);
+    const asked = importing.fake.asked.map(({ path }) => path);
+    expect(asked.filter((path) => path.endsWith('/messages') || path.endsWith('.pdf'))).to.deep.equal([]);
+    expect(await contacts()).to.deep.equal(before);
+  });
 });

@@ -83,12 +83,13 @@ describe('switchboard import chatwoot, of anything', function () {
       teams: 1,
       labels: 1,
       contacts: 1,
+      visitors: 0,
       conversations: 1,
       messages: 0,
       files: 0,
     });
     expect(counts.conversations.created).to.equal(8);
-    expect(counts.contacts).to.include({ created: 5, unchanged: 1 });
+    expect(counts.contacts).to.include({ created: 4, unchanged: 1 });
     expect(remarks).to.deep.include.members([
       {
         what: 'inbox 33',

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { findConversation, findListedConversations, joins } from '../../src/records/conversation-rows.ts';
+import { findMessages } from '../../src/records/message.ts';
 import { lockConversationRow } from '../../src/records/locked-conversations.ts';
 import { verifying, versionColumn, versioned } from '../../src/records/presumed-conversation.ts';
 import { listContacts, type ContactSort } from '../../src/domain/contacts/contacts.ts';
@@ -240,6 +241,20 @@ describe('plans', function () {
     expectNoFullScan([found!]);
     expect(indexesOf(found!)).to.include('messages_by_conversation').and.not.include('messages_by_text');
     expect(found!.rows).to.be.at.most(2_000);
+  });
+
+  it('a page beside a message that is named begins at its place in the index', async () => {
+    const [named] = await sql<{ id: number; conversation: number }>(
+      em,
+      'SELECT max(id) AS id, conversation_id AS conversation FROM messages WHERE account_id = 1 GROUP BY 2 LIMIT 1',
+    );
+    const { id, conversation } = named!;
+    for (const window of [{ beforeId: id }, { afterId: id }]) {
+      const [plan] = await plansOf(em, () => findMessages(em, 1, conversation, window));
+      expectNoFullScan([plan!]);
+      const reads = plan!.steps.filter(({ 'Index Name': name }) => name === 'messages_by_conversation');
+      expect(JSON.stringify(reads)).to.match(/"Index Cond":"[^"]*ROW\(created_at, id\)/);
+    }
   });
 
   it('contacts are searched by their trigrams, the account’s own alone', async () => {

@@ -1,7 +1,18 @@
 import { listOf, tableOf } from '../print.ts';
 
 /** What is counted. */
-const counted = ['inboxes', 'agents', 'teams', 'labels', 'contacts', 'conversations', 'messages', 'files'] as const;
+const counted = [
+  'inboxes',
+  'agents',
+  'teams',
+  'labels',
+  'contacts',
+  // Contacts whom their list does not show, but conversations name.
+  'visitors',
+  'conversations',
+  'messages',
+  'files',
+] as const;
 export type Counted = (typeof counted)[number];
 
 /** What became of the records of a kind. */

@@ -87,8 +87,8 @@ interface Held {
 
 async function create(tx: Transaction, given: ForeignConversation): Promise<Held> {
   const { inboxId, additionalAttributes, customAttributes } = given;
+  if (!(await isThere(tx, given))) return { conversation: null, outcome: 'homeless' };
   const contactId = given.contactId ?? (await addUnknownContact(tx, given));
-  if (!(await isThere(tx, { inboxId, contactId }))) return { conversation: null, outcome: 'homeless' };
   const sourceId = await findSource(tx, { inboxId, contactId });
   const conversation = await tx.createConversation({
     inboxId,
@@ -129,7 +129,7 @@ async function addUnknownContact(tx: Transaction, { createdAt }: ForeignConversa
 // Inbox and contact must not be deleted before the commit.
 async function isThere(
   tx: Transaction,
-  { inboxId, contactId }: { inboxId: number; contactId: number },
+  { inboxId, contactId }: { inboxId: number; contactId: number | null },
 ): Promise<boolean> {
   const rows = await sql<{ inbox: number | null; contact: number | null }>(
     tx.connection,
@@ -137,7 +137,7 @@ async function isThere(
        (SELECT id FROM contacts WHERE account_id = $1 AND id = $3 AND deletion_requested_at IS NULL FOR KEY SHARE) AS contact`,
     [tx.account.id, inboxId, contactId],
   );
-  return rows[0]?.inbox != null && rows[0].contact != null;
+  return rows[0]?.inbox != null && (contactId === null || rows[0].contact != null);
 }
 
 async function renew(tx: Transaction, given: ForeignConversation, known: Imported): Promise<Held> {

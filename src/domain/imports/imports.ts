@@ -3,7 +3,7 @@ import { moment, sql, type Executor } from '../../postgres/sql.ts';
 import { lockAccount } from '../people/seats.ts';
 
 /** What is copied record by record. */
-export type ImportedKind = 'inbox' | 'agent' | 'team' | 'label' | 'contact' | 'conversation';
+export type ImportedKind = 'inbox' | 'agent' | 'author' | 'team' | 'label' | 'contact' | 'conversation';
 
 /** What is known here of a record of the source. */
 export interface Imported {

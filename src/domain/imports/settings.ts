@@ -71,13 +71,16 @@ export function importAgent(tx: Transaction, record: Origin, agent: NewAgent): P
   });
 }
 
-/** Copies an author who works there no more, once: a seat that names the author of messages, and nobody sits in. */
+/**
+ * Copies an author who works there no more, once: a seat that names the author of messages, and nobody sits in. Who comes back
+ * there is copied as an agent beside it.
+ */
 export function importAuthor(
   tx: Transaction,
   record: Origin,
   author: { name: string; email: string },
 ): Promise<Copied> {
-  return copy(tx, record, 'agent', async () => ({ outcome: 'created', localId: await addFormerSeat(tx, author) }));
+  return copy(tx, record, 'author', async () => ({ outcome: 'created', localId: await addFormerSeat(tx, author) }));
 }
 
 async function copy(

@@ -51,7 +51,7 @@ async function forgetOld(tx: Transaction): Promise<void> {
   await sql(
     tx.em,
     `DELETE FROM seats s WHERE account_id = $1 AND person_id IS NULL AND left_at < $2 AND NOT EXISTS (
-       SELECT FROM imported i WHERE i.account_id = s.account_id AND i.local_id = s.id AND i.kind = 'agent')`,
+       SELECT FROM imported i WHERE i.account_id = s.account_id AND i.local_id = s.id AND i.kind IN ('agent', 'author'))`,
     scope,
   );
 }

@@ -39,6 +39,7 @@ import { SignIns } from './20261122-sign-ins.ts';
 import { SignInBrowsers } from './20261123-sign-in-browsers.ts';
 import { Attachments } from './20261122-attachments.ts';
 import { AttachmentObjects } from './20261122-attachment-objects.ts';
+import { FormerAuthors } from './20261123-former-authors.ts';
 import { ImportedContacts } from './20261123-imported-contacts.ts';
 import { Imports } from './20261123-imports.ts';
 import { ReportHours } from './20261122-report-hours.ts';
@@ -121,6 +122,7 @@ export const migrations = [
   { name: '20261123-embedding-changes', class: EmbeddingChanges },
   { name: '20261123-sign-in-browsers', class: SignInBrowsers },
   { name: '20261123-imported-contacts', class: ImportedContacts },
+  { name: '20261123-former-authors', class: FormerAuthors },
   { name: '20261123-attribute-definitions', class: AttributeDefinitions },
 ];
 

@@ -44,4 +44,32 @@ describe('the order of messages', () => {
     const after = await app.get(`conversations/${id}/messages?after=${times[0]! - 1}`);
     expect(after.body.payload).to.have.lengthOf(4);
   });
+
+  it('is the order of pages by a message that is named, where a copy of an old one came later', async () => {
+    const id = await addConversation(app, await addInbox(app));
+    const [one, two, three] = [
+      await addMessage(app, id, '1'),
+      await addMessage(app, id, '2'),
+      await addMessage(app, id, '3'),
+    ];
+    const old = await addMessage(app, id, 'Of old');
+    const other = await addMessage(app, await addConversation(app, await addInbox(app)), 'Elsewhere');
+    await app.query(`UPDATE messages SET created_at = created_at - interval '1 hour' WHERE id = $1`, [old]);
+    const page = async (query: string): Promise<number[]> => {
+      const { status, body } = await app.get(`conversations/${id}/messages?${query}`);
+      expect(status).to.equal(200);
+      return body.payload.map((message: { id: number }) => message.id);
+    };
+    expect(await page('')).to.deep.equal([old, one, two, three]);
+    expect(await page(`before_message=${two}`)).to.deep.equal([old, one]);
+    expect(await page(`before_message=${one}`)).to.deep.equal([old]);
+    expect(await page(`before_message=${old}`)).to.deep.equal([]);
+    expect(await page(`after_message=${old}`)).to.deep.equal([one, two, three]);
+    expect(await page(`after_message=${two}`)).to.deep.equal([three]);
+    expect(await page(`after_message=${old}&before_message=${three}`)).to.deep.equal([one, two]);
+    // One that the conversation does not have has no place in it: its id alone counts.
+    expect(await page(`before_message=${other}`)).to.deep.equal([old, one, two, three]);
+    expect(await page(`after_message=${other}`)).to.deep.equal([]);
+    expect(await page(`after_message=${one - 1}`)).to.deep.equal([old, one, two, three]);
+  });
 });

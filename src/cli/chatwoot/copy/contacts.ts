@@ -2,9 +2,13 @@ import { importContacts, type ContactOutcome } from '../../../domain/imports/con
 import { findImported } from '../../../domain/imports/imports.ts';
 import { attempt, type CopiedSettings, type Copying, type Ids } from '../copying.ts';
 import { pagesOf } from '../pages.ts';
+import type { Counted } from '../report.ts';
 import { toContact, type ReadContact } from '../read/contact.ts';
 import { idOf, recordOf, type Foreign } from '../values.ts';
 import { findLabels, labelsOfOne, type LabelsOf } from './contact-labels.ts';
+
+/** Those whom their list shows, and those whom only conversations name. */
+type Kind = Extract<Counted, 'contacts' | 'visitors'>;
 
 const query = { sort: 'created_at', include_contact_inboxes: 'true' };
 
@@ -16,7 +20,7 @@ export async function copyContacts(copying: Copying, settings: CopiedSettings): 
   let done = 0;
   for await (const { records, count } of pagesOf(client, `${account}/contacts`, { query, leaveOut })) {
     if (done === 0) reporter.theirs('contacts', count);
-    await copySome(copying, settings, { records, labelsOf });
+    await copySome(copying, settings, { kind: 'contacts', records, labelsOf });
     done += records.length;
     copying.show('contacts', done, count);
   }
@@ -25,7 +29,7 @@ export async function copyContacts(copying: Copying, settings: CopiedSettings): 
 async function copySome(
   copying: Copying,
   settings: Pick<CopiedSettings, 'inboxes'>,
-  { records, labelsOf }: { records: readonly Foreign[]; labelsOf: LabelsOf },
+  { kind, records, labelsOf }: { kind: Kind; records: readonly Foreign[]; labelsOf: LabelsOf },
 ): Promise<void> {
   const known = await findContacts(
     copying,
@@ -41,37 +45,46 @@ async function copySome(
       labels,
       admitsClients: copying.admitsClients,
     });
-    if (contact === null) copying.reporter.leaveOut('contacts', 'contact without an id', 'it has no id');
+    if (contact === null) copying.reporter.leaveOut(kind, 'contact without an id', 'it has no id');
     else read.push(contact);
   }
-  await writeAll(copying, read);
+  await writeAll(copying, kind, read);
 }
 
-async function writeAll(copying: Copying, read: readonly ReadContact[]): Promise<void> {
+async function writeAll(copying: Copying, kind: Kind, read: readonly ReadContact[]): Promise<void> {
   const { reporter } = copying;
   // Together, or one by one where one of them cannot be stored.
   const isDone = await attempt(
-    () => write(copying, read),
+    () => write(copying, kind, read),
     () => undefined,
   );
   if (isDone !== null) return;
   for (const one of read)
     await attempt(
-      () => write(copying, [one]),
-      (why) => reporter.leaveOut('contacts', nameOf(one), why),
+      () => write(copying, kind, [one]),
+      (why) => reporter.leaveOut(kind, nameOf(one), why),
     );
 }
 
-async function write({ transact, importId, reporter }: Copying, read: readonly ReadContact[]): Promise<true> {
+async function write(
+  { transact, importId, reporter }: Copying,
+  kind: Kind,
+  read: readonly ReadContact[],
+): Promise<true> {
   const contacts = read.map(({ contact }) => contact);
   const outcomes = await transact((tx) => importContacts(tx, importId, contacts));
-  for (const [index, outcome] of outcomes.entries()) tell(reporter, read[index] as ReadContact, outcome);
+  for (const [index, outcome] of outcomes.entries())
+    tell(reporter, kind, { read: read[index] as ReadContact, outcome });
   return true;
 }
 
-function tell(reporter: Copying['reporter'], read: ReadContact, outcome: ContactOutcome): void {
+function tell(
+  reporter: Copying['reporter'],
+  kind: Kind,
+  { read, outcome }: { read: ReadContact; outcome: ContactOutcome },
+): void {
   const isWritten = outcome === 'created' || outcome === 'updated';
-  reporter.count('contacts', isWritten ? outcome : 'unchanged');
+  reporter.count(kind, isWritten ? outcome : 'unchanged');
   if (isWritten) for (const problem of read.problems) reporter.remark(nameOf(read), problem);
   if (outcome === 'kept') reporter.remark(nameOf(read), 'changed there and here: it stays as it is here');
 }
@@ -96,7 +109,7 @@ export async function contactOf(
   const answer = recordOf(await copying.client.get(`${copying.account}/contacts/${foreignId}`));
   const shown = recordOf(answer['payload']);
   const given = idOf(shown['id']) === foreignId ? shown : sender;
-  await copySome(copying, settings, { records: [given], labelsOf: (id) => labelsOfOne(copying, id) });
+  await copySome(copying, settings, { kind: 'visitors', records: [given], labelsOf: (id) => labelsOfOne(copying, id) });
   return (await findContacts(copying, [foreignId])).get(foreignId) ?? null;
 }
 

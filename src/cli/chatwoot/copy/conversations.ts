@@ -81,7 +81,7 @@ class Walk {
   async #copyOne(given: Foreign, known: Imported | undefined, leaveOut: (why: string) => void): Promise<void> {
     const { reporter } = this.#copying;
     const read = toConversation(given, this.#settings, this.#copying.clock.now());
-    if (typeof read === 'string') return leaveOut(read);
+    if (typeof read === 'string') return known ? reporter.count('conversations', 'unchanged') : leaveOut(read);
     const { conversation, problems } = read;
     if (known && isCopied(known, conversation, given)) return reporter.count('conversations', 'unchanged');
     const { sender } = recordOf(given['meta']);
@@ -95,7 +95,7 @@ class Walk {
     const { reporter } = this.#copying;
     reporter.count('conversations', outcome === 'created' || outcome === 'updated' ? outcome : 'unchanged');
     if (outcome === 'kept') reporter.remark(name, 'changed there and worked on here: it stays as it is here');
-    if (outcome === 'created') for (const problem of problems) reporter.remark(name, problem);
+    if (outcome === 'created' || outcome === 'updated') for (const problem of problems) reporter.remark(name, problem);
   }
 
   /** Writes a conversation, batch by batch of its messages; what became of it with the first one. */

@@ -5,6 +5,7 @@ import { importAgent, importInbox, importLabel, importTeam, type Outcome } from 
 import { findAgents } from '../../../domain/people/agents.ts';
 import { changeTeamMembers, listTeams } from '../../../domain/people/teams.ts';
 import type { Transaction } from '../../../events/transaction.ts';
+import { Inbox } from '../../../records/inbox.ts';
 import { attempt, type CopiedSettings, type Copying, type Ids } from '../copying.ts';
 import { listAt } from '../pages.ts';
 import type { Counted } from '../report.ts';
@@ -32,15 +33,17 @@ interface Setting {
 
 /** Copies agents, inboxes, teams and labels, with the members of each. */
 export async function copySettings(copying: Copying): Promise<CopiedSettings> {
-  const authors = await copyAll(copying, agentSetting, new Map());
-  const agents = await presentOnes(copying, authors);
-  const inboxes = await copyAll(copying, inboxSetting(copying), agents);
+  const copiedAgents = await copyAll(copying, agentSetting, new Map());
+  const agents = await presentOnes(copying, copiedAgents);
+  const authors = new Map([...(await findCopied(copying, 'author')), ...copiedAgents]);
+  const copiedInboxes = await copyAll(copying, inboxSetting(copying), agents);
   const teams = await copyAll(copying, teamSetting, agents);
   await copyAll(copying, labelSetting, agents);
   if (copying.reporter.report.counts.agents.created > 0)
     copying.reporter.hint(
       'The new agents got no mail. Invite those who shall work here: in the console, or by POST …/agents/ID/resend_invitation.',
     );
+  const inboxes = await copying.transact((tx) => presentInboxes(tx, copiedInboxes));
   const [assignable, teamIds] = await copying.transact((tx) =>
     Promise.all([findAllAssignable(tx, inboxes), findTeamIds(tx)]),
   );
@@ -49,12 +52,11 @@ export async function copySettings(copying: Copying): Promise<CopiedSettings> {
 }
 
 async function copyAll(copying: Copying, setting: Setting, agents: Ids): Promise<Ids> {
-  const { client, account, reporter, transact, importId } = copying;
+  const { client, account, reporter } = copying;
   const { kind, counted, path } = setting;
   const records = await listAt(client, account + path);
-  const known = await transact((tx) => findImported(tx.connection, { accountId: tx.account.id, importId }, { kind }));
+  const ids = await findCopied(copying, kind);
   reporter.theirs(counted, records.length);
-  const ids: Ids = new Map(Array.from(known, ([foreignId, { localId }]) => [foreignId, localId]));
   for (const [index, given] of records.entries()) {
     copying.show(counted, index, records.length);
     const foreignId = idOf(given['id']);
@@ -62,6 +64,11 @@ async function copyAll(copying: Copying, setting: Setting, agents: Ids): Promise
     else await copyOne(copying, setting, { given, foreignId, agents, ids });
   }
   return ids;
+}
+
+async function findCopied({ transact, importId }: Copying, kind: ImportedKind): Promise<Ids> {
+  const known = await transact((tx) => findImported(tx.connection, { accountId: tx.account.id, importId }, { kind }));
+  return new Map(Array.from(known, ([foreignId, { localId }]) => [foreignId, localId]));
 }
 
 /** A record that was not copied yet, and where its id here goes. */
@@ -152,6 +159,13 @@ async function presentOnes({ transact }: Copying, agents: Ids): Promise<Ids> {
   const found = await transact((tx) => findAgents(tx.connection, tx.account.id, [...agents.values()]));
   const here = new Set(found.map(({ id }) => id));
   return new Map([...agents].filter(([, id]) => here.has(id)));
+}
+
+// Nothing is read for inboxes that were deleted here.
+async function presentInboxes(tx: Transaction, inboxes: Ids): Promise<Ids> {
+  const found = await tx.em.find(Inbox, { accountId: tx.account.id, id: { $in: [...inboxes.values()] } });
+  const here = new Set(found.map(({ id }) => id));
+  return new Map([...inboxes].filter(([, id]) => here.has(id)));
 }
 
 async function findAllAssignable(tx: Transaction, inboxes: Ids): Promise<Map<number, ReadonlySet<number>>> {

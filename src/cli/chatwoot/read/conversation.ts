@@ -58,9 +58,13 @@ function ownersOf(
 ): Pick<ForeignConversation, 'assigneeId' | 'teamId'> {
   const { assignee, team } = recordOf(meta);
   const { agents, teams, assignable } = settings;
-  const assigneeId = agents.get(idOf(recordOf(assignee)['id']) ?? 0) ?? null;
+  const foreignId = idOf(recordOf(assignee)['id']);
+  const assigneeId = foreignId === null ? null : (agents.get(foreignId) ?? null);
   const mayHave = assigneeId !== null && assignable.get(inboxId)?.has(assigneeId) === true;
-  if (assigneeId !== null && !mayHave) problems.push('its assignee is no member of the inbox: nobody is assigned');
+  if (foreignId !== null && !mayHave)
+    problems.push(
+      `its assignee ${assigneeId === null ? 'is no agent here' : 'is no member of the inbox'}: nobody is assigned`,
+    );
   return { assigneeId: mayHave ? assigneeId : null, teamId: teams.get(idOf(recordOf(team)['id']) ?? 0) ?? null };
 }
 
