@@ -10,6 +10,7 @@ import type { Questions } from '../domain/articles/embeddings/questions.ts';
 import { Identities } from '../domain/people/remembered-identities.ts';
 import { ApiError } from '../errors.ts';
 import { Arrivals } from '../http/server/arrivals.ts';
+import type { Ask } from '../http/server/ask.ts';
 import { FairGate } from '../http/server/fair-gate.ts';
 import { RateLimit } from '../http/server/rate-limit.ts';
 import { serveAttachments } from '../http/server/serve-attachments.ts';
@@ -95,7 +96,7 @@ export function createServer(
         text: () => metrics.text({ databases, streams: () => streams.size, failed: mechanisms.warn }),
       },
       // A process of deliveries shows nothing to people.
-      ...(config.role === 'engine' ? {} : { home: '/console', dialects: [serveChatwoot] }),
+      ...(config.role === 'engine' ? {} : { home: '/console', dialects: [dialectOf(mechanisms)] }),
       findFile: (path) => (isShown(path, config, receiver) ? mechanisms.site.find(path) : Promise.resolve(null)),
       ...pagesOf(config, receiver),
       log,
@@ -103,6 +104,10 @@ export function createServer(
     },
   );
   return http;
+}
+
+function dialectOf({ outbound }: Mechanisms) {
+  return (ask: Ask) => serveChatwoot(ask, (url) => outbound.checkUrl(url, { httpsOnly: false }));
 }
 
 function rateLimitsOf(config: Config) {

@@ -1,3 +1,5 @@
+import { invalid } from '../../errors.ts';
+import { findProblems } from '../../schemas.ts';
 import { needed, restOf } from './asking.ts';
 import { theirFormat } from './format.ts';
 import { objectOf } from './json.ts';
@@ -7,30 +9,60 @@ import { ofChannel } from './subscriptions.ts';
 /** By this name the webhook of an inbox of the API is known. */
 const channelName = 'API channel';
 
-/** The URL that a body names for the channel of an inbox; undefined where it names none. */
-export function channelUrlOf(body: Json): string | undefined {
+/** The URL that a body names for the channel of an inbox: null takes it away; undefined where nothing is said of it. */
+export function channelUrlOf(body: Json): string | null | undefined {
   const { webhook_url: url } = objectOf(body['channel']);
-  return typeof url === 'string' && url !== '' ? url : undefined;
+  if (url === '' || url === null) return null;
+  return typeof url === 'string' ? url : undefined;
+}
+
+/** Refuses a URL that no webhook could have, before anything is done. Errors: 422. */
+export async function checkChannelUrl({ sent, checkUrl }: Asked): Promise<void> {
+  const url = channelUrlOf(sent);
+  if (typeof url !== 'string') return;
+  const [problem = await checkUrl(url)] = findProblems('requests/webhook.create', { url, subscriptions: ofChannel });
+  if (problem) throw invalid('/channel/webhook_url', problem.rule, problem.message);
+}
+
+/** Makes the webhook of a new inbox; one that is there already is left as it is. Errors: those of our route. */
+export async function makeChannelWebhook(asked: Asked, inboxId: unknown, url: string): Promise<void> {
+  const present = await findChannelWebhooks(asked, inboxId);
+  if (present.length === 0) await create(asked, inboxId, url);
 }
 
 /**
- * Has a webhook tell a URL of all that happens in an inbox: theirs is a setting of the inbox's channel. Errors: those of our
- * routes for webhooks.
+ * Has a webhook tell a URL of all that happens in an inbox, or switches it off: theirs is a setting of the inbox's channel.
+ * Errors: those of our routes for webhooks.
  */
-export async function setChannelUrl(asked: Asked, inboxId: unknown, url: string): Promise<void> {
-  const path = `${asked.account}/webhooks`;
-  const present = await findChannelWebhook(asked, inboxId);
-  if (present) {
-    if (present['url'] !== url) needed(await asked.ask('PATCH', `${path}/${String(present['id'])}`, { url }));
-    return;
+export async function setChannelUrl(asked: Asked, inboxId: unknown, url: string | null): Promise<void> {
+  let present = await findChannelWebhooks(asked, inboxId);
+  if (present.length === 0 && url !== null) {
+    await create(asked, inboxId, url);
+    // Another request may have made one at the same time: whoever looks last sees both, and the oldest stays.
+    present = await findChannelWebhooks(asked, inboxId);
   }
-  const webhook = { url, name: channelName, inbox_id: inboxId, subscriptions: ofChannel, ...theirFormat };
-  needed(await asked.ask('POST', path, webhook));
+  const [kept, ...doubled] = present;
+  for (const { id } of doubled) await remove(asked, id);
+  if (!kept) return;
+  const wanted: Json = url === null ? { active: false } : { url, active: true };
+  if (Object.entries(wanted).every(([name, value]) => kept[name] === value)) return;
+  needed(await asked.ask('PATCH', `${asked.account}/webhooks/${String(kept['id'])}`, wanted));
 }
 
-async function findChannelWebhook(asked: Asked, inboxId: unknown): Promise<Json | undefined> {
+async function create({ account, ask }: Asked, inboxId: unknown, url: string): Promise<void> {
+  const webhook = { url, name: channelName, inbox_id: inboxId, subscriptions: ofChannel, ...theirFormat };
+  needed(await ask('POST', `${account}/webhooks`, webhook));
+}
+
+async function remove({ account, ask }: Asked, id: unknown): Promise<void> {
+  const told = await ask('DELETE', `${account}/webhooks/${String(id)}`);
+  if (told.status !== 404) needed(told);
+}
+
+// The oldest first.
+async function findChannelWebhooks(asked: Asked, inboxId: unknown): Promise<Json[]> {
   const path = `${asked.account}/webhooks`;
   const first = needed(await asked.ask('GET', path));
   const webhooks = await restOf(first, { ...asked, path, query: new URLSearchParams() });
-  return webhooks.find(({ inbox_id: inbox, name }) => inbox === inboxId && name === channelName);
+  return webhooks.filter(({ inbox_id: inbox, name }) => inbox === inboxId && name === channelName);
 }

@@ -1,6 +1,7 @@
+import { ApiError } from '../../errors.ts';
 import { agentBotOf } from './agent-bots.ts';
-import { channelUrlOf, setChannelUrl } from './channel-webhooks.ts';
-import { leaveOut, listOf } from './json.ts';
+import { channelUrlOf, checkChannelUrl, makeChannelWebhook, setChannelUrl } from './channel-webhooks.ts';
+import { leaveOut, listOf, objectOf } from './json.ts';
 import type { Asked, Json, Operation } from './operation.ts';
 
 const base = '/api/v1/accounts/:account_id/inboxes';
@@ -11,28 +12,39 @@ function theirInbox(inbox: Json): Json {
   return { ...inbox, avatar_url: picture ?? '', greeting_message: greeting ?? '', channel_id: inbox['id'] };
 }
 
-function readInbox(body: Json): Json {
+async function readInbox(body: Json, asked: Asked): Promise<Json> {
+  await checkChannelUrl(asked);
   return leaveOut(body, ['', null], ['name', 'timezone', 'greeting_enabled', 'enable_auto_assignment', 'channel']);
 }
 
-// An inbox whose URL cannot be called would tell nobody: it is taken back.
 async function theirNew(inbox: Json, asked: Asked): Promise<Json> {
   const url = channelUrlOf(asked.sent);
-  if (url === undefined) return theirInbox(inbox);
+  if (typeof url !== 'string') return theirInbox(inbox);
   try {
-    await setChannelUrl(asked, inbox['id'], url);
+    await makeChannelWebhook(asked, inbox['id'], url);
   } catch (error) {
-    await asked.ask('DELETE', `${asked.account}/inboxes/${String(inbox['id'])}`);
-    throw error;
+    if (!(error instanceof ApiError) || (await takeBack(inbox, asked, error))) throw error;
+    const sentence = `${error.message}. Inbox ${String(inbox['id'])} is there, its webhook is not: set its URL with PATCH`;
+    throw new ApiError(error.status, error.code, sentence, error);
   }
   return { ...theirInbox(inbox), webhook_url: url };
+}
+
+// An inbox that can have no webhook would tell nobody, and each new try would make another. One that was answered before is in
+// use, and what only failed for the moment is mended by a retry.
+async function takeBack({ id }: Json, { account, ask, isReplayed }: Asked, { status }: ApiError): Promise<boolean> {
+  if (isReplayed() || status >= 500 || status === 429 || status === 409) return false;
+  const counted = await ask('GET', `${account}/conversations/meta?inbox_id=${String(id)}`);
+  const { all_count: count } = objectOf(objectOf(counted.body)['meta']);
+  if (count !== 0) return false;
+  return (await ask('DELETE', `${account}/inboxes/${String(id)}`)).status === 200;
 }
 
 async function theirChanged(inbox: Json, asked: Asked): Promise<Json> {
   const url = channelUrlOf(asked.sent);
   if (url === undefined) return theirInbox(inbox);
   await setChannelUrl(asked, inbox['id'], url);
-  return { ...theirInbox(inbox), webhook_url: url };
+  return { ...theirInbox(inbox), webhook_url: url ?? '' };
 }
 
 /** Inboxes, and their bots. */

@@ -9,6 +9,9 @@ export interface Told {
   headers: Readonly<Record<string, unknown>>;
 }
 
+/** Says what is wrong with a URL; null where nothing is. */
+export type CheckUrl = (url: string) => Promise<{ rule: string; message: string } | null>;
+
 /** A request in their words, for the translations of its body and its answer. */
 export interface Asked {
   method: string;
@@ -21,7 +24,11 @@ export interface Asked {
   query: URLSearchParams;
   /** The body as it was sent, without a wrapper. */
   sent: Json;
-  /** Asks our routes in the caller's name. */
+  /** Checks a URL that webhooks are to call. */
+  checkUrl: CheckUrl;
+  /** Whether our route answered what it had answered before, and did nothing. */
+  isReplayed: () => boolean;
+  /** Asks our routes in the caller's name; of a request with an Idempotency-Key each POST has a key that follows from it. */
   ask: (method: string, path: string, body?: Json) => Promise<Told>;
 }
 

@@ -1,13 +1,14 @@
+import { createHash } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import { ApiError } from '../../errors.ts';
 import { hasTooManyParameters } from '../../http/route/read-request.ts';
-import { readBodyAs } from '../../http/route/meant-body.ts';
+import { keepSaidMethod, readBodyAs } from '../../http/route/meant-body.ts';
 import { pageLinks } from '../../http/route/link-header.ts';
 import { tokenOf } from '../../http/route/authenticate.ts';
 import { errorBody } from '../../http/server/answer-errors.ts';
 import type { Ask } from '../../http/server/ask.ts';
 import { isObject, objectOf } from './json.ts';
-import { OperationTable, type Asked, type Json, type Operation } from './operation.ts';
+import { OperationTable, type Asked, type CheckUrl, type Json, type Operation } from './operation.ts';
 import { operations } from './operations.ts';
 import { theirRefusal } from './refusals.ts';
 
@@ -34,12 +35,12 @@ const asOurs: Operation = { method: 'GET', path: '' };
  * | labels are any words, by anybody | lowercase; what is missing is made where the caller may, otherwise 422 |
  * | one person has one id in all accounts | the `id` of the profile is that of the agent in the first account |
  * | conversations of inboxes with a bot are pending | they are what was asked for |
- * | an inbox of the API has a `webhook_url` | a webhook of the inbox, called `API channel`, is made and changed with it |
+ * | an inbox of the API has a `webhook_url` | a webhook of the inbox, called `API channel`, is made, changed and switched off with it |
  * | one request counts once | what ours does in several requests counts as several |
  * | 429 in plain text | 429 in JSON, with `Retry-After` |
  * | canned responses, custom filters, automation rules, portals, integrations, reports | 404 |
  */
-export function serveChatwoot(ask: Ask): Middleware {
+export function serveChatwoot(ask: Ask, checkUrl: CheckUrl): Middleware {
   return async (ctx, next) => {
     const path = readPath(ctx.path);
     if (path === null) {
@@ -48,7 +49,7 @@ export function serveChatwoot(ask: Ask): Middleware {
     }
     const { operation, params } = table.find(ctx.method, path) ?? { operation: asOurs, params: {} };
     const said = { path: ctx.path, query: ctx.querystring };
-    const asked = translate(ctx, { path, operation, params }, ask);
+    const asked = translate(ctx, { path, operation, params }, { ask, checkUrl });
     await next();
     if (ctx['_matchedRoute']) ctx['_matchedRoute'] = `${prefix}${String(ctx['_matchedRoute'])}`;
     await answer(ctx, { operation, asked, said });
@@ -63,14 +64,20 @@ function readPath(path: string): string | null {
   return apis.test(own) ? own : null;
 }
 
+interface Ports {
+  ask: Ask;
+  checkUrl: CheckUrl;
+}
+
 interface Found {
   path: string;
   operation: Operation;
   params: Record<string, string>;
 }
 
-function translate(ctx: Context, { path, operation, params }: Found, ask: Ask): Asked {
+function translate(ctx: Context, { path, operation, params }: Found, { ask, checkUrl }: Ports): Asked {
   const { ours } = operation;
+  const { method: theirs } = ctx;
   const asked: Asked = {
     method: ours?.method ?? ctx.method,
     path: ours ? ours.path(path) : path,
@@ -78,14 +85,29 @@ function translate(ctx: Context, { path, operation, params }: Found, ask: Ask): 
     params,
     query: new URLSearchParams(ctx.querystring),
     sent: {},
-    ask: (method, asking, body) => ask(ctx, { method, path: asking, ...(body ? { body } : {}) }),
+    checkUrl,
+    isReplayed: () => ctx.response.get('idempotency-replayed') === 'true',
+    ask: (method, asking, body) =>
+      ask(ctx, { method, path: asking, ...(body ? { body } : {}), ...derivedKey(ctx, theirs, [method, asking, body]) }),
   };
   const query = readQuery(ctx, operation, asked.query);
+  keepSaidMethod(ctx);
   ctx.method = asked.method;
   ctx.url = query === '' ? asked.path : `${asked.path}?${query}`;
   if (operation.untagged) delete ctx.req.headers['if-none-match'];
   readBodyAs(ctx, (body) => readBody(body, operation, asked));
   return asked;
+}
+
+// What a repeated request asks again is done once too, however much changed since.
+function derivedKey({ req, originalUrl }: Context, theirs: string, parts: [string, string, unknown]): { key?: string } {
+  const { 'idempotency-key': key } = req.headers;
+  if (typeof key !== 'string' || theirs !== 'POST' || parts[0] !== 'POST') return {};
+  return {
+    key: createHash('sha256')
+      .update(JSON.stringify([key, originalUrl, ...parts]))
+      .digest('hex'),
+  };
 }
 
 // What is not translated goes on as it was written: it may be malformed. What has too much in it is refused by the route.

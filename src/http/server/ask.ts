@@ -9,6 +9,8 @@ interface OwnRequest {
   /** Path and query. */
   path: string;
   body?: unknown;
+  /** Its own Idempotency-Key. */
+  key?: string;
 }
 
 /** What was answered: parsed JSON, undefined where there is none. */
@@ -49,11 +51,12 @@ export function askingOf(app: Koa, serve: (ctx: Context) => Promise<void>): Ask 
   };
 }
 
-function incomingOf({ req }: Context, { method, path, body }: OwnRequest): IncomingMessage {
+function incomingOf({ req }: Context, { method, path, body, key }: OwnRequest): IncomingMessage {
   const bytes = body === undefined ? [] : [Buffer.from(JSON.stringify(body))];
   const kept = Object.entries(req.headers).filter(([name]) => !ofOneRequest.has(name));
   const told = bytes.map(({ length }) => ({ 'content-type': 'application/json', 'content-length': String(length) }));
-  const headers = Object.assign(Object.fromEntries(kept), ...told) as IncomingMessage['headers'];
+  const keyed = key === undefined ? {} : { 'idempotency-key': key };
+  const headers = Object.assign(Object.fromEntries(kept), keyed, ...told) as IncomingMessage['headers'];
   const { socket, httpVersion, httpVersionMajor, httpVersionMinor } = req;
   // What the routes read of a request; its bytes are here already.
   const parts = { method, url: path, headers, socket, httpVersion, httpVersionMajor, httpVersionMinor };

@@ -221,6 +221,21 @@ describe('Chatwoot profile: conversations', function () {
     expect((await theirs.succeed('POST', `${path}/update_last_seen`)).id).to.equal(id);
   });
 
+  it('have their attributes replaced once by a repeated request', async () => {
+    const path = `conversations/${id}`;
+    const key = { 'idempotency-key': `attributes of ${id}` };
+    const first = await theirs.post(`${path}/custom_attributes`, { custom_attributes: { step: 1 } }, key);
+    await world.app.patch(path, { custom_attributes: { step: 2 } });
+    await world.app.eventNames();
+    const again = await theirs.post(`${path}/custom_attributes`, { custom_attributes: { step: 1 } }, key);
+    expect([again.status, again.body]).to.deep.equal([first.status, first.body]);
+    expect(again.headers.get('idempotency-replayed')).to.equal('true');
+    expect((await inDefault()).custom_attributes).to.deep.equal({ step: 2 });
+    expect(await world.app.eventNames()).to.deep.equal([]);
+    const other = await theirs.post(`${path}/custom_attributes`, { custom_attributes: { step: 3 } }, key);
+    expect(other.status).to.equal(422);
+  });
+
   it('are searched and filtered', async () => {
     await world.home.maker.message(id, { content: 'where is my parcel number nine' });
     const { payload, meta } = await theirs.succeed('GET', 'conversations/search?q=parcel number nine&page=');

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { TestApp } from '../../support/app.ts';
 import { Profile } from '../../support/chatwoot.ts';
 import { World } from '../../support/world.ts';
 
@@ -77,11 +78,34 @@ describe('Chatwoot profile: labels', function () {
       [7],
       'unheard-of',
       ['unheard-of', null],
+      ['unheard-of', 'not a label'],
       Array.from({ length: 101 }, (_, n) => `l${n}`),
     ]) {
       expect((await theirs.post(path, { labels })).status, JSON.stringify(labels).slice(0, 40)).to.equal(422);
     }
     expect(await titles()).to.have.members(before);
+  });
+
+  it('are made by no repeated request, and by none that is refused for the moment', async () => {
+    const path = `conversations/${id}/labels`;
+    const body = { labels: ['once-made'] };
+    const key = { 'idempotency-key': 'labels once' };
+    const first = await theirs.post(path, body, key);
+    const { payload } = (await world.app.get('labels')).body;
+    const made = payload.find(({ title }: { title: string }) => title === 'once-made');
+    await world.app.delete(`labels/${made.id}`);
+    const again = await theirs.post(path, body, key);
+    expect([first.status, again.status, again.body]).to.deep.equal([200, 200, first.body]);
+    expect(await titles()).not.to.include('once-made');
+    const { databaseUrl } = world.app;
+    const slow = await TestApp.start({ databaseUrl, engine: false, config: { rateLimitPerMinute: 3 } });
+    try {
+      // The request, the list of labels and the conversation: the label is one too many.
+      expect((await new Profile(slow).post(path, { labels: ['too-much'] })).status).to.equal(429);
+    } finally {
+      await slow.app.stop();
+    }
+    expect(await titles()).not.to.include('too-much');
   });
 
   it('of a contact are made on their first use', async () => {

@@ -80,27 +80,6 @@ describe('Chatwoot profile: webhooks, inboxes and bots', function () {
     expect(payload.map(({ name }: { name: string }) => name)).to.include('Renamed');
   });
 
-  it('an inbox whose webhook cannot be is taken back, and a repeated request makes no second one', async () => {
-    const names = async () =>
-      (await world.app.get('inboxes')).body.payload.map(({ name }: { name: string }) => name) as string[];
-    const bad = { name: 'Nowhere', channel: { type: 'api', webhook_url: 'gopher://nowhere' } };
-    const { status, body } = await theirs.post('inboxes', bad);
-    expect([status, body.attributes]).to.deep.equal([422, ['url']]);
-    expect(await names()).not.to.include('Nowhere');
-    const good = { name: 'Somewhere', channel: { type: 'api', webhook_url: url } };
-    const key = { 'idempotency-key': 'one bridge' };
-    const [first, again] = [await theirs.post('inboxes', good, key), await theirs.post('inboxes', good, key)];
-    expect([first.status, again.status, again.body.id]).to.deep.equal([200, 200, first.body.id]);
-    expect(await channelWebhooks(first.body.id)).to.have.length(1);
-    const without = await theirs.succeed('POST', 'inboxes', {
-      name: 'Silent',
-      channel: { type: 'api', webhook_url: '' },
-    });
-    expect(await channelWebhooks(without.id)).to.deep.equal([]);
-    const agent = await theirs.post('inboxes', good, world.home.member.headers);
-    expect(agent.status).to.equal(401);
-  });
-
   it('bots are listed bare, made without what ours do not have, and set and taken away', async () => {
     const body = {
       name: 'Helper',
