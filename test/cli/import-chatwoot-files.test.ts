@@ -142,4 +142,49 @@ describe('switchboard import chatwoot, of files', function () {
     expect(Math.max(...waiting)).to.equal(19);
     expect(waiting[20]).to.equal(0);
   });
+
+  it('asks in each run for the files that are missing, and tells nobody when they come', async () => {
+    withFiles('one.txt', 'two.txt', 'three.txt');
+    const [, second] = importing.fake.account.messages[3]!;
+    const link = `${importing.fake.url}/blobs`;
+    const [first] = second!['attachments'] as object[];
+    const more = { id: 9, file_type: 'file', data_url: `${link}/gone.txt` };
+    Object.assign(second!, { content: null, attachments: [first, more] });
+    const account = await importing.newAccount();
+    const base = `/api/v1/accounts/${account}/conversations`;
+    importing.fake.intervene(({ path }, response) => {
+      if (!path.startsWith('/blobs/') || path.endsWith('three.txt')) return false;
+      response.writeHead(503).end();
+      return true;
+    });
+    const { code, counts } = await importing.run(account);
+    expect([code, counts.files.created, counts.files.left_out]).to.deep.equal([1, 1, 3]);
+    const still = await importing.run(account);
+    expect([still.code, still.counts.files.created, still.counts.files.left_out]).to.deep.equal([1, 0, 3]);
+    expect(still.counts.conversations.unchanged).to.equal(3);
+
+    await importing.app.events();
+    importing.fake.intervene(() => false);
+    const some = await importing.run(account);
+    expect([some.code, some.counts.files.created, some.counts.files.left_out]).to.deep.equal([1, 2, 1]);
+    const what = 'a file of message 3002 of conversation 3';
+    expect(some.remarks).to.deep.equal([{ what, why: 'left out: its link answers 401' }]);
+    expect(await filesOf(account)).to.deep.equal(['one.txt', 'two.txt', 'three.txt']);
+    const { data } = (await importing.app.get(`${base}?status=snoozed`)).body;
+    const { body } = await importing.app.get(`${base}/${data.payload[0].id}/messages`);
+    const [, message] = body.payload as Body[];
+    expect([message.content, message.content_attributes.chatwoot.attachments]).to.deep.equal([
+      '',
+      [{ file_type: 'file', title: 'gone.txt' }],
+    ]);
+    expect(await importing.app.events()).to.deep.equal([]);
+
+    importing.fake.files.set('/blobs/gone.txt', { status: 200, headers: {}, body: manual });
+    await importing.app.delete(`${base}/${data.payload[0].id}/messages/${message.id}`);
+    const deleted = await importing.run(account);
+    expect([deleted.code, deleted.counts.files.created, deleted.counts.files.left_out]).to.deep.equal([0, 0, 0]);
+    expect(await importing.app.query('SELECT FROM missing_files WHERE account_id = $1', [account])).to.deep.equal([]);
+    expect(await filesOf(account)).to.deep.equal(['one.txt', 'three.txt']);
+    await importing.verify();
+  });
 });

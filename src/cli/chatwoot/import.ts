@@ -13,6 +13,7 @@ import { openDatabase, withDatabase, type CommandContext } from '../with-databas
 import { ChatwootClient } from './client.ts';
 import { copyContacts } from './copy/contacts.ts';
 import { copyConversations } from './copy/conversations.ts';
+import { copyMissingFiles } from './copy/missing-files.ts';
 import { copySettings } from './copy/settings.ts';
 import type { Copying } from './copying.ts';
 import { FileCopier } from './files.ts';
@@ -116,6 +117,7 @@ async function copy(found: Pick<Copying, 'client' | 'account' | 'reporter' | 'sh
   try {
     const settings = await copySettings(copying);
     await copyContacts(copying, settings);
+    await copyMissingFiles(copying);
     await copyConversations(copying, settings);
   } finally {
     await files?.close();

@@ -67,7 +67,7 @@ export async function importConversation(
   if (!conversation) return { outcome, messages: 0 };
   const cursor = known?.cursor ?? 0;
   const fresh = batch.messages.filter((message) => message.foreignId > cursor);
-  await importMessages(tx, conversation, fresh);
+  await importMessages(tx, conversation, { importId, foreignId, messages: fresh });
   await noteImported(tx, importId, 'conversation', [
     {
       foreignId,

@@ -6,11 +6,22 @@ import { writeSet } from '../../postgres/write-set.ts';
 import { holdFiles } from '../attachments/rows.ts';
 import { nextSilence, stateOf } from '../conversations/silence.ts';
 import { keepSilence } from '../conversations/status.ts';
+import { noteMissingFiles } from './missing-files.ts';
 
 /** A message to be copied, with its time; a contact who sent it is that of the conversation, and its files are stored, and belong to no message yet. */
 export interface ForeignMessage extends MessageDraft {
   /** Its id there. */
   foreignId: number;
+  /** Which of its files are missing, by their places in its list there. */
+  missingFiles?: readonly number[];
+}
+
+/** Messages of one conversation, few enough for one statement, and where they are from. */
+interface ForeignMessages {
+  importId: number;
+  /** The conversation's id there. */
+  foreignId: number;
+  messages: readonly ForeignMessage[];
 }
 
 /**
@@ -20,7 +31,7 @@ export interface ForeignMessage extends MessageDraft {
 export async function importMessages(
   tx: Transaction,
   conversation: Conversation,
-  messages: readonly ForeignMessage[],
+  { importId, foreignId: foreignConversationId, messages }: ForeignMessages,
 ): Promise<void> {
   if (messages.length === 0) return;
   const files = messages.flatMap(({ attachments }) => attachments);
@@ -38,6 +49,10 @@ export async function importMessages(
   }));
   const statement = writeSet(tx.account.id, insertMessages(added, { areOld: true }));
   if (statement) await sql(tx.connection, statement.text, statement.parameters);
+  const missing = added.flatMap(({ id: messageId, foreignId, missingFiles: positions = [] }) =>
+    positions.length > 0 ? [{ messageId, foreignId, foreignConversationId, positions }] : [],
+  );
+  await noteMissingFiles(tx, importId, missing);
   if (messages.some(isAnswer)) takeForPeople(conversation);
 }
 

@@ -3,10 +3,10 @@ import type { ForeignMessage } from '../../../domain/imports/messages.ts';
 import { importAuthor } from '../../../domain/imports/settings.ts';
 import type { Attachment } from '../../../records/attachment.ts';
 import type { CopiedSettings, Copying } from '../copying.ts';
-import { nameOf } from '../files.ts';
 import { messagesAfter } from '../pages.ts';
 import { toMessage } from '../read/message.ts';
-import { idOf, isLonger, recordOf, textOf, type Foreign } from '../values.ts';
+import { idOf, recordOf, textOf, type Foreign } from '../values.ts';
+import { attachmentsOf, isFile, wordsOf } from './attachments.ts';
 
 /** A conversation whose messages are read. */
 export interface Source {
@@ -115,51 +115,27 @@ async function readOne(
   const { reporter, clock } = copying;
   const { otherwise, foreignId: conversationId } = source;
   const name = `message ${idOf(given['id'])} of conversation ${conversationId}`;
-  const { files, missing, problems } = await copyFiles(copying, given);
+  const { files, missing, positions, problems } = await copyFiles(copying, given);
   const read = toMessage(given, authors, { now: clock.now(), otherwise, files, missing });
   const tell = (): void => {
     if (files.length > 0) reporter.count('files', 'created', files.length);
     for (const problem of problems) reporter.leaveOut('files', `a file of ${name}`, problem);
     for (const problem of read?.problems ?? []) reporter.remark(name, problem);
   };
-  return { message: read?.message ?? null, tell };
+  return { message: read && { ...read.message, missingFiles: positions }, tell };
 }
-
-const fileTypes = new Set(['image', 'audio', 'video', 'file']);
-const mostListed = 50;
 
 async function copyFiles(
   { files }: Copying,
   given: Foreign,
-): Promise<{ files: Attachment[]; missing: Foreign[]; problems: string[] }> {
-  const [copied, missing, problems]: [Attachment[], Foreign[], string[]] = [[], [], []];
-  for (const attachment of attachmentsOf(given)) {
+): Promise<{ files: Attachment[]; missing: Foreign[]; positions: number[]; problems: string[] }> {
+  const [copied, missing, positions, problems]: [Attachment[], Foreign[], number[], string[]] = [[], [], [], []];
+  for (const [position, attachment] of attachmentsOf(given).entries()) {
     const result = files && isFile(attachment) ? await files.copyUpTo(copied.length, attachment) : null;
     if (result && 'file' in result) copied.push(result.file);
     else missing.push(wordsOf(attachment));
+    if (isFile(attachment) && !(result && 'file' in result)) positions.push(position);
     if (result && 'problem' in result) problems.push(result.problem);
   }
-  return { files: copied, missing, problems };
-}
-
-function attachmentsOf({ attachments, content_attributes: attributes }: Foreign): Foreign[] {
-  const isDeleted = recordOf(attributes)['deleted'] === true;
-  return Array.isArray(attachments) && !isDeleted ? attachments.slice(0, mostListed).map(recordOf) : [];
-}
-
-function isFile({ file_type: type }: Foreign): boolean {
-  return fileTypes.has(textOf(type, 32) ?? '');
-}
-
-/** What is kept of an attachment that is no file, or was not copied: links to files end with their server. */
-function wordsOf(attachment: Foreign): Foreign {
-  const { file_type: type, fallback_title: fallback, data_url: link } = attachment;
-  const url = isLonger(link, 2048) ? null : textOf(link, 2048);
-  const title = textOf(fallback, 255) ?? (isFile(attachment) && url !== null ? textOf(nameOf(url), 255) : null);
-  const more = isFile(attachment) ? {} : { ...(url === null ? {} : { url }), ...placeOf(attachment) };
-  return { file_type: textOf(type, 32), ...(title === null ? {} : { title }), ...more };
-}
-
-function placeOf({ file_type: type, coordinates_lat: lat, coordinates_long: long }: Foreign): object {
-  return type === 'location' && typeof lat === 'number' && typeof long === 'number' ? { lat, long } : {};
+  return { files: copied, missing, positions, problems };
 }

@@ -96,6 +96,11 @@ function contentOf(given: Foreign, { files, missing }: MessageReading, problems:
   if (isLonger(given['content'], mostContent)) problems.push(`its text was cut after ${mostContent} characters`);
   const text = textOf(given['content'], mostContent);
   if (text !== null || files.length > 0) return text ?? '';
+  return placeholderOf(missing);
+}
+
+/** The text of a message that has none, and no file here. */
+export function placeholderOf(missing: readonly Foreign[]): string {
   return (
     missing.map(({ file_type: type, title }) => `[${textOf(title ?? type, 255) ?? 'file'}]`).join(' ') || '(no text)'
   );

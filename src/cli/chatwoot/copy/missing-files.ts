@@ -1,0 +1,86 @@
+import { addMissingFiles, findMissingFiles, type MissingFiles } from '../../../domain/imports/missing-files.ts';
+import type { Attachment } from '../../../records/attachment.ts';
+import { NoAnswer } from '../client.ts';
+import { attempt, type Copying } from '../copying.ts';
+import type { FileCopier } from '../files.ts';
+import { endIfStopped } from '../patience.ts';
+import { placeholderOf } from '../read/message.ts';
+import { idOf, listOf, type Foreign } from '../values.ts';
+import { attachmentsOf, isFile, wordsOf } from './attachments.ts';
+
+const pageSize = 100;
+
+/** Asks once more for the files that could not be had in earlier runs, and tells which are missing still. */
+export async function copyMissingFiles(copying: Copying): Promise<void> {
+  const { files, transact, importId, reporter } = copying;
+  if (files === null) return;
+  let after = 0;
+  for (;;) {
+    const page = await transact((tx) =>
+      findMissingFiles(tx.connection, { accountId: tx.account.id, importId }, { after, limit: pageSize }),
+    );
+    for (const missing of page) {
+      const leaveOut = (why: string): void => reporter.leaveOut('files', nameOf(missing), why);
+      await attempt(() => copyOne({ ...copying, files }, missing), leaveOut).catch((error: unknown) => {
+        if (!(error instanceof NoAnswer) || error.status === null) throw error;
+        leaveOut(error.message);
+      });
+      after = missing.messageId;
+    }
+    if (page.length < pageSize) return;
+  }
+}
+
+function nameOf({ foreignId, foreignConversationId }: MissingFiles): string {
+  return `a file of message ${foreignId} of conversation ${foreignConversationId}`;
+}
+
+async function copyOne(copying: Copying & { files: FileCopier }, missing: MissingFiles): Promise<void> {
+  const { transact, reporter, stopped } = copying;
+  const listed = attachmentsOf(await readMessage(copying, missing));
+  const { files, positions, problems } = await copyAgain(copying.files, listed, missing);
+  endIfStopped(stopped);
+  const wordsWithout = (absent: readonly number[]): Foreign[] =>
+    listed.filter((attachment, index) => absent.includes(index) || !isFile(attachment)).map(wordsOf);
+  const found = {
+    files,
+    positions,
+    words: wordsWithout(positions),
+    placeholder: placeholderOf(wordsWithout(missing.positions)),
+  };
+  const isAdded = await transact((tx) => addMissingFiles(tx, missing, found));
+  if (!isAdded) return;
+  reporter.count('files', 'created', files.length);
+  for (const problem of problems) reporter.leaveOut('files', nameOf(missing), problem);
+  if (listed.length === 0) reporter.remark(nameOf(missing), 'it was deleted there');
+}
+
+/** The message as it is there; nothing where it is no more. */
+async function readMessage(
+  { client, account }: Copying,
+  { foreignId, foreignConversationId }: MissingFiles,
+): Promise<Foreign> {
+  const range = { after: String(foreignId), before: String(foreignId + 1) };
+  const answer = await client.get(`${account}/conversations/${foreignConversationId}/messages`, range);
+  return listOf(answer)?.find(({ id }) => idOf(id) === foreignId) ?? {};
+}
+
+async function copyAgain(
+  copier: FileCopier,
+  listed: readonly Foreign[],
+  { positions: asked }: MissingFiles,
+): Promise<{ files: Attachment[]; positions: number[]; problems: string[] }> {
+  const [files, positions, problems]: [Attachment[], number[], string[]] = [[], [], []];
+  const present = listed.filter((attachment, index) => isFile(attachment) && !asked.includes(index)).length;
+  for (const position of asked) {
+    const attachment = listed[position];
+    if (attachment === undefined) continue;
+    const result = await copier.copyUpTo(present + files.length, attachment);
+    if ('file' in result) files.push(result.file);
+    else {
+      positions.push(position);
+      problems.push(result.problem);
+    }
+  }
+  return { files, positions, problems };
+}
