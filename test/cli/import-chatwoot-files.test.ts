@@ -1,4 +1,5 @@
-import type { ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Body } from '../support/sending.ts';
 import { ended, Importing } from '../support/importing.ts';
@@ -186,5 +187,32 @@ describe('switchboard import chatwoot, of files', function () {
     expect(await importing.app.query('SELECT FROM missing_files WHERE account_id = $1', [account])).to.deep.equal([]);
     expect(await filesOf(account)).to.deep.equal(['one.txt', 'three.txt']);
     await importing.verify();
+  });
+
+  it('says which flag opens the private host that keeps their files, and copies them with it', async () => {
+    withFiles('one.txt', 'two.txt');
+    const asked: unknown[] = [];
+    const keeper = createServer(({ headers }, response) => {
+      asked.push(headers['api_access_token']);
+      response.end(manual);
+    });
+    await new Promise<void>((resolve) => keeper.listen(0, '127.0.0.1', resolve));
+    try {
+      const host = `127.0.0.1:${(keeper.address() as AddressInfo).port}`;
+      // Their server redirects to a link of the store.
+      const location = `http://${host}/signed/two`;
+      importing.fake.files.set('/blobs/two.txt', { status: 302, headers: { location }, body: Buffer.of() });
+      const account = await importing.newAccount();
+      const { code, counts, remarks } = await importing.run(account);
+      expect([code, counts.files.created, asked]).to.deep.equal([1, 1, []]);
+      const why = `left out: ${host} is at a private address: give --files-host ${host} if their server keeps its files there`;
+      expect(remarks).to.deep.equal([{ what: 'a file of message 3002 of conversation 3', why }]);
+      const again = await importing.run(account, '--files-host', host);
+      expect([again.code, again.counts.files.created, asked]).to.deep.equal([0, 1, [undefined]]);
+      expect(await filesOf(account)).to.deep.equal(['one.txt', 'two.txt']);
+    } finally {
+      keeper.closeAllConnections();
+      await new Promise((resolve) => keeper.close(resolve));
+    }
   });
 });

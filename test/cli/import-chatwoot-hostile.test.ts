@@ -175,8 +175,8 @@ describe('switchboard import chatwoot, of anything', function () {
     const { code, counts, remarks } = await importing.run(account);
     expect([code, counts.files.created, counts.files.left_out]).to.deep.equal([1, 1, 5]);
     expect(remarks.map(({ why }) => why).toSorted()).to.deep.equal([
+      'left out: 10.0.0.1 is at a private address: give --files-host 10.0.0.1 if their server keeps its files there',
       'left out: The content of fake.png is not what its name says',
-      'left out: The host is not a public address. The operator can open private ranges with OUTBOUND_ALLOW_CIDRS',
       'left out: it has more than 10000000 bytes',
       'left out: its link answers 401',
       'left out: its link leads on and on',

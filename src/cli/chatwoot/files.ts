@@ -20,8 +20,10 @@ interface FileCopierOptions {
   objects: ObjectStore | null;
   withConnection: WithConnection;
   accountId: number;
-  /** The origin of their server, which alone may be at a private address when that is allowed. */
+  /** The origin of their server, which may be at a private address when that is allowed. */
   origin: string;
+  /** The host, with its port where it has one, that keeps their files and may be at a private address; null for none. */
+  filesHost: string | null;
   allowsPrivate: boolean;
   allowCidrs: readonly string[];
   /** The pause before a file is asked for again, in milliseconds; doubled with each further one. */
@@ -54,7 +56,7 @@ export class FileCopier {
     this.#options = options;
     const maxResponseBytes = options.store.bounds.bytes + 1;
     const common = { timeoutMs, maxResponseBytes, keepsBytes: true, connectionsPerOrigin } as const;
-    this.#own = createOutboundHttp({ ...common, allowCidrs: options.allowsPrivate ? everywhere : options.allowCidrs });
+    this.#own = createOutboundHttp({ ...common, allowCidrs: everywhere });
     this.#others = createOutboundHttp({ ...common, allowCidrs: options.allowCidrs });
   }
 
@@ -86,6 +88,7 @@ export class FileCopier {
       // Before anything is made of the answer: one that was cut off would count as a file that is not to be had.
       endIfStopped(stopped);
       if (answer === null) return { problem: 'its link leads on and on' };
+      if ('privateHost' in answer) return { problem: privateSentence(answer.privateHost) };
       const isOver = !mayPass(answer, this.#options.store.bounds.bytes);
       if (isOver) this.#unanswered = 0;
       if (isOver || tries >= this.#tries()) return this.#read(answer, isOver);
@@ -98,21 +101,28 @@ export class FileCopier {
   }
 
   /** What a link answers in the end; null where it leads on and on. */
-  async #follow(link: string): Promise<OutboundResult | null> {
+  async #follow(link: string): Promise<OutboundResult | { privateHost: string } | null> {
     let url = link;
     for (let hop = 0; hop <= mostHops; hop += 1) {
-      const isOwn = URL.parse(url)?.origin === this.#options.origin;
-      const answer = await (isOwn ? this.#own : this.#others).request(url, {
+      const target = URL.parse(url);
+      const answer = await (this.#mayBePrivate(target) ? this.#own : this.#others).request(url, {
         method: 'GET',
         headers: {},
         signal: this.#options.stopped,
       });
       const { status, headers } = answer;
       const next = status !== null && redirects.has(status) ? URL.parse(headers['location'] ?? '', url) : null;
+      if (answer.errorCode === 'blocked_address' && target) return { privateHost: target.host };
       if (!next) return answer;
       url = next.href;
     }
     return null;
+  }
+
+  // What else a message links to may be anybody's choice, and must not reach into the network.
+  #mayBePrivate(target: URL | null): boolean {
+    const { origin, filesHost, allowsPrivate } = this.#options;
+    return target !== null && ((allowsPrivate && target.origin === origin) || target.host === filesHost);
   }
 
   #read({ status, ok, bytes, bodyCut, errorCode }: OutboundResult, isOver: boolean): Fetched {
@@ -123,6 +133,10 @@ export class FileCopier {
     if (bytes.length > most) return { problem: `it has more than ${most} bytes` };
     return bodyCut ? { problem: 'it broke off' } : { bytes };
   }
+}
+
+function privateSentence(host: string): string {
+  return `${host} is at a private address: give --files-host ${host} if their server keeps its files there`;
 }
 
 function mayPass({ status, bytes, bodyCut, errorCode }: OutboundResult, mostBytes: number): boolean {

@@ -30,6 +30,8 @@ export interface ChatwootOptions extends Continuing {
   /** Ours. */
   into: number;
   allowPrivate?: boolean;
+  /** The host that keeps their files, which may be at a private address then. */
+  filesHost?: string;
   dryRun?: boolean;
   attachments: boolean;
   /** Whether clients get in by the identifier that they had there. */
@@ -136,6 +138,7 @@ function fileCopier({ base }: ChatwootClient, { into, database, context, options
     withConnection: (work) => work(database.em()),
     accountId: into.id,
     origin: new URL(base).origin,
+    filesHost: options.filesHost?.toLowerCase() ?? null,
     allowsPrivate: options.allowPrivate ?? false,
     allowCidrs: config.outboundAllowCidrs,
     pauseMs: options.retryPause,
