@@ -116,9 +116,14 @@ describe('messages in the console', function () {
     await mine.page.getByLabel('Text').fill('Good morning');
     // Meanwhile somebody else deletes it.
     await app.delete(`conversations/${id}/messages/${own}`);
+    const dialog = mine.page.getByRole('dialog');
+    await dialog.getByRole('alert').filter({ hasText: 'The message was deleted meanwhile' }).waitFor();
     await button('Save', mine.page).click();
     await mine.page.getByRole('alert').filter({ hasText: 'A deleted message cannot be edited' }).waitFor();
     expect(await mine.page.getByLabel('Text').inputValue()).to.equal('Good morning');
+    await button('Close', mine.page).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await button(`Edit message ${own}`, mine.page).count()).to.equal(0);
     mine.expectNoProblems(/status of 422/);
     await mine.close();
   });

@@ -1,6 +1,6 @@
 import type { Schemas } from '../../schemas/types.ts';
 import type { Operations } from './operations.ts';
-import { errorOf, unreachable, unreadable } from './service-error.ts';
+import { errorOf, tooSlow, unreachable, unreadable } from './service-error.ts';
 
 /** An operation, by method and path: relative to the account where it is in one, `GET labels`. */
 export type Operation = keyof Operations;
@@ -43,16 +43,24 @@ interface CallOptions {
   unauthenticated?: () => void;
 }
 
+/** What is only read is asked for again sooner than waited for; a change may take as long as it takes. */
+const readMs = 20_000;
+
 /** The function that calls the service that this page came from, as whoever is signed in. */
 export function createCall({ account, unauthenticated }: CallOptions): Call {
   return async (name, ...[ask = {}]) => {
     const sent = ask as Record<string, unknown> & Pick<Ask<Operation>, 'form' | 'key' | 'signal'>;
     const [method = 'GET', path = ''] = name.split(' ');
     const url = urlOf(path, { account_id: account(), ...sent }, sent['query'] as object | undefined);
+    const limit = method === 'GET' ? AbortSignal.timeout(readMs) : null;
     const broken = (error: unknown): never => {
-      throw sent.signal?.aborted ? error : unreachable();
+      if (sent.signal?.aborted) throw error;
+      throw limit?.aborted ? tooSlow(readMs / 1000) : unreachable();
     };
-    const response = await fetch(url, { method, ...contentOf(sent) }).catch(broken);
+    const signal = limit && sent.signal ? AbortSignal.any([limit, sent.signal]) : (limit ?? sent.signal);
+    const response = await fetch(url, { method, ...contentOf({ ...sent, ...(signal ? { signal } : {}) }) }).catch(
+      broken,
+    );
     const reply = parse(await response.text().catch(broken));
     if (response.status === 401) unauthenticated?.();
     if (!response.ok) throw errorOf(response.status, reply);

@@ -56,6 +56,15 @@ export function unreachable(): ServiceError {
   );
 }
 
+/** Said when an answer takes too long. */
+export function tooSlow(seconds: number): ServiceError {
+  return new ServiceError(
+    0,
+    'too_slow',
+    `The service has not answered within ${seconds} seconds. Try again in a moment.`,
+  );
+}
+
 /** The sentence of any error. */
 export function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

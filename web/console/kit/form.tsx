@@ -8,6 +8,8 @@ interface FormProps {
   send: () => Promise<unknown>;
   /** The text of the button. */
   submit: string;
+  /** Since when what was sent is on its way, where that began before the form was shown. */
+  since?: number | null;
   children: (problemOf: ProblemOf) => ComponentChildren;
 }
 
@@ -15,9 +17,10 @@ interface FormProps {
 export type ProblemOf = (field: string) => string | undefined;
 
 /** A form: its fields, its button, and what the service says of them. */
-export function Form({ send, submit, children }: FormProps) {
+export function Form({ send, submit, since: sentSince = null, children }: FormProps) {
   const [error, setError] = useState<unknown>(null);
-  const [since, setSince] = useState<number | null>(null);
+  const [ownSince, setSince] = useState<number | null>(null);
+  const since = ownSince ?? sentSince;
   const fields = error instanceof ServiceError ? error.fields : new Map<string, string>();
   async function run(event: Event): Promise<void> {
     event.preventDefault();

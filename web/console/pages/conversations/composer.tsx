@@ -1,9 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { SameTry } from '../../../shared/same-try.ts';
+import { sentenceOf } from '../../../shared/service-error.ts';
+import { useStore } from '../../../shared/store.ts';
 import { Form, TextField } from '../../kit/form.tsx';
+import { toast } from '../../kit/toast.tsx';
 import { call } from '../../session.ts';
 import type { Uploaded } from '../../upload.ts';
-import { draftOf, keepDraft } from './drafts.ts';
+import { draftOf, type Sent } from './drafts.ts';
 import { ChosenFiles, FilesField, Uploading } from './files-field.tsx';
 import { sendFiles } from './send-files.ts';
 import type { Message } from './transcript.ts';
@@ -12,69 +14,58 @@ const kinds = [
   ['reply', 'Reply', 'The customer reads it.'],
   ['note', 'Note', 'Only the people of your team read it.'],
 ] as const;
-type Kind = (typeof kinds)[number][0];
 
 /** The field for a reply to the customer, or for a private note, with files or without. */
 export function Composer({ conversationId, sent }: { conversationId: number; sent: (message: Message) => void }) {
-  const [atFirst] = useState(() => draftOf(conversationId));
-  const [kind, setKind] = useState<Kind>(atFirst.kind);
-  const [content, setContent] = useState(atFirst.content);
-  const [files, setFiles] = useState(atFirst.files);
-  useEffect(() => keepDraft(conversationId, { kind, content, files }), [conversationId, kind, content, files]);
-  const [uploading, setUploading] = useState<{ uploaded: Uploaded; cancel: () => void } | null>(null);
-  // Whoever gets no answer sends the same again: with the same key the service takes it once.
-  const [tries] = useState(() => new SameTry());
-  const isSending = useRef(false);
-  async function send(): Promise<void> {
-    if (isSending.current) return;
-    isSending.current = true;
-    try {
-      sent(await (files.length === 0 ? post() : upload()));
-      tries.answered();
-      setContent((now) => (now === content ? '' : now));
-      setFiles((now) => now.filter((file) => !files.includes(file)));
-    } finally {
-      isSending.current = false;
-      setUploading(null);
-    }
+  const [draft] = useState(() => draftOf(conversationId));
+  const { kind, content, files, since, uploading } = useStore(draft.state);
+  const isShown = useRef(true);
+  useEffect(() => () => void (isShown.current = false), []);
+  const send = (): Promise<void> =>
+    draft
+      .send(async (given) => sent(await (given.files.length === 0 ? post(given) : upload(given))))
+      .catch((error: unknown) => {
+        if (!isShown.current) toast(`Your message was not sent, and is kept. ${sentenceOf(error)}`, 'error');
+        throw error;
+      });
+  function post({ kind: sentKind, content: sentContent, key }: Sent): Promise<Message> {
+    const body = { content: sentContent, message_type: 'outgoing' as const, private: sentKind === 'note' };
+    return call('POST conversations/:conversation_id/messages', { conversation_id: conversationId, body, key });
   }
-  const isPrivate = kind === 'note';
-  const key = (): string => tries.keyOf(kind, content, ...files);
-  function post(): Promise<Message> {
-    const body = { content, message_type: 'outgoing' as const, private: isPrivate };
-    const sending = { conversation_id: conversationId, body, key: key() };
-    return call('POST conversations/:conversation_id/messages', sending);
-  }
-  function upload(): Promise<Message> {
+  function upload({ kind: sentKind, ...given }: Sent): Promise<Message> {
     const cancelling = new AbortController();
-    const progressed = (uploaded: Uploaded): void => setUploading({ uploaded, cancel: () => cancelling.abort() });
-    const message = { conversationId, content, isPrivate, files, key: key() };
+    const cancel = (): void => cancelling.abort();
+    const progressed = (uploaded: Uploaded): void => draft.change({ uploading: { uploaded, cancel } });
+    const message = { conversationId, isPrivate: sentKind === 'note', ...given };
     return sendFiles(message, { progressed, signal: cancelling.signal });
   }
-  const add = (chosen: readonly File[]): void => setFiles((now) => [...now, ...chosen]);
+  const add = (chosen: readonly File[]): void => draft.change({ files: [...draft.state.value.files, ...chosen] });
   const [, label, hint] = kinds.find(([one]) => one === kind) ?? kinds[0];
   return (
     <div class={`panel composer for-${kind}`}>
       <div class="actions" role="group" aria-label="Who reads it">
         {kinds.map(([one, text]) => (
-          <button key={one} type="button" aria-pressed={kind === one} onClick={() => setKind(one)}>
+          <button key={one} type="button" aria-pressed={kind === one} onClick={() => draft.change({ kind: one })}>
             {text}
           </button>
         ))}
       </div>
-      <Form submit="Send" send={send}>
+      <Form submit="Send" send={send} since={since}>
         {(problemOf) => (
           <div onKeyDown={sendByKey} onPaste={(event) => addPasted(event, add)}>
             <TextField
               label={label}
-              hint={`${hint} Ctrl and Enter sends it.`}
+              hint={since === null ? `${hint} Ctrl and Enter sends it.` : 'Your message is on its way.'}
               rows={3}
               value={content}
-              onChange={setContent}
+              onChange={(now) => draft.change({ content: now })}
               problem={problemOf('content')}
             />
             <FilesField add={add} problem={problemOf('attachments') ?? problemOf('attachments[]')} />
-            <ChosenFiles files={files} remove={(file) => setFiles((now) => now.filter((one) => one !== file))} />
+            <ChosenFiles
+              files={files}
+              remove={(file) => draft.change({ files: draft.state.value.files.filter((one) => one !== file) })}
+            />
             {uploading && <Uploading {...uploading} />}
           </div>
         )}

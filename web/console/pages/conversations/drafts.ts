@@ -1,15 +1,56 @@
+import { SameTry } from '../../../shared/same-try.ts';
+import { Store } from '../../../shared/store.ts';
 import { currentAccount, session } from '../../session.ts';
+import type { Uploaded } from '../../upload.ts';
 
-/** What was written to a customer, or about one, and not sent yet. */
-export interface Draft {
+/** What was written to a customer, or about one, and not sent yet, and how far it is on its way. */
+interface DraftState {
   kind: 'reply' | 'note';
   content: string;
   files: readonly File[];
+  /** Since when it is on its way, in milliseconds; null while it is not. */
+  since: number | null;
+  uploading: { uploaded: Uploaded; cancel: () => void } | null;
+}
+
+/** What is sent of a draft. */
+export type Sent = Pick<DraftState, 'kind' | 'content' | 'files'> & { key: string };
+
+/** What is written in one conversation. It is on its way, and arrives, whether or not its page is shown. */
+export class Draft {
+  readonly state = new Store<DraftState>({ kind: 'reply', content: '', files: [], since: null, uploading: null });
+  // Whoever gets no answer sends the same again: with the same key the service takes it once.
+  readonly #tries = new SameTry();
+
+  /** Whether it may be forgotten. */
+  get isNothing(): boolean {
+    const { content, files, since } = this.state.value;
+    return content === '' && files.length === 0 && since === null;
+  }
+
+  change(changes: Partial<DraftState>): void {
+    this.state.set({ ...this.state.value, ...changes });
+  }
+
+  /** Sends it, once at a time: what was sent goes from the draft, and what was written meanwhile stays. */
+  async send(post: (sent: Sent) => Promise<void>): Promise<void> {
+    const { kind, content, files, since } = this.state.value;
+    if (since !== null) return;
+    this.change({ since: Date.now() });
+    try {
+      await post({ kind, content, files, key: this.#tries.keyOf(kind, content, ...files) });
+      this.#tries.answered();
+      const { value: now } = this.state;
+      const rest = now.files.filter((file) => !files.includes(file));
+      this.change({ content: now.content === content ? '' : now.content, files: rest });
+    } finally {
+      this.change({ since: null, uploading: null });
+    }
+  }
 }
 
 const mostKept = 50;
 const drafts = new Map<string, Draft>();
-const nothing: Draft = { kind: 'reply', content: '', files: [] };
 
 let writer: number | null = null;
 
@@ -20,21 +61,14 @@ session.watch((now) => {
   drafts.clear();
 });
 
-/** The draft of a conversation, kept while its page is left: who looks at a run goes on writing afterwards. */
+/** The draft of a conversation, kept while its page is left, of many the latest: who looks at a run goes on writing after. */
 export function draftOf(conversationId: number): Draft {
-  return drafts.get(keyOf(conversationId)) ?? nothing;
-}
-
-/** Keeps a draft; of many the latest. */
-export function keepDraft(conversationId: number, draft: Draft): void {
-  const key = keyOf(conversationId);
+  const key = `${currentAccount()?.id} ${conversationId}`;
+  const draft = drafts.get(key) ?? new Draft();
+  for (const [one, { isNothing }] of drafts) if (isNothing) drafts.delete(one);
   drafts.delete(key);
-  if (draft.content === '' && draft.files.length === 0) return;
   drafts.set(key, draft);
   const [oldest] = drafts.keys();
   if (drafts.size > mostKept && oldest !== undefined) drafts.delete(oldest);
-}
-
-function keyOf(conversationId: number): string {
-  return `${currentAccount()?.id} ${conversationId}`;
+  return draft;
 }

@@ -15,7 +15,9 @@ interface Props {
 export function MessageActions({ message, changed }: Props) {
   const [isEdited, setEdited] = useState(false);
   const { id, conversation_id: conversationId, content_attributes: attributes, private: isNote } = message;
-  if (attributes['deleted'] === true) return null;
+  const isDeleted = attributes['deleted'] === true;
+  // Whoever is writing when somebody else deletes it keeps the words.
+  if (isDeleted && !isEdited) return null;
   async function remove(): Promise<void> {
     await call('DELETE conversations/:conversation_id/messages/:message_id', {
       conversation_id: conversationId,
@@ -25,20 +27,22 @@ export function MessageActions({ message, changed }: Props) {
   }
   return (
     <span class="message-actions">
-      {mayEdit(message) && (
+      {!isDeleted && mayEdit(message) && (
         <button type="button" class="quiet" aria-label={`Edit message ${id}`} onClick={() => setEdited(true)}>
           Edit
         </button>
       )}
-      <Action
-        kind="quiet"
-        label={`Delete message ${id}`}
-        question={`${isNote ? 'Your team reads' : 'Everybody, the customer too, reads'} “Message deleted” in its place, and its files go. It cannot be taken back.`}
-        done="The message is deleted."
-        act={remove}
-      >
-        Delete
-      </Action>
+      {!isDeleted && (
+        <Action
+          kind="quiet"
+          label={`Delete message ${id}`}
+          question={`${isNote ? 'Your team reads' : 'Everybody, the customer too, reads'} “Message deleted” in its place, and its files go. It cannot be taken back.`}
+          done="The message is deleted."
+          act={remove}
+        >
+          Delete
+        </Action>
+      )}
       {isEdited && <EditDialog message={message} changed={changed} close={() => setEdited(false)} />}
     </span>
   );
@@ -58,6 +62,11 @@ function EditDialog({ message, changed, close }: Props & { close: () => void }) 
   }
   return (
     <Dialog title="Edit the message" onClose={close}>
+      {message.content_attributes['deleted'] === true && (
+        <p class="note error" role="alert">
+          The message was deleted meanwhile: what you write here cannot be saved any more.
+        </p>
+      )}
       <Form submit="Save" send={send}>
         {(problemOf) => (
           <TextField

@@ -30,7 +30,7 @@ export function TranscriptView({ transcript, traced, reader }: Props) {
       <div ref={log} class="log" role="log" aria-label="Messages" tabIndex={0}>
         {hasEarlier && <Action act={() => transcript.readEarlier()}>Earlier messages</Action>}
         {isLoading && <p class="waiting" role="status" aria-label="Loading messages" />}
-        {!isLoading && messages.length === 0 && (
+        {!isLoading && error === null && messages.length === 0 && (
           <p class="empty">Nothing was said yet. Write the first message below.</p>
         )}
         {messages.map((message) => (

@@ -1,6 +1,6 @@
 import type { Call, Reply } from '../../../shared/call.ts';
 import type { Live } from '../../../shared/live.ts';
-import { sentenceOf } from '../../../shared/service-error.ts';
+import { sentenceOf, ServiceError } from '../../../shared/service-error.ts';
 import { Store } from '../../../shared/store.ts';
 
 export type Message = Reply<'GET conversations/:conversation_id/messages'>['payload'][number];
@@ -19,7 +19,10 @@ interface TranscriptState {
 const pageSize = 20;
 const pageSizeAfter = 100;
 const soonMs = 50;
-const againMs = 2_000;
+const firstAgainMs = 2_000;
+const lastAgainMs = 60_000;
+/** Whoever is told so is told the same at every other try. */
+const final = new Set([401, 403, 404]);
 
 /** The messages of one conversation, as they are written, changed and deleted. */
 export class Transcript {
@@ -28,6 +31,9 @@ export class Transcript {
   readonly #conversationId: number;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #isReading = false;
+  #againMs = firstAgainMs;
+  /** Whether the last reading failed and is to be tried again. */
+  #isBehind = false;
   /** Everything up to this second was read; what was added meanwhile says nothing of what came before it. */
   #readUntil: number | null = null;
   #isStopped = false;
@@ -42,13 +48,18 @@ export class Transcript {
   /** Follows the conversation. Returns what ends that. */
   start(): () => void {
     const end = this.#service.live.listen((event) => {
-      if (event === 'missed') this.#want('all');
+      if (event === 'missed') this.#hurry('all');
       else if (event.conversation_id !== this.#conversationId || !event.event.startsWith('message_')) return;
       else this.#want(event.event === 'message_created' ? 'new' : 'all');
     });
+    const look = (): void => {
+      if (this.#isBehind && document.visibilityState !== 'hidden') this.#hurry('new');
+    };
+    document.addEventListener('visibilitychange', look);
     this.#want('new');
     return () => {
       this.#isStopped = true;
+      document.removeEventListener('visibilitychange', look);
       if (this.#timer !== null) clearTimeout(this.#timer);
       end();
     };
@@ -74,10 +85,29 @@ export class Transcript {
     this.#set({ hasEarlier: page.length === pageSize });
   }
 
-  #want(what: 'new' | 'all', ms = soonMs): void {
+  #want(what: 'new' | 'all'): void {
     if (this.#wanted !== 'all') this.#wanted = what;
     if (this.#isReading || this.#isStopped || this.#timer !== null) return;
-    this.#timer = setTimeout(() => void this.#look(), ms);
+    this.#timer = setTimeout(() => void this.#look(), soonMs);
+  }
+
+  // There is no reason to wait on for the next try.
+  #hurry(what: 'new' | 'all'): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#want(what);
+  }
+
+  // Longer each time; and nobody is served by what is read for a page that nobody sees.
+  #again(): void {
+    const ms = this.#againMs;
+    this.#againMs = Math.min(lastAgainMs, ms * 2);
+    if (this.#wanted === 'nothing') this.#wanted = 'new';
+    if (this.#isStopped) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      if (document.visibilityState !== 'hidden') void this.#look();
+    }, ms);
   }
 
   async #look(): Promise<void> {
@@ -85,17 +115,18 @@ export class Transcript {
     this.#timer = null;
     this.#wanted = 'nothing';
     this.#isReading = true;
-    let failed = false;
+    this.#isBehind = false;
     try {
       await this.#catchUp(wanted === 'all');
+      this.#againMs = firstAgainMs;
       this.#set({ isLoading: false, error: null });
     } catch (error) {
-      failed = true;
-      if (wanted === 'all') this.#wanted = 'all';
-      this.#set({ error: sentenceOf(error) });
+      this.#isBehind = !(error instanceof ServiceError && final.has(error.status));
+      if (this.#isBehind && wanted === 'all') this.#wanted = 'all';
+      this.#set({ error: sentenceOf(error), ...(this.#isBehind ? {} : { isLoading: false }) });
     }
     this.#isReading = false;
-    if (failed) this.#want('new', againMs);
+    if (this.#isBehind) this.#again();
     else if (this.#wanted !== 'nothing') this.#want(this.#wanted);
   }
 
