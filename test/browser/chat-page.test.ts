@@ -92,6 +92,18 @@ describe('the chat page in a browser', function () {
     watched.expectNoProblems(/status of 429/);
   });
 
+  it('says to a member that the sign-in has ended', async () => {
+    const watched = await visit();
+    const { page } = watched;
+    await signIn(page);
+    await say(page, 'What are your opening hours?');
+    await behind(page).getByText('Faq answers: it is the bot of this inbox.').waitFor();
+    expect(await behind(page).getByText('No events at the moment.').count()).to.equal(0);
+    await page.evaluate(`fetch('/sign_in', { method: 'DELETE' })`);
+    await behind(page).getByRole('status').filter({ hasText: 'No events at the moment.' }).waitFor();
+    watched.expectNoProblems(/status of 401/);
+  });
+
   it('shows a member what happens, and lets it take over: the bot falls silent, a failed webhook is retried and recovers', async () => {
     const began = Date.now();
     const watched = await visit();

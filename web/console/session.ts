@@ -145,6 +145,8 @@ function enter({ profile }: Reply<'GET /sign_in'>): void {
   if (!profile) return leave(null);
   live.stop();
   session.set({ state: 'in', profile, account: accountOf(profile) });
+  // The same views may be shown on.
+  live.restart();
 }
 
 function leave(message: string | null): void {

@@ -52,21 +52,26 @@ export function createCall({ account, unauthenticated }: CallOptions): Call {
     const sent = ask as Record<string, unknown> & Pick<Ask<Operation>, 'form' | 'key' | 'signal'>;
     const [method = 'GET', path = ''] = name.split(' ');
     const url = urlOf(path, { account_id: account(), ...sent }, sent['query'] as object | undefined);
-    const limit = method === 'GET' ? AbortSignal.timeout(readMs) : null;
-    const broken = (error: unknown): never => {
-      if (sent.signal?.aborted) throw error;
-      throw limit?.aborted ? tooSlow(readMs / 1000) : unreachable();
-    };
-    const signal = limit && sent.signal ? AbortSignal.any([limit, sent.signal]) : (limit ?? sent.signal);
-    const response = await fetch(url, { method, ...contentOf({ ...sent, ...(signal ? { signal } : {}) }) }).catch(
-      broken,
-    );
+    const { broken, ...limited } = limitsOf(method, sent.signal);
+    const response = await fetch(url, { method, ...contentOf({ ...sent, ...limited }) }).catch(broken);
     const reply = parse(await response.text().catch(broken));
     if (response.status === 401) unauthenticated?.();
     if (!response.ok) throw errorOf(response.status, reply);
     if (reply === undefined) throw unreadable();
     return reply as never;
   };
+}
+
+// When to give up, and what is thrown then, and where nothing answers.
+function limitsOf(method: string, given?: AbortSignal): { signal?: AbortSignal; broken: (error: unknown) => never } {
+  const limit = method === 'GET' ? AbortSignal.timeout(readMs) : null;
+  const broken = (error: unknown): never => {
+    if (given?.aborted) throw error;
+    throw limit?.aborted ? tooSlow(readMs / 1000) : unreachable();
+  };
+  const signals = [given, limit].filter((signal) => signal instanceof AbortSignal);
+  const [signal] = signals.length > 1 ? [AbortSignal.any(signals)] : signals;
+  return { ...(signal ? { signal } : {}), broken };
 }
 
 // Undefined for what is no JSON, such as an answer that was cut off, or the page of a proxy.

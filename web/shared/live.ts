@@ -76,6 +76,12 @@ export class Live {
     this.problem.set(null);
   }
 
+  /** Begins anew, where anybody listens: for whoever has signed in. */
+  restart(): void {
+    this.stop();
+    if (this.#listeners.size > 0) this.#start();
+  }
+
   #start(): void {
     this.#pauseMs = firstPauseMs;
     // A computer that slept has a dead connection that nobody told of.
@@ -121,7 +127,10 @@ export class Live {
     const { call, account } = this.#options;
     const { ticket } = await call('POST events/ticket', { signal }).catch((error: unknown) => {
       // Whoever is signed out is not let in later either.
-      if (error instanceof ServiceError && error.status === 401) this.stop();
+      if (error instanceof ServiceError && error.status === 401) {
+        this.stop();
+        this.problem.set(error.message);
+      }
       throw error;
     });
     const query = { ticket, after: this.#cursor ?? undefined };

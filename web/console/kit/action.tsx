@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { sentenceOf } from '../../shared/service-error.ts';
-import { confirm } from './dialog.tsx';
+import { confirm, giveFocusBack } from './dialog.tsx';
 import { Elapsed } from './elapsed.tsx';
 import { toast } from './toast.tsx';
 
@@ -23,7 +23,7 @@ interface Props {
 export function Action({ act, children, done, question, kind, label, disabled = false }: Props) {
   const [since, setSince] = useState<number | null>(null);
   const isBusy = since !== null;
-  async function run(): Promise<void> {
+  async function run(button: HTMLButtonElement): Promise<void> {
     if (question !== undefined && !(await confirm(question))) return;
     setSince(Date.now());
     try {
@@ -33,6 +33,8 @@ export function Action({ act, children, done, question, kind, label, disabled = 
       toast(sentenceOf(error), 'error');
     }
     setSince(null);
+    // A button that is busy has no focus, and what was deleted has none any more.
+    if (question !== undefined) setTimeout(() => giveFocusBack(button));
   }
   return (
     <button
@@ -41,7 +43,7 @@ export function Action({ act, children, done, question, kind, label, disabled = 
       aria-label={label}
       aria-busy={isBusy}
       disabled={disabled || isBusy}
-      onClick={() => void run()}
+      onClick={({ currentTarget }) => void run(currentTarget)}
     >
       {children}
       {since !== null && <Elapsed since={since} />}

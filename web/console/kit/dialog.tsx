@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { Store, useStore } from '../../shared/store.ts';
+import { session } from '../session.ts';
 import { Toasts } from './toast.tsx';
 
 interface Props {
@@ -18,9 +19,14 @@ export function Dialog({ title, onClose, children }: Props) {
   const id = useId();
   const isTopmost = useStore(open).at(-1) === id;
   useLayoutEffect(() => {
+    const before = document.activeElement;
     element.current?.showModal();
     open.set([...open.value, id]);
-    return () => open.set(open.value.filter((one) => one !== id));
+    return () => {
+      open.set(open.value.filter((one) => one !== id));
+      // Nothing outside takes the focus before the dialog is gone.
+      queueMicrotask(() => giveFocusBack(before));
+    };
   }, []);
   return (
     <dialog ref={element} aria-labelledby={id} onClose={onClose}>
@@ -36,12 +42,28 @@ export function Dialog({ title, onClose, children }: Props) {
   );
 }
 
+/** Focuses what had the focus, or the heading where that is gone or takes none. Whatever has the focus by now keeps it. */
+export function giveFocusBack(before: Element | null): void {
+  const isTaken = (): boolean => document.activeElement !== null && document.activeElement !== document.body;
+  if (isTaken()) return;
+  if (before instanceof HTMLElement && before.isConnected) before.focus();
+  if (!isTaken()) document.querySelector('h1')?.focus({ preventScroll: true });
+}
+
 interface Question {
   text: string;
   answer: (yes: boolean) => void;
 }
 
 const question = new Store<Question | null>(null);
+
+// Whoever comes next was not asked.
+let askedWhom: string | null = null;
+session.watch((now) => {
+  const who = now.state === 'in' ? `${now.profile.id} ${now.account?.id}` : null;
+  if (who !== askedWhom) question.value?.answer(false);
+  askedWhom = who;
+});
 
 /** Asks the person before something that cannot be undone. */
 export function confirm(text: string): Promise<boolean> {

@@ -17,7 +17,7 @@ interface DraftState {
 export type Sent = Pick<DraftState, 'kind' | 'content' | 'files'> & { key: string };
 
 /** What is written in one conversation. It is on its way, and arrives, whether or not its page is shown. */
-export class Draft {
+class Draft {
   readonly state = new Store<DraftState>({ kind: 'reply', content: '', files: [], since: null, uploading: null });
   // Whoever gets no answer sends the same again: with the same key the service takes it once.
   readonly #tries = new SameTry();

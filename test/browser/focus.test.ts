@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { adminToken, TestApp } from '../support/app.ts';
+import { TestBrowser, type WatchedPage } from '../support/browser.ts';
+import { signedIn } from '../support/console.ts';
+import { Customers } from '../support/conversing.ts';
+
+describe('what the console keeps when a dialog or a sign-in ends', function () {
+  this.timeout(60_000);
+  const browser = new TestBrowser();
+  let app: TestApp;
+  let watched: WatchedPage;
+  let page: Page;
+
+  before(async function () {
+    await browser.start(this);
+    app = await TestApp.start();
+    watched = await signedIn(browser, app, adminToken, '/console/settings/labels');
+    page = watched.page;
+    page.setDefaultTimeout(15_000);
+  });
+
+  after(async () => {
+    await browser.close();
+    await app?.stop();
+  });
+
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  const dialog = () => page.getByRole('dialog');
+  const focusIsAt = (expected: string) =>
+    app.eventually(async () => (await page.evaluate('document.activeElement.textContent')) === expected);
+  const labels = async (): Promise<string[]> =>
+    (await app.get('labels')).body.payload.map(({ title }: { title: string }) => title);
+
+  it('is the place of who works by keyboard: the button, or the heading where it is gone', async () => {
+    await button('New label').press('Enter');
+    await page.getByLabel('Title').fill('urgent');
+    await page.getByLabel('Title').press('Enter');
+    await dialog().waitFor({ state: 'detached' });
+    await focusIsAt('New label');
+    await button('Delete urgent').press('Enter');
+    await dialog().getByRole('button', { name: 'No' }).press('Enter');
+    await dialog().waitFor({ state: 'detached' });
+    await focusIsAt('Delete');
+    await button('Delete urgent').press('Enter');
+    await dialog().getByRole('button', { name: 'Yes' }).press('Enter');
+    await page.getByText('There are no labels yet').waitFor();
+    await focusIsAt('Labels');
+    watched.expectNoProblems();
+  });
+
+  it('is no question that somebody else was asked', async () => {
+    await app.post('labels', { title: 'kept' });
+    await page.reload();
+    await button('Delete kept').click();
+    await dialog().waitFor();
+    await page.evaluate(`fetch('/sign_in', { method: 'DELETE' })`);
+    await page.evaluate(`location.hash = 'link=none'`);
+    await page.getByLabel('Access token').fill(adminToken);
+    await button('Sign in').click();
+    await button('Delete kept').waitFor();
+    expect(await dialog().count()).to.equal(0);
+    expect(await labels()).to.deep.equal(['kept']);
+    watched.expectNoProblems(/status of 4\d\d/);
+  });
+
+  it('is the stream of events, for the views that are shown on when the same person signs in again', async () => {
+    const customers = new Customers(app);
+    const inbox = await customers.inbox('Plain');
+    await page.goto(`${app.url}/console/conversations`);
+    const isLive = page.getByRole('status').filter({ hasText: /^Live$/ });
+    await isLive.waitFor();
+    const begun = page.waitForRequest('**/events/ticket');
+    // A link that is spent: the present sign-in goes on.
+    await page.evaluate(`location.hash = 'link=none'`);
+    await page.getByText('You are signed in already.').waitFor();
+    await begun;
+    await isLive.waitFor();
+    await customers.writes(inbox, 'Ada', 'Hello');
+    await page.getByRole('link', { name: 'Ada', exact: true }).waitFor();
+    watched.expectNoProblems(/status of 4\d\d/);
+  });
+});
