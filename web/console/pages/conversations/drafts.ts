@@ -16,6 +16,30 @@ interface DraftState {
 /** What is sent of a draft. */
 export type Sent = Pick<DraftState, 'kind' | 'content' | 'files'> & { key: string };
 
+const mostKept = 50;
+const drafts = new Map<string, Draft>();
+
+let writer: number | null = null;
+
+// Who signs in again after the sign-in has expired goes on writing; what one person wrote is for no other eyes.
+session.watch((now) => {
+  if (now.state !== 'in' || now.profile.id === writer) return;
+  writer = now.profile.id;
+  drafts.clear();
+});
+
+/** The draft of a conversation, kept while its page is left, of many the latest: who looks at a run goes on writing after. */
+export function draftOf(conversationId: number): Draft {
+  const key = `${currentAccount()?.id} ${conversationId}`;
+  const draft = drafts.get(key) ?? new Draft();
+  for (const [one, { isNothing }] of drafts) if (isNothing) drafts.delete(one);
+  drafts.delete(key);
+  drafts.set(key, draft);
+  const [oldest] = drafts.keys();
+  if (drafts.size > mostKept && oldest !== undefined) drafts.delete(oldest);
+  return draft;
+}
+
 /** What is written in one conversation. It is on its way, and arrives, whether or not its page is shown. */
 class Draft {
   readonly state = new Store<DraftState>({ kind: 'reply', content: '', files: [], since: null, uploading: null });
@@ -47,28 +71,4 @@ class Draft {
       this.change({ since: null, uploading: null });
     }
   }
-}
-
-const mostKept = 50;
-const drafts = new Map<string, Draft>();
-
-let writer: number | null = null;
-
-// Who signs in again after the sign-in has expired goes on writing; what one person wrote is for no other eyes.
-session.watch((now) => {
-  if (now.state !== 'in' || now.profile.id === writer) return;
-  writer = now.profile.id;
-  drafts.clear();
-});
-
-/** The draft of a conversation, kept while its page is left, of many the latest: who looks at a run goes on writing after. */
-export function draftOf(conversationId: number): Draft {
-  const key = `${currentAccount()?.id} ${conversationId}`;
-  const draft = drafts.get(key) ?? new Draft();
-  for (const [one, { isNothing }] of drafts) if (isNothing) drafts.delete(one);
-  drafts.delete(key);
-  drafts.set(key, draft);
-  const [oldest] = drafts.keys();
-  if (drafts.size > mostKept && oldest !== undefined) drafts.delete(oldest);
-  return draft;
 }
