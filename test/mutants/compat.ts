@@ -54,8 +54,8 @@ export const compat: readonly Mutant[] = [
   },
   {
     file: `${room}/label-use.ts`,
-    text: 'return status === 200 ? missing : [];',
-    replacement: 'return status === 500 ? [] : missing;',
+    text: 'return record.status === 200 ? missing : [];',
+    replacement: 'return record.status === 500 ? [] : missing;',
     test: `${tests}/labels.test.ts`,
     only: 'are made by nobody who may not',
     harm: 'Labels are made for conversations that do not exist.',
@@ -165,9 +165,9 @@ export const compat: readonly Mutant[] = [
     harm: 'A request whose body got lost is told that a field is missing in it.',
   },
   {
-    file: 'src/records/message.ts',
-    text: '($8::bigint IS NULL OR id > $8)',
-    replacement: '($8::bigint IS NULL OR id >= $8)',
+    file: 'src/records/message-places.ts',
+    text: "['<', 'infinity'] : ['>', '-infinity']",
+    replacement: "['<', 'infinity'] : ['>=', '-infinity']",
     test: `${tests}/messages.test.ts`,
     only: 'are paged by the ids',
     harm: 'A client that follows a conversation gets its last message again with every page.',

@@ -49,8 +49,8 @@ export const fieldClients: readonly Mutant[] = [
   },
   {
     file: 'src/compat/chatwoot/json.ts',
-    text: 'list.filter((value: unknown) => value !== null).map(String)',
-    replacement: 'list.map(String)',
+    text: 'list.filter((value: unknown) => value !== null)',
+    replacement: 'list.map((value: unknown) => value ?? String(value))',
     test: node,
     only: 'Conversations: Conversation List',
     harm: 'The list of the n8n node is empty until somebody guesses that a label has to be emptied.',

@@ -180,8 +180,8 @@ export const imports: readonly Mutant[] = [
   },
   {
     file: 'src/cli/chatwoot/files.ts',
-    text: 'const isOwn = URL.parse(url)?.origin === this.#options.origin;',
-    replacement: 'const isOwn = URL.parse(link)?.origin === this.#options.origin;',
+    text: '(allowsPrivate && target.origin === origin)',
+    replacement: 'allowsPrivate',
     test: hostile,
     only: 'copies the files of messages',
     harm: "A link in a message makes the importer read addresses of the operator's private network.",
@@ -220,8 +220,8 @@ export const imports: readonly Mutant[] = [
   },
   {
     file: 'src/cli/chatwoot/copy/settings.ts',
-    text: 'filter(([, id]) => here.has(id));\n}\n\nasync function findAllAssignable',
-    replacement: 'filter(([, id]) => id !== 0);\n}\n\nasync function findAllAssignable',
+    text: '[...inboxes].filter(([, id]) => here.has(id))',
+    replacement: '[...inboxes].filter(([, id]) => id !== 0)',
     test: again,
     only: 'inbox that was deleted here',
     harm: 'Each run stores the files of an inbox that was deleted here anew.',

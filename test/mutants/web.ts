@@ -22,7 +22,7 @@ export const web: readonly Mutant[] = [
   },
   {
     file: 'web/console/pages/conversations/composer.tsx',
-    text: 'conversation_id: conversationId, body, key: key() }',
+    text: 'conversation_id: conversationId, body, key }',
     replacement: 'conversation_id: conversationId, body }',
     test: one,
     only: 'sends replies and notes',
@@ -30,8 +30,8 @@ export const web: readonly Mutant[] = [
   },
   {
     file: 'web/console/pages/conversations/composer.tsx',
-    text: "const isPrivate = kind === 'note';",
-    replacement: "const isPrivate = kind !== 'note';",
+    text: "isPrivate: sentKind === 'note'",
+    replacement: "isPrivate: sentKind !== 'note'",
     test: one,
     only: 'sends replies and notes',
     harm: 'Customers read the notes of their agents.',

@@ -89,7 +89,7 @@ describe('reports among many', function () {
       await countActivity(watched);
       await again();
     });
-    const [sample, behind, events, attempts, see] = plans;
+    const [behind, events, attempts, see, sample] = plans;
     expect(plans).to.have.length(5);
     expect(sample!.rows).to.be.at.most(4 * 2_000 + 310);
     expect(behind!.rows).to.be.at.most(600);
