@@ -12,7 +12,10 @@ describe('commands at a terminal', function () {
   let commands: PluginCommands;
 
   before(async function () {
-    if (!existsSync(terminal)) this.skip();
+    if (!existsSync(terminal)) {
+      process.stderr.write(`  Skipped without ${terminal}\n`);
+      this.skip();
+    }
     app = await TestApp.start({ engine: false });
     commands = await PluginCommands.beside(app);
   });
