@@ -18,6 +18,14 @@ export function Dialog({ title, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   const isTopmost = useStore(open).at(-1) === id;
+  // The browser hides a dialog at once and says so in a later task: who pressed a key in between opened it anew, and it would
+  // be taken for the old one. Before hiding it the browser says so at once, where it can.
+  const hasEnded = useRef(false);
+  const end = (): void => {
+    if (hasEnded.current) return;
+    hasEnded.current = true;
+    onClose();
+  };
   useLayoutEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
@@ -29,7 +37,12 @@ export function Dialog({ title, onClose, children }: Props) {
     };
   }, []);
   return (
-    <dialog ref={element} aria-labelledby={id} onClose={onClose}>
+    <dialog
+      ref={element}
+      aria-labelledby={id}
+      onBeforeToggle={({ newState }) => newState === 'closed' && end()}
+      onClose={end}
+    >
       <div class="head">
         <h2 id={id}>{title}</h2>
         <button type="button" class="quiet" aria-label="Close" onClick={() => element.current?.close()}>
