@@ -139,7 +139,7 @@ describe('the contract', () => {
   let world: World;
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     world = await World.build();
   });
 

@@ -21,7 +21,7 @@ describe('what operations say', () => {
   let scoped: { inboxId: number; webhookId: number };
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     world = await World.build();
     webhook = await world.home.maker.webhook({ subscriptions: forAccounts, active: true });
     // Of the account's and of one inbox of it that is not concerned: none of these hears anything.

@@ -63,7 +63,7 @@ describe('a silenced bot', () => {
   let world: World;
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     world = await World.build();
   });
 

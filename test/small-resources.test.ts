@@ -7,7 +7,7 @@ describe('small resources', () => {
   let world: World;
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     world = await World.build();
   });
 

@@ -36,7 +36,7 @@ describe('a conversation in the console', function () {
     await app.post('webhooks', { url: receiver.url, subscriptions: ['message_created'] });
     watched = await signedIn(browser, app, adminToken);
     page = watched.page;
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(30_000);
   });
 
   beforeEach(() => {
@@ -91,7 +91,7 @@ describe('a conversation in the console', function () {
       .getByText(/failing, again/)
       .waitFor();
     receiver.answerWith((_, response) => response.end());
-    await lane(fourth).getByText('Attempt 2: 200').waitFor({ timeout: 20_000 });
+    await lane(fourth).getByText('Attempt 2: 200').waitFor({ timeout: 40_000 });
     await app.eventually(async () => (await record(id)).unread_count === 0);
     const other = await customers.writes(plain, 'Bert', 'Hello');
     await open(other, 'Bert');

@@ -21,7 +21,7 @@ describe('the fields of the console', function () {
     inbox = await customers.inbox('Shop');
     watched = await signedIn(browser, app, adminToken);
     page = watched.page;
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(30_000);
   });
 
   afterEach(async () => {

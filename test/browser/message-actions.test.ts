@@ -41,7 +41,7 @@ describe('messages in the console', function () {
     await app.post(`inboxes/${inbox}/members`, { user_ids: [agent.id] });
     watched = await signedIn(browser, app, adminToken);
     page = watched.page;
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(30_000);
   });
 
   beforeEach(() => watched.problems.splice(0));

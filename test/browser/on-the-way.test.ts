@@ -28,7 +28,7 @@ describe('what is on its way in the console', function () {
     inbox = await customers.inbox('Plain');
     watched = await signedIn(browser, app, adminToken);
     page = watched.page;
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(30_000);
   });
 
   afterEach(async () => {

@@ -126,7 +126,7 @@ describe('the trace beside a chat', function () {
     await say('Who is there?');
     await told(/failing, next attempt at/);
     await page.evaluate(async () => (await fetch('/sign_in', { method: 'DELETE' })).status);
-    await behind().getByRole('alert').filter({ hasText: 'not followed any more' }).waitFor({ timeout: 20_000 });
+    await behind().getByRole('alert').filter({ hasText: 'not followed any more' }).waitFor({ timeout: 40_000 });
     expect(await readsWithin(4)).to.equal(0);
   });
 

@@ -31,26 +31,28 @@ const planted: [string, string, string, string[]][] = [
   [
     'a delivery that nobody will make',
     `UPDATE deliveries SET state = 'pending', finished_at = NULL WHERE id = (SELECT max(id) FROM deliveries)`,
-    `UPDATE deliveries SET state = 'delivered', finished_at = now() WHERE state = 'pending'`,
+    `UPDATE deliveries SET state = 'delivered', finished_at = now() WHERE id = (SELECT max(id) FROM deliveries)`,
     ['L2', 'L3'],
   ],
   [
     'a success without an answer',
     `UPDATE attempts SET outcome = 'failed' WHERE id = (SELECT max(id) FROM attempts)`,
-    `UPDATE attempts SET outcome = 'delivered' WHERE outcome = 'failed'`,
+    `UPDATE attempts SET outcome = 'delivered' WHERE id = (SELECT max(id) FROM attempts)`,
     ['L3'],
   ],
   [
     'a delivery that was answered twice',
-    `INSERT INTO attempts (account_id, delivery_id, number, outcome) SELECT 1, max(id), 2, 'delivered' FROM deliveries;
-     UPDATE deliveries SET attempt = 2 WHERE id = (SELECT max(id) FROM deliveries)`,
-    `DELETE FROM attempts WHERE number = 2; UPDATE deliveries SET attempt = 1 WHERE attempt = 2`,
+    `INSERT INTO attempts (account_id, delivery_id, number, outcome) SELECT 1, id, attempt + 1, 'delivered'
+     FROM deliveries ORDER BY id DESC LIMIT 1;
+     UPDATE deliveries SET attempt = attempt + 1 WHERE id = (SELECT max(id) FROM deliveries)`,
+    `DELETE FROM attempts WHERE id = (SELECT max(id) FROM attempts);
+     UPDATE deliveries SET attempt = attempt - 1 WHERE id = (SELECT max(id) FROM deliveries)`,
     ['L3'],
   ],
   [
     'a delivery that has ended and is still leased',
-    `UPDATE deliveries SET lease_token = gen_random_uuid(), attempt = 2 WHERE id = (SELECT max(id) FROM deliveries)`,
-    `UPDATE deliveries SET lease_token = NULL, attempt = 1 WHERE lease_token IS NOT NULL`,
+    `UPDATE deliveries SET lease_token = gen_random_uuid(), attempt = attempt + 1 WHERE id = (SELECT max(id) FROM deliveries)`,
+    `UPDATE deliveries SET lease_token = NULL, attempt = attempt - 1 WHERE id = (SELECT max(id) FROM deliveries)`,
     ['L2'],
   ],
   [
@@ -69,14 +71,15 @@ const planted: [string, string, string, string[]][] = [
   [
     'a delivery before an earlier one of its lane',
     `UPDATE deliveries SET finished_at = finished_at + interval '1 hour' WHERE id = (
-       SELECT min(d.id) FROM deliveries d JOIN lanes l ON l.id = d.lane_id WHERE l.subject_kind = 'conversation')`,
+       SELECT min(d.id) FROM deliveries d JOIN lanes l ON l.id = d.lane_id WHERE l.subject_kind = 'conversation' AND d.failures = 0
+         AND d.state = 'delivered')`,
     `UPDATE deliveries SET finished_at = finished_at - interval '1 hour' WHERE finished_at > now() + interval '30 minutes'`,
     ['L4'],
   ],
   [
     'an attempt that nobody wrote down',
-    `UPDATE deliveries SET attempt = 2 WHERE id = (SELECT max(id) FROM deliveries)`,
-    `UPDATE deliveries SET attempt = 1 WHERE attempt = 2`,
+    `UPDATE deliveries SET attempt = attempt + 1 WHERE id = (SELECT max(id) FROM deliveries)`,
+    `UPDATE deliveries SET attempt = attempt - 1 WHERE id = (SELECT max(id) FROM deliveries)`,
     ['L5'],
   ],
   [
@@ -89,8 +92,8 @@ const planted: [string, string, string, string[]][] = [
   ],
   [
     'an attempt that is missing',
-    'UPDATE attempts SET number = 7 WHERE id = (SELECT max(id) FROM attempts)',
-    'UPDATE attempts SET number = 1 WHERE number = 7',
+    'UPDATE attempts SET number = number + 7 WHERE id = (SELECT max(id) FROM attempts)',
+    'UPDATE attempts SET number = number - 7 WHERE id = (SELECT max(id) FROM attempts)',
     ['L5'],
   ],
   [
@@ -160,7 +163,10 @@ describe('the ledger', function () {
     conversation = (await app.post('conversations', { inbox_id: inbox, contact_id: contact })).body.id;
     const say = (content: string) =>
       app.post(`conversations/${conversation}/messages`, { content, message_type: 'incoming' });
+    // One attempt fails, and the next does not.
+    receiver.answerWith((_, response) => response.writeHead(receiver.received.length > 1 ? 200 : 500).end());
     await say('opening hours?');
+    await settled();
     await app.patch(`webhooks/${webhook}`, { subscriptions: ['contact_created'] });
     await say('nobody is told');
     await app.patch(`webhooks/${webhook}`, { subscriptions, inbox_id: inbox });

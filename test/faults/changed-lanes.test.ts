@@ -7,7 +7,7 @@ import { Bench, holdAttempts } from './lease-bench.ts';
 import { stopClean } from './ledger.ts';
 
 describe('results of which one finds its lane changed', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let bench: Bench;
   let slow: Client;
   let contacts: number[];

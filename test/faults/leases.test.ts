@@ -179,7 +179,7 @@ describe('leases', () => {
   });
 
   it('ten thousand due lanes of one endpoint do not starve another, and the claim stays on its index', async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     const crowd = await bench.webhook();
     const [quiet, last] = [await bench.webhook(), await bench.webhook()];
     await bench.deliveries(crowd, 10_000);

@@ -15,7 +15,7 @@ const soonMs = 4_000;
 const muchLater = { 'retry-after': '3600' };
 
 describe('an endpoint with a new address', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let app: TestApp;
   let inboxId: number;
   let old: Receiver;
@@ -180,7 +180,7 @@ describe('an endpoint with a new address', function () {
 });
 
 describe("a bot's server with a new address", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let app: TestApp;
   let https: HttpsReceiver;
   let id: number;

@@ -280,7 +280,7 @@ async function closeGate(app: TestApp): Promise<{ open: () => Promise<void> }> {
 }
 
 describe('a bot that takes its time', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
 
   it('or its turn, longer than a lease lasts answers once, in one attempt', async () => {
     // Each call that fails ends one stretch of computation and begins the next.

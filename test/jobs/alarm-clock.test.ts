@@ -41,7 +41,7 @@ async function expectWoken(app: TestApp, snoozes: ReadonlyMap<number, number>): 
 }
 
 describe('the alarm clock', function () {
-  this.timeout(45_000);
+  this.timeout(60_000);
   let app: TestApp;
   let crashed: TestApp;
   let lateSnoozes: Map<number, number>;

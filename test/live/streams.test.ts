@@ -12,7 +12,7 @@ import { addAccount, type Person } from '../support/people.ts';
 import { StatementLog } from '../support/statement-log.ts';
 
 describe('streams of events', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let app: TestApp;
   let accounts = 0;
   let open: EventSource[] = [];

@@ -6,7 +6,7 @@ import { startHttpsReceiver, type HttpsReceiver } from '../support/https-receive
 import { Widget } from '../support/widget.ts';
 
 describe('streams of visitors', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let app: TestApp;
   let https: HttpsReceiver;
   let open: EventSource[] = [];

@@ -11,7 +11,7 @@ type Line = Record<string, unknown>;
 const answer = `ctx.reply('Here I am');`;
 
 describe('a bot whose plugin is not installed', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let app: TestApp;
   let both: { path: string; remove: () => void };
   let one: { path: string; remove: () => void };

@@ -308,7 +308,7 @@ describe('a run that was overtaken', () => {
 });
 
 describe('a bot that answers itself', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
 
   it('is told of five of its answers in a row, and not of the sixth', async () => {
     const root = pluginRootOf({ echo: `ctx.reply('Again');` });

@@ -21,7 +21,7 @@ export function fail(text: Text): never {
 
 describe("sandbox: stacks in the author's files", () => {
   it('name the line that threw, and nothing of ours', async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     const files = { 'plugin.json': JSON.stringify(manifestOf()), 'bot.ts': bot, 'inner/fail.ts': inner };
     const inFolder = Object.entries(files).map(([name, text]) => [`sample/${name}`, text]);
     const { path, remove } = directoryOf(Object.fromEntries(inFolder) as Record<string, string>);

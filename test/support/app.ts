@@ -167,7 +167,7 @@ export class TestApp {
   /** Repeats `probe` until it returns something; fails after `timeoutMs`. */
   async eventually<Result>(
     probe: () => Promise<Result>,
-    timeoutMs = 10_000,
+    timeoutMs = 30_000,
   ): Promise<Exclude<Result, false | undefined>> {
     const until = Date.now() + timeoutMs;
     for (;;) {

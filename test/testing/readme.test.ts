@@ -19,7 +19,7 @@ const manifest = {
 };
 
 describe('the first screen of the README', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   const parent = mkdtempSync(join(tmpdir(), 'switchboard-readme-'));
   const folder = join(parent, 'readme');
   const [code = ''] = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block]) => block);

@@ -16,7 +16,7 @@ async function failureOf(work: () => unknown): Promise<string> {
 }
 
 describe('the test kit', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   after(removeBots);
 
   it('plays a conversation: the bot replies, labels, writes notes and hands over, and is silent from then on', async () => {

@@ -18,7 +18,7 @@ interface Held {
 }
 
 describe('access tokens and sign-ins of a person', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let app: TestApp;
   let aheadMs = 0;
 

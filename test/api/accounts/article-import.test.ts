@@ -10,7 +10,7 @@ describe('the import of articles', () => {
   let made = 0;
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     app = await TestApp.start({
       engine: false,
       config: { articleImportEntries: 200, articleImportUnpackedBytes: 200_000 },

@@ -16,7 +16,7 @@ describe('articles', () => {
   let made = 0;
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     app = await TestApp.start({ engine: false });
   });
 

@@ -6,7 +6,7 @@ import { addContact, addConversation, addInbox, addMessage } from '../../support
 import { Widget } from '../../support/widget.ts';
 
 describe('the merge of two contacts', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let app: TestApp;
   let inbox: number;
 

@@ -7,7 +7,7 @@ import { Receiver } from '../../support/receiver.ts';
 import { Widget } from '../../support/widget.ts';
 
 describe('a contact that is typing', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let app: TestApp;
   let receiver: Receiver;
   let inbox: Widget;

@@ -3,7 +3,7 @@ import { Profile } from '../../support/chatwoot.ts';
 import { World } from '../../support/world.ts';
 
 describe('Chatwoot profile: the public and the platform API', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let world: World;
   let theirs: Profile;
 

@@ -85,7 +85,7 @@ const conversations: GoType = {
 };
 
 describe('Chatwoot profile: the Go command line', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let world: World;
   let theirs: Profile;
 

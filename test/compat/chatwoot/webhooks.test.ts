@@ -5,7 +5,7 @@ import { World } from '../../support/world.ts';
 const url = 'http://127.0.0.1:9/bridge';
 
 describe('Chatwoot profile: webhooks, inboxes and bots', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let world: World;
   let theirs: Profile;
 
