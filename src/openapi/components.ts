@@ -77,7 +77,8 @@ const securitySchemes: Json = {
     type: 'apiKey',
     in: 'cookie',
     name: signInCookie,
-    description: 'What signing in set, for the pages of the service itself. No other page can use it.',
+    description:
+      "What signing in set, for the pages of the service itself. No other page can use it. A page that names in `x-signed-in-as` the id of the profile that it was opened by is refused (401 `signed_in_as_another`) when the cookie is another person's by then.",
   },
 };
 

@@ -12,6 +12,7 @@ import { consoleWebhooks } from './console-webhooks.ts';
 import { consoleBots } from './console-bots.ts';
 import { consolePages } from './console-pages.ts';
 import { consoleKit } from './console-kit.ts';
+import { consolePeople } from './console-people.ts';
 import { conversations } from './conversations.ts';
 import { people } from './people.ts';
 import { web } from './web.ts';
@@ -48,6 +49,7 @@ export const mutants: readonly Mutant[] = [
   ...consoleBots,
   ...consolePages,
   ...consoleKit,
+  ...consolePeople,
   ...people,
   ...plugins,
   ...upkeep,

@@ -1,6 +1,7 @@
 import { createCall, type Reply } from '../shared/call.ts';
 import { Live } from '../shared/live.ts';
 import { Store } from '../shared/store.ts';
+import { tellTabs, watchTabs } from '../shared/tabs.ts';
 import { sentenceOf, ServiceError } from '../shared/service-error.ts';
 import { toast } from './kit/toast.tsx';
 import type { PageRow } from './page-row.ts';
@@ -24,9 +25,8 @@ export const session = new Store<Session>({ state: 'asking' });
 /** Calls the service as the person who is signed in, in the account that the console shows. */
 export const call = createCall({
   account: () => currentAccount()?.id ?? null,
-  unauthenticated: () => {
-    if (session.value.state === 'in') leave('You have been signed out. Sign in again to go on.');
-  },
+  person: currentPerson,
+  unauthenticated: () => void lookAgain(),
 });
 
 /** What happens in the account. */
@@ -35,6 +35,11 @@ export const live = new Live({ call, account: () => currentAccount()?.id ?? null
 /** The account that the console shows, and what the person is there; null for who belongs to none. */
 export function currentAccount(): Membership | null {
   return session.value.state === 'in' ? session.value.account : null;
+}
+
+/** The id of the person as whom the console acts; null while nobody is signed in. */
+export function currentPerson(): number | null {
+  return session.value.state === 'in' ? session.value.profile.id : null;
 }
 
 /** Whether the person is an administrator of the account. */
@@ -81,6 +86,7 @@ async function redeem(proof: string): Promise<void> {
   try {
     enter(await call('POST /sign_in', { body: { link: proof } }));
     link = null;
+    tellTabs();
   } catch (error) {
     if (!isFinal(error)) throw error;
     const present = await call('GET /sign_in');
@@ -99,6 +105,7 @@ function isFinal(error: unknown): boolean {
 export async function signIn(proof: { access_token: string } | { link: string }): Promise<void> {
   try {
     enter(await call('POST /sign_in', { body: proof }));
+    tellTabs();
   } catch (error) {
     leave(sentenceOf(error));
   }
@@ -107,13 +114,44 @@ export async function signIn(proof: { access_token: string } | { link: string })
 /** Signs in again with another access token of the same person, and stays where it is. */
 export async function renew(accessToken: string): Promise<void> {
   await call('POST /sign_in', { body: { access_token: accessToken } });
+  tellTabs();
 }
 
 /** Ends the session, here and on the server. Rejects with a ServiceError. */
 export async function signOut(): Promise<void> {
   await call('DELETE /sign_in');
   leave(null);
+  tellTabs();
 }
+
+let looking: Promise<void> | null = null;
+
+/** Finds out whether the browser is still signed in as the same person, and goes on as whoever it is by now. */
+export function lookAgain(): Promise<void> {
+  looking ??= compare().finally(() => (looking = null));
+  return looking;
+}
+
+async function compare(): Promise<void> {
+  const before = session.value;
+  if (before.state !== 'in' && before.state !== 'out') return;
+  // Where it cannot be found out, the service still refuses what the page asks as somebody else.
+  const present = await call('GET /sign_in').catch(() => null);
+  if (!present) return;
+  // Somebody has signed in or out here meanwhile: the answer may be older than that.
+  if (session.value !== before) return compare();
+  const known = before.state === 'in' ? before.profile : null;
+  if (present.profile?.id === known?.id) return;
+  if (!present.profile) return leave('You have been signed out. Sign in again to go on.');
+  enter(present);
+  if (known) toast(`${present.profile.name} is signed in in this browser now. ${keptWords(known)}`, 'error');
+}
+
+function keptWords({ name }: Profile): string {
+  return `Replies and notes that ${name} was writing on this page are kept until ${name} signs in again, and nobody else sees them.`;
+}
+
+watchTabs(() => void lookAgain());
 
 // The address says which account is shown, also after a step back.
 place.watch(() => {

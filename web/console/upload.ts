@@ -1,6 +1,6 @@
-import { urlOf, type Operation, type Reply } from '../shared/call.ts';
+import { personHeader, urlOf, type Operation, type Reply } from '../shared/call.ts';
 import { errorOf, unreachable } from '../shared/service-error.ts';
-import { currentAccount } from './session.ts';
+import { currentAccount, currentPerson, lookAgain } from './session.ts';
 
 /** How far an upload is, in bytes. */
 export interface Uploaded {
@@ -30,12 +30,14 @@ export function upload<Name extends Operation>(name: Name, sent: Sent): Promise<
     request.addEventListener('abort', () => reject(new Error('The upload was cancelled.')));
     request.addEventListener('load', () => {
       const reply = parse(request.responseText);
+      if (request.status === 401) void lookAgain();
       if (request.status >= 200 && request.status < 300) resolve(reply as Reply<Name>);
       else reject(errorOf(request.status, reply));
     });
     signal?.addEventListener('abort', () => request.abort());
     request.open(method, urlOf(path, { account_id: currentAccount()?.id, ...at }));
-    if (key !== undefined) request.setRequestHeader('idempotency-key', key);
+    const headers = { ...personHeader(currentPerson()), ...(key === undefined ? {} : { 'idempotency-key': key }) };
+    for (const [header, value] of Object.entries(headers)) request.setRequestHeader(header, value);
     request.send(form);
   });
 }

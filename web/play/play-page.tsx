@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { createCall } from '../shared/call.ts';
 import { readPlay, setPlayMode, type PlayState } from '../shared/play.ts';
 import { sentenceOf, ServiceError } from '../shared/service-error.ts';
+import { tellTabs } from '../shared/tabs.ts';
 import { Modes } from './modes.tsx';
 import { PostEntry } from './post-entry.tsx';
 import { placeOf, withPosts, type Posts } from './posts.ts';
@@ -36,13 +37,17 @@ export function PlayPage() {
     const timer = setInterval(() => void ask(), againMs);
     return () => clearInterval(timer);
   }, [who]);
+  function changed(now: Who): void {
+    setWho(now);
+    tellTabs();
+  }
   async function signIn(token: string): Promise<void> {
     setNotice(null);
-    await call('POST /sign_in', { body: { access_token: token } }).then(() => setWho('somebody'), say);
+    await call('POST /sign_in', { body: { access_token: token } }).then(() => changed('somebody'), say);
   }
   async function signOut(): Promise<void> {
     setNotice(null);
-    await call('DELETE /sign_in').then(() => setWho('nobody'), say);
+    await call('DELETE /sign_in').then(() => changed('nobody'), say);
   }
   return (
     <main>

@@ -39,6 +39,8 @@ export type Call = <Name extends Operation>(name: Name, ...sent: Arguments<Name>
 interface CallOptions {
   /** The account of operations whose path is relative. */
   account: () => number | null;
+  /** As whom the page acts: the service refuses what it asks when the browser's sign-in is another person's by then. */
+  person?: () => number | null;
   /** Told of every 401. */
   unauthenticated?: () => void;
 }
@@ -47,13 +49,14 @@ interface CallOptions {
 const readMs = 20_000;
 
 /** The function that calls the service that this page came from, as whoever is signed in. */
-export function createCall({ account, unauthenticated }: CallOptions): Call {
+export function createCall({ account, person, unauthenticated }: CallOptions): Call {
   return async (name, ...[ask = {}]) => {
     const sent = ask as Record<string, unknown> & Pick<Ask<Operation>, 'form' | 'key' | 'signal'>;
     const [method = 'GET', path = ''] = name.split(' ');
     const url = urlOf(path, { account_id: account(), ...sent }, sent['query'] as object | undefined);
     const { broken, ...limited } = limitsOf(method, sent.signal);
-    const response = await fetch(url, { method, ...contentOf({ ...sent, ...limited }) }).catch(broken);
+    const content = contentOf({ ...sent, ...limited }, person?.() ?? null);
+    const response = await fetch(url, { method, ...content }).catch(broken);
     const reply = parse(await response.text().catch(broken));
     if (response.status === 401) unauthenticated?.();
     if (!response.ok) throw errorOf(response.status, reply);
@@ -96,9 +99,17 @@ export function urlOf(path: string, parameters: Readonly<Record<string, unknown>
   return search === '' ? filled : `${filled}?${search}`;
 }
 
-function contentOf(sent: Record<string, unknown> & Pick<Ask<Operation>, 'form' | 'key' | 'signal'>): RequestInit {
-  const { body, form, key, signal } = sent;
+/** The header that says as whom a page acts, where it knows it. */
+export function personHeader(id: number | null): Record<string, string> {
+  return id === null ? {} : { 'x-signed-in-as': String(id) };
+}
+
+function contentOf(
+  { body, form, key, signal }: Record<string, unknown> & Pick<Ask<Operation>, 'form' | 'key' | 'signal'>,
+  person: number | null,
+): RequestInit {
   const headers = {
+    ...personHeader(person),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(key === undefined ? {} : { 'idempotency-key': key }),
   };

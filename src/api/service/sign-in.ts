@@ -51,12 +51,14 @@ export const signInRoutes = [
     {
       reply: 'resources/empty',
       role: 'anyone',
-      errors: [403],
+      errors: [401, 403],
       description:
         'Ends the sign-in, also for whoever has its cookie, and every stream of events that was opened by it.',
     },
-    async ({ browser, transact }) => {
+    async ({ browser, em, transact }) => {
       const token = browser.signIn;
+      const principal = token === '' ? null : await findPrincipal(em, hashToken(token));
+      if (principal) browser.refuseAnother(principal.id);
       if (token !== '') await transact((tx) => signOut(tx, token));
       browser.forget();
     },

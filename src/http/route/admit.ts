@@ -63,12 +63,27 @@ async function identify<Found extends { expiresAt: Date | null }>(
   ctx: Context,
   options: AdmissionOptions,
   find: (tokenHash: Buffer) => Promise<Found | null>,
-  token = tokenOf(ctx) || browserOf(ctx, options).signIn,
+  token: string,
 ): Promise<Found> {
   return authenticate(token, find, options.database.clock.now()).catch(async (error: unknown) => {
     if (error instanceof ApiError) await options.failures.consume(ctx, addressKey(ctx));
     throw error;
   });
+}
+
+// By a token in a header, or by the browser's cookie: who calls by that may say who it believes to be.
+async function recognize<Found extends { expiresAt: Date | null }>(
+  ctx: Context,
+  options: AdmissionOptions,
+  find: (tokenHash: Buffer) => Promise<Found | null>,
+  principalOf: (found: Found) => Principal,
+): Promise<Found> {
+  const token = tokenOf(ctx);
+  if (token !== '') return identify(ctx, options, find, token);
+  const browser = browserOf(ctx, options);
+  const found = await identify(ctx, options, find, browser.signIn);
+  browser.refuseAnother(principalOf(found).id);
+  return found;
 }
 
 function browserOf(ctx: Context, { services }: AdmissionOptions): Browser {
@@ -103,7 +118,7 @@ async function admitToAccount(ctx: Context, admission: Admission, options: Admis
   };
   const ticket = admission.takesTickets ? ticketOf(ctx) : null;
   const identity = await (ticket === null
-    ? identify(ctx, options, find)
+    ? recognize(ctx, options, find, ({ principal }) => principal)
     : identify(ctx, options, (ticketHash) => findByTicket({ ticketHash, accountId }, call, find), ticket));
   const { principal } = identity;
   if (!admission.isAgain) await count(ctx, admission, options, principal);
@@ -136,7 +151,8 @@ function readAccountId(ctx: Context): number | null {
 
 async function admitToPlatform(ctx: Context, admission: Admission, options: AdmissionOptions): Promise<Admitted> {
   const call = openCall(options);
-  const principal = await identify(ctx, options, (tokenHash) => findPrincipal(call.em, tokenHash));
+  const find = (tokenHash: Buffer): Promise<Principal | null> => findPrincipal(call.em, tokenHash);
+  const principal = await recognize(ctx, options, find, (found) => found);
   await count(ctx, admission, options, principal);
   const params = readPath(ctx.params);
   const { admits, refusal } = factsOf(admission.role);

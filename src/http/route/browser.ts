@@ -1,10 +1,13 @@
 import type { Context } from 'koa';
-import { forbidden } from '../../errors.ts';
+import { ApiError, forbidden } from '../../errors.ts';
 import { storableText } from '../../lib/storable.ts';
 import { isSignIn } from '../../lib/tokens.ts';
 
 /** The cookie that carries the sign-in of a person. */
 export const signInCookie = 'switchboard_sign_in';
+
+/** Names the person, by the id of the profile, as whom a page of the service believes to act. */
+const personHeader = 'x-signed-in-as';
 
 const userAgentChars = 300;
 const reading = new Set(['GET', 'HEAD']);
@@ -31,6 +34,15 @@ export class Browser {
     if (reading.has(this.#ctx.method)) return asker === 'other' ? '' : token;
     if (asker !== 'own') throw crossOrigin();
     return token;
+  }
+
+  /**
+   * Refuses a page that was opened by one person when the browser's cookie is another's by now: the pages of a browser share
+   * it. Callers that do not say who they believe to be pass. Errors: 401.
+   */
+  refuseAnother(personId: number): void {
+    const believed = this.#ctx.get(personHeader);
+    if (believed !== '' && believed !== String(personId)) throw signedInAsAnother();
   }
 
   /** How the browser names itself, cut to what is worth keeping; null where it does not. */
@@ -83,4 +95,14 @@ export class Browser {
 
 function crossOrigin(): Error {
   return forbidden('Only pages of this service may change something by a sign-in', 'cross_origin');
+}
+
+// Of 401, as every operation that a cookie opens may answer it.
+function signedInAsAnother(): Error {
+  return new ApiError(
+    401,
+    'signed_in_as_another',
+    'Somebody else is signed in in this browser by now: load the page again to go on',
+    { headers: { 'www-authenticate': 'Bearer' } },
+  );
 }

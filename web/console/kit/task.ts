@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { sentenceOf } from '../../shared/service-error.ts';
 import { Store, useStore } from '../../shared/store.ts';
-import { currentAccount, session } from '../session.ts';
+import { currentAccount, currentPerson, session } from '../session.ts';
 import { toast } from './toast.tsx';
 
 /** How something stands that takes long. */
@@ -29,18 +29,19 @@ interface Ending {
 const nothing = { since: null, progress: null, error: null };
 
 /**
- * Something of one account that takes long, and goes on when its page is left: whoever comes back sees how far it is or how it
- * ended. It ends when the person signs out or changes the account.
+ * Something that one person does in one account, and that takes long: it goes on when its page is left, and whoever comes
+ * back sees how far it is or how it ended. It ends when the person signs out, becomes another, or changes the account.
  */
 export class Task<Progress> {
   readonly state = new Store<TaskState<Progress>>(nothing);
   #running: AbortController | null = null;
   #watched = 0;
-  #account: number | null = null;
+  /** For whom it runs, and where; null when it is forgotten. */
+  #owner: string | null = null;
 
   constructor() {
     session.watch(() => {
-      if (this.#account !== null && currentAccount()?.id !== this.#account) this.#forget();
+      if (this.#owner !== null && present() !== this.#owner) this.#forget();
     });
   }
 
@@ -49,7 +50,7 @@ export class Task<Progress> {
     if (this.#running) return;
     const own = new AbortController();
     this.#running = own;
-    this.#account = currentAccount()?.id ?? null;
+    this.#owner = present();
     if (endsWithTab) addEventListener('beforeunload', warn);
     this.state.set({ ...nothing, since: Date.now() });
     const told = (progress: Progress): void => {
@@ -84,11 +85,11 @@ export class Task<Progress> {
     if (this.#watched === 0) toast(error ?? done, error === null ? 'info' : 'error');
   }
 
-  // Nothing of one account goes on in another, or is seen there.
+  // Nothing of one account goes on in another, or is seen there, and nothing of one person as another.
   #forget(): void {
     this.#running?.abort();
     this.#running = null;
-    this.#account = null;
+    this.#owner = null;
     removeEventListener('beforeunload', warn);
     this.state.set(nothing);
   }
@@ -98,6 +99,10 @@ export class Task<Progress> {
 export function useTask<Progress>(task: Task<Progress>): TaskState<Progress> {
   useEffect(() => task.watch(), [task]);
   return useStore(task.state);
+}
+
+function present(): string {
+  return `${currentPerson()} ${currentAccount()?.id}`;
 }
 
 function warn(event: Event): void {

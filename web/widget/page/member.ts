@@ -17,7 +17,7 @@ export async function findMember(identifier: string): Promise<Member | null> {
   const { profile } = await createCall({ account: () => null })('GET /sign_in');
   for (const { id, agent_id: agentId, role } of profile?.accounts ?? []) {
     const account = () => id;
-    const call = createCall({ account });
+    const call = createCall({ account, person: () => profile?.id ?? null });
     const { payload } = await call('GET inboxes');
     if (!payload.some((inbox) => inbox.identifier === identifier)) continue;
     return {

@@ -1,6 +1,6 @@
 import { SameTry } from '../../../shared/same-try.ts';
 import { Store } from '../../../shared/store.ts';
-import { currentAccount, session } from '../../session.ts';
+import { currentAccount, currentPerson } from '../../session.ts';
 import type { Uploaded } from '../../upload.ts';
 
 /** What was written to a customer, or about one, and not sent yet, and how far it is on its way. */
@@ -19,18 +19,12 @@ export type Sent = Pick<DraftState, 'kind' | 'content' | 'files'> & { key: strin
 const mostKept = 50;
 const drafts = new Map<string, Draft>();
 
-let writer: number | null = null;
-
-// Who signs in again after the sign-in has expired goes on writing; what one person wrote is for no other eyes.
-session.watch((now) => {
-  if (now.state !== 'in' || now.profile.id === writer) return;
-  writer = now.profile.id;
-  drafts.clear();
-});
-
-/** The draft of a conversation, kept while its page is left, of many the latest: who looks at a run goes on writing after. */
+/**
+ * What the person who is signed in writes in a conversation, kept while its page is left, of many the latest: who looks at a
+ * run goes on writing after. Who signs in again goes on too; what one person wrote is for no other eyes.
+ */
 export function draftOf(conversationId: number): Draft {
-  const key = `${currentAccount()?.id} ${conversationId}`;
+  const key = `${currentPerson()} ${currentAccount()?.id} ${conversationId}`;
   const draft = drafts.get(key) ?? new Draft();
   for (const [one, { isNothing }] of drafts) if (isNothing) drafts.delete(one);
   drafts.delete(key);
