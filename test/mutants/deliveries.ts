@@ -234,6 +234,14 @@ export const deliveries: readonly Mutant[] = [
     harm: 'The ledger does not see that a lane was delivered out of order.',
   },
   {
+    file: 'src/deliveries/queue/invariants.ts',
+    text: ' AND NOT s.is_answered',
+    replacement: '',
+    test: 'test/deliveries/honest-ledger.test.ts',
+    only: 'overtakes what its original waited behind',
+    harm: 'The ledger calls it a violation that somebody resent a delivery which waited.',
+  },
+  {
     file: 'src/app/compose.ts',
     text: 'const { holdAttempts } = config;',
     replacement: 'const holdAttempts = 0;',

@@ -75,6 +75,7 @@ const proven: Invariant = {
           AND r.endpoint_kind = d.endpoint_kind AND r.endpoint_id = d.endpoint_id AND r.state = 'delivered'))`,
 };
 
+// What a resend has answered was delivered beside its lane, and may have overtaken what it waited behind.
 const ordered: Invariant = {
   id: 'L4',
   name: 'events of a conversation are numbered without a gap, and a lane delivers them in this order',
@@ -84,7 +85,7 @@ const ordered: Invariant = {
         lead(e.sequence) OVER (PARTITION BY e.account_id, e.conversation_id ORDER BY e.sequence) AS following
       FROM events e WHERE e.conversation_id IS NOT NULL AND NOT e.is_test
     ), sent AS (
-      SELECT d.account_id, d.id, d.lane_id, d.event_id, d.finished_at, max(d.finished_at) FILTER (WHERE d.failures < $1)
+      SELECT d.account_id, d.id, d.is_answered, d.finished_at, max(d.finished_at) FILTER (WHERE d.failures < $1)
         OVER (PARTITION BY d.lane_id ORDER BY d.event_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
       FROM deliveries d WHERE d.state = 'delivered' AND d.trigger = 'live'
     )
@@ -92,7 +93,7 @@ const ordered: Invariant = {
     FROM numbered n JOIN conversations c ON c.account_id = n.account_id AND c.id = n.conversation_id
     WHERE coalesce(n.following, c.event_sequence + 1) <> n.sequence + 1 AND ${isRecent('n.account_id', 'n.id')}
     UNION ALL
-    SELECT s.account_id, NULL, NULL, NULL, s.id FROM sent s WHERE s.earlier > s.finished_at`,
+    SELECT s.account_id, NULL, NULL, NULL, s.id FROM sent s WHERE s.earlier > s.finished_at AND NOT s.is_answered`,
 };
 
 const counted: Invariant = {
