@@ -31,6 +31,8 @@ interface Profile {
 
 // Between two tries to come back, in milliseconds.
 const pauses = [1_000, 2_000, 5_000, 10_000];
+/** The time that a webhook's receiver has. */
+const answerMs = 10_000;
 
 /**
  * The command `listen`: prints the events of an account as they are committed, and forwards them, signed, to a server of the
@@ -44,7 +46,7 @@ export async function listen(options: ListenOptions): Promise<void> {
   console.error(`Listening to account ${account} at ${pass.url}. Ctrl+C ends it.`);
   const types = options.types === undefined ? '' : `?types=${encodeURIComponent(options.types)}`;
   const path = `/api/v1/accounts/${encodeURIComponent(account)}/events/stream${types}`;
-  const place: Place = { lastEventId: null, failures: 0 };
+  const place: Place = { lastEventId: null, failures: 0, hasAnswered: false };
   for (;;) {
     await follow({ pass, path, place }, (event) => show(event, { json: options.json ?? false, forward })).catch(
       (error: unknown) => forgive(error, place),
@@ -56,10 +58,11 @@ export async function listen(options: ListenOptions): Promise<void> {
   }
 }
 
-/** Where the listener is in the feed, and how often it has failed to come back. */
+/** Where the listener is in the feed, how often it has failed to come back, and whether it ever was there. */
 interface Place {
   lastEventId: string | null;
   failures: number;
+  hasAnswered: boolean;
 }
 
 async function follow(
@@ -67,7 +70,7 @@ async function follow(
   handle: (event: Streamed) => Promise<void>,
 ): Promise<void> {
   const body = await openStream(pass, path, place.lastEventId);
-  place.failures = 0;
+  Object.assign(place, { failures: 0, hasAnswered: true });
   for await (const { id, data } of readServerEvents(body)) {
     place.lastEventId = id;
     if (data !== null) await handle(JSON.parse(data) as Streamed);
@@ -77,9 +80,15 @@ async function follow(
 // A refusal stays one, and so does an address at which nothing ever answered; everything else may pass.
 function forgive(error: unknown, place: Place): void {
   const { status } = error instanceof ServiceRefusal ? error : { status: null };
-  if (status === 410) place.lastEventId = null;
+  if (status === 410) beginAnew(place);
   else if (status !== null && status < 500 && status !== 429) throw error;
-  else if (place.lastEventId === null && error instanceof OperatorError) throw error;
+  else if (!place.hasAnswered && error instanceof OperatorError) throw error;
+}
+
+// After a break that was longer than events are kept.
+function beginAnew(place: Place): void {
+  place.lastEventId = null;
+  console.error('Events of the break are not kept any more and are missing here: going on with those of now.');
 }
 
 async function firstAccount(pass: ServicePass): Promise<string> {
@@ -113,7 +122,7 @@ function createForwarder(url: string) {
       const signed = { id: `evt_${eventId}_listen`, timestamp: systemClock.now(), body, secrets: [secret] };
       const headers = { 'content-type': 'application/json', 'webhook-attempt': '1', ...signatureHeaders(signed) };
       const begun = performance.now();
-      const answer = await postTo(url, { headers, body });
+      const answer = await postTo(url, { headers, body, timeoutMs: answerMs });
       return { ...answer, ms: Math.round(performance.now() - begun) };
     },
   };

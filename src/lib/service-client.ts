@@ -58,18 +58,20 @@ export async function openStream(
   throw new ServiceRefusal(response.status, sentencesOf(reply, response.status));
 }
 
-/** Sends a request to a server of the user's: its status, or why there is none. */
+/** Sends a request to a server of the user's: its status, or why there is none within the time. */
 export async function postTo(
   url: string,
-  { headers, body }: { headers: Record<string, string>; body: string },
+  { headers, body, timeoutMs }: { headers: Record<string, string>; body: string; timeoutMs: number },
 ): Promise<{ status: number | null; error: string | null }> {
   try {
-    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
     await response.body?.cancel();
     return { status: response.status, error: null };
   } catch (error) {
-    const { cause } = error as { cause?: { code?: string } };
-    return { status: null, error: cause?.code ?? (error as Error).message };
+    const { cause, name, message } = error as Error & { cause?: { code?: string } };
+    if (name === 'TimeoutError') return { status: null, error: `no answer within ${timeoutMs} ms` };
+    return { status: null, error: cause?.code ?? message };
   }
 }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
+import { deleteOldEvents } from '../../src/domain/upkeep/retention.ts';
 import { writeServicePass } from '../../src/lib/service-pass.ts';
 import { adminToken, TestApp } from '../support/app.ts';
 import { Receiver } from '../support/receiver.ts';
@@ -137,6 +138,40 @@ describe('switchboard listen', function () {
     child_.kill('SIGTERM');
     expect(named().filter((name) => name !== 'Customer')).to.deep.equal(['First', 'Second']);
     await gate.close();
+  });
+
+  it('tells that events are missing after a break that was longer than they are kept, and goes on', async () => {
+    const gate = new Gate(app.url);
+    const { told } = listen('--url', await gate.open(), '--token', adminToken, '--json');
+    const named = () => told.output.split('\n').flatMap((line) => (line === '' ? [] : [nameOf(line)]));
+    await until(() => named().includes('Customer'));
+    gate.shut();
+    await app.post('contacts', { name: 'Not kept' });
+    await app.eventually(async () => (await app.query('SELECT FROM unplaced_events LIMIT 1')).length === 0);
+    await app.query(`UPDATE events SET created_at = now() - interval '40 days'`);
+    expect(await deleteOldEvents(app.app.database, 30)).to.be.greaterThan(0);
+    await app.eventually(async () => told.errors.includes('coming back'), 30_000);
+    gate.reopen();
+    await app.eventually(async () => told.errors.includes('are not kept any more'), 60_000);
+    const before = named().length;
+    await until(() => named().length > before);
+    expect(named()).not.to.include('Not kept');
+    await gate.close();
+  });
+
+  it('waits for no server that hangs longer than a delivery would, and goes on', async () => {
+    const hanging = await Receiver.start();
+    hanging.answerWith((_, response) => {
+      if (hanging.received.length > 1) response.end();
+    });
+    const { told } = listen('--forward', hanging.url, '--json');
+    await until(() => hanging.received.length > 0);
+    await app.post('contacts', { name: 'Behind' });
+    await app.eventually(async () => told.output.split('\n').length > 2, 60_000);
+    const [first, second] = told.output.split('\n').map((line) => line && JSON.parse(line));
+    expect(first.forwarded).to.include({ status: null, error: 'no answer within 10000 ms' });
+    expect(second.forwarded.status).to.equal(200);
+    await hanging.close();
   });
 
   it('ends with the sentence of the service when that refuses', async () => {

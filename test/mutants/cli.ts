@@ -41,4 +41,20 @@ export const cli: readonly Mutant[] = [
     only: 'to the address of that start alone',
     harm: "The platform administrator's token is sent to whatever address --url names.",
   },
+  {
+    file: 'src/cli/listen.ts',
+    text: 'timeoutMs: answerMs }',
+    replacement: 'timeoutMs: 3_600_000 }',
+    test: 'test/cli/listen.test.ts',
+    only: 'hangs longer',
+    harm: 'A server that hangs stops everything that is forwarded after it.',
+  },
+  {
+    file: 'src/cli/listen.ts',
+    text: 'if (status === 410) beginAnew(place);',
+    replacement: 'if (status === 410) place.lastEventId = null;',
+    test: 'test/cli/listen.test.ts',
+    only: 'longer than they are kept',
+    harm: 'Whoever listens is not told that events are missing.',
+  },
 ];
