@@ -7,6 +7,7 @@ import { checkSla } from '../../src/domain/conversations/breaches.ts';
 import { wakeDueSnoozes } from '../../src/domain/conversations/snoozes.ts';
 import { sweep } from '../../src/domain/upkeep/sweep.ts';
 import { TestApp } from '../support/app.ts';
+import { hold } from '../support/lock.ts';
 import { StatementLog } from '../support/statement-log.ts';
 
 const start = Date.parse('2030-01-07T12:00:00Z');
@@ -232,6 +233,23 @@ describe('retention', () => {
 
   const idsOf = async (table: string, column = 'id') =>
     (await app.query<{ id: number }>(`SELECT DISTINCT ${column} AS id FROM ${table} ORDER BY 1`)).map(({ id }) => id);
+
+  it('never deletes a delivery that was asked for while it waited for another event', async () => {
+    const [locked, old] = [await event(40, ['exhausted']), await event(40, ['exhausted'])];
+    const [original] = await app.query<{ id: number }>('SELECT id FROM deliveries WHERE event_id = $1', [old]);
+    const release = await hold(app.databaseUrl, 'SELECT FROM events WHERE id = $1 FOR UPDATE', [locked]);
+    let isOver = false;
+    const deleting = deleteOldEvents(app.app.database, 30).finally(() => (isOver = true));
+    const waits = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+    await app.eventually(async () => isOver || (await app.query(waits)).length > 0);
+    const { status, body } = await app.post(`deliveries/${original!.id}/resend`);
+    await release();
+    await deleting;
+    // It came too late, or it is there.
+    if (status !== 404) expect([status, (await app.get(`deliveries/${body.id}`)).status]).to.deep.equal([202, 200]);
+    await deleteOldEvents(app.app.database, 30);
+    expect(await app.query('SELECT FROM events WHERE id = $1', [locked])).to.deep.equal([]);
+  });
 
   it('deletes old events only when nothing of them is owed any more, with all that hangs on them', async () => {
     const owed = [await event(40, ['pending']), await event(40, ['delivered', 'pending'])];

@@ -10,6 +10,14 @@ export const upkeep: readonly Mutant[] = [
     harm: 'Deliveries that are still owed are deleted with their old events.',
   },
   {
+    file: 'src/deliveries/queue/prune.ts',
+    text: 'const locked = await sql<Row>(executor, lockEvents, [ids]);',
+    replacement: 'const locked = ids.map((id) => ({ id }));',
+    test: 'test/jobs/sweeps.test.ts',
+    only: 'that was asked for',
+    harm: 'A resend that was answered 202 is deleted with its old event, and never sent.',
+  },
+  {
     file: 'src/domain/upkeep/idempotency-keys.ts',
     text: `between the read and the lock.
   return findKept(executor, request, now);`,

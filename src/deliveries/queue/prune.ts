@@ -18,6 +18,9 @@ const deletableEvent = `e.created_at < now() - make_interval(days => $1) AND NOT
     AND (d.state = 'pending' OR d.finished_at >= now() - make_interval(days => $1)))
   AND NOT EXISTS (SELECT FROM unplaced_events u WHERE u.account_id = e.account_id AND u.event_id = e.id)`;
 const findEvents = `SELECT e.id FROM events e WHERE ${deletableEvent} AND e.id > $2 ORDER BY e.id LIMIT $3`;
+// Locked before it is decided what may be deleted: a delivery that somebody asks for again meanwhile refers to its event, and
+// would be deleted with it. Events to which something is being added are left to the next sweep.
+const lockEvents = 'SELECT id FROM events WHERE id = ANY ($1) FOR UPDATE SKIP LOCKED';
 // The feed of each account learns how far it was deleted: a reader who is behind that has missed events.
 const deleteEvents = `
   WITH gone AS (DELETE FROM events e WHERE ${deletableEvent} AND e.id = ANY ($2) RETURNING e.account_id, e.id),
@@ -55,9 +58,13 @@ export function findFinishedEvents(executor: Executor, days: number, { after, li
   return sql<Row>(executor, findEvents, [days, after, limit]);
 }
 
-/** Deletes those of the events that may still be deleted, with their deliveries and attempts; returns how many. */
+/**
+ * Deletes those of the events that may still be deleted, with their deliveries and attempts; returns how many. Runs in the
+ * caller's transaction.
+ */
 export async function deleteFinishedEvents(executor: Executor, days: number, ids: readonly number[]): Promise<number> {
-  return (await sql(executor, deleteEvents, [days, ids])).length;
+  const locked = await sql<Row>(executor, lockEvents, [ids]);
+  return (await sql(executor, deleteEvents, [days, locked.map(({ id }) => id)])).length;
 }
 
 /** Idle lanes without any delivery, in the order of their ids. */

@@ -1,3 +1,4 @@
+import { transactOutside } from '../../events/transaction.ts';
 import type { Database } from '../../postgres/database.ts';
 import {
   deleteEmptyLanes,
@@ -37,7 +38,7 @@ export async function deleteOldEvents(database: Database, days: number): Promise
     name: 'deleting old events',
     what: 'event',
     find: (page) => findFinishedEvents(database.em(), days, page),
-    remove: (ids) => deleteFinishedEvents(database.em(), days, ids),
+    remove: (ids) => transactOutside(database, (tx) => deleteFinishedEvents(tx.em, days, ids)),
   });
   await deleteAll(database, {
     name: 'deleting empty lanes',
