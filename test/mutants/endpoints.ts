@@ -224,6 +224,14 @@ export const endpoints: readonly Mutant[] = [
     harm: 'While a backlog is cancelled, whoever sends one of its conversations something waits.',
   },
   {
+    file: 'src/deliveries/queue/backlogs.ts',
+    text: '  await stopRecoveries(em, account.id, { kind, id });\n',
+    replacement: '',
+    test: recovered,
+    only: 'while it collects',
+    harm: 'Whoever cancels what waits gets most of a large recovery all the same.',
+  },
+  {
     file: 'src/deliveries/queue/prune.ts',
     text: ' OR d.finished_at >= now() - make_interval(days => $1)',
     replacement: '',
@@ -294,6 +302,14 @@ export const endpoints: readonly Mutant[] = [
     test: told,
     only: 'for an hour',
     harm: 'The administrators of a webhook that fails are mailed every ten seconds.',
+  },
+  {
+    file: 'src/domain/endpoints/notices.ts',
+    text: 'w.paused_at IS NULL AND ',
+    replacement: '',
+    test: told,
+    only: 'for an hour',
+    harm: 'Administrators are mailed that a webhook which they have paused fails.',
   },
   {
     file: 'src/domain/endpoints/notices.ts',

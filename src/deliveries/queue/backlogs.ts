@@ -2,6 +2,7 @@ import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import type { Endpoint } from '../core/endpoint.ts';
 import type { CancelReason } from '../core/refusal.ts';
+import { stopRecoveries } from './recover.ts';
 import { anySide } from './side.ts';
 import { wakeLanes } from './wake.ts';
 
@@ -108,13 +109,15 @@ async function begin(executor: Executor, tasks: readonly { id: number }[]): Prom
 
 /**
  * Cancels the account's pending deliveries to an endpoint: a first batch in the caller's transaction, which switches the
- * endpoint off; the sweep cancels the rest. None of them is sent meanwhile, even if the endpoint is switched on again.
+ * endpoint off; the sweep cancels the rest. None of them is sent meanwhile, even if the endpoint is switched on again. A
+ * recovery that still collects stops: what it would make now is not wanted either.
  */
 export async function cancelBacklog(
   { em, account }: { em: Executor; account: { id: number } },
   { kind, id }: Endpoint,
   reason: CancelReason,
 ): Promise<void> {
+  await stopRecoveries(em, account.id, { kind, id });
   await begin(em, await sql<{ id: number }>(em, noteCancelStatement, [account.id, kind, id, reason]));
 }
 

@@ -162,6 +162,15 @@ export async function recoverSome(
   return { due: endpoint, more: released.length === batch };
 }
 
+const stopStatement = `
+  UPDATE recoveries SET phase = 'stopped'
+  WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3 AND phase IN ('gather', 'release')`;
+
+/** Stops what recoveries of the account's endpoint have not made due yet; waits for a batch in progress. */
+export async function stopRecoveries(executor: Executor, accountId: number, { kind, id }: Endpoint): Promise<void> {
+  await sql(executor, stopStatement, [accountId, kind, id]);
+}
+
 const unfinishedStatement = `
   SELECT r.id, r.account_id, a.name AS account_name FROM recoveries r JOIN accounts a ON a.id = r.account_id
   WHERE r.phase IN ('gather', 'release') AND r.id > $1 ORDER BY r.id LIMIT $2`;

@@ -17,7 +17,8 @@ export function findAdministrators(executor: Executor, accountId: number): Promi
   return sql<Recipient>(executor, administrators, [accountId]);
 }
 
-const hasFailed = `w.active AND w.failing_since < now() - interval '1 hour'
+// During a pause nothing is tried, and nothing ages.
+const hasFailed = `w.active AND w.paused_at IS NULL AND w.failing_since < now() - interval '1 hour'
   AND (w.failing_told_at IS NULL OR w.failing_told_at < w.failing_since)`;
 const findStatement = `SELECT w.id FROM webhooks w WHERE ${hasFailed} AND w.id > $1 ORDER BY w.id LIMIT $2`;
 const tellStatement = `

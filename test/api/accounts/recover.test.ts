@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { finishRecoveries } from '../../../src/domain/endpoints/recovery.ts';
+import { finishBacklogs } from '../../../src/domain/upkeep/backlogs.ts';
 import { verify, type Received } from '../../support/receiver.ts';
 import { Sending, type Body } from '../../support/sending.ts';
 
@@ -234,6 +235,41 @@ describe('a recovery', () => {
     expect(stopped.cancelled).to.be.above(0);
     expect(sending.receiver.received).to.deep.equal([]);
   });
+
+  for (const [title, act] of [
+    ['what waits is cancelled', (at: string) => sending.app.post(`${at}/cancel_pending`)],
+    [
+      'the webhook is switched off and on again',
+      async (at: string) => {
+        await sending.app.patch(at, { active: false });
+        return sending.app.patch(at, { active: true });
+      },
+    ],
+  ] as const) {
+    it(`sends nothing any more when ${title} while it collects`, async function () {
+      this.timeout(120_000);
+      const webhook = await webhookOf();
+      await sending.app.post(`webhooks/${webhook.id}/pause`);
+      await lose(webhook, 2_100);
+      const { id } = await recover(webhook, { since: now() - day });
+      expect((await act(`webhooks/${webhook.id}`)).status).to.equal(200);
+      await finishRecoveries(sending.app.app.database);
+      await sending.app.post(`webhooks/${webhook.id}/resume`);
+      const stopped = await sending.app.eventually(async () => {
+        await finishBacklogs(sending.app.app.database);
+        const found = await progress(webhook, id);
+        return found.pending === 0 && found;
+      });
+      expect(stopped).to.include({ count: 2_100, delivered: 0, failing: 0, exhausted: 0 });
+      expect(stopped.state).to.be.oneOf(['stopped', 'done']);
+      expect(sending.receiver.received).to.deep.equal([]);
+      // What was cancelled, and what it had not come to, can be asked for again.
+      await recover(webhook, { since: now() - day });
+      await finishRecoveries(sending.app.app.database);
+      await sending.receiver.waitFor(2_100, 60_000);
+      expectOrder(sending.receiver.received, 2_100);
+    });
+  }
 
   it('is refused without a beginning, for a time that ends before it begins, and of what is not there', async () => {
     const webhook = await webhookOf();

@@ -92,17 +92,23 @@ describe('notices about webhooks', () => {
   });
 
   it('tell once of one that has done nothing but fail for an hour', async () => {
-    const [webhook, young, off] = [await create(), await create(), await create()];
+    const [webhook, young, off, paused] = [await create(), await create(), await create(), await create()];
+    await app.patch(`webhooks/${off.id}`, { active: false });
+    // It failed for two minutes before it was paused: nothing has been tried since.
+    await app.post(`webhooks/${paused.id}/pause`);
+    await app.query(`UPDATE webhooks SET paused_at = now() - interval '59 minutes' WHERE id = $1`, [paused.id]);
     const since = `now() - interval '61 minutes'`;
     await app.query(`UPDATE webhooks SET failing_since = ${since}, consecutive_failures = 7 WHERE id = ANY ($1)`, [
-      [webhook.id, off.id],
+      [webhook.id, off.id, paused.id],
     ]);
     await app.query(`UPDATE webhooks SET failing_since = now() - interval '59 minutes' WHERE id = $1`, [young.id]);
-    await app.patch(`webhooks/${off.id}`, { active: false });
     for (let times = 0; times < 2; times++) await tellFailing(app.app.database);
     expect(linesOf(webhook.id)).to.have.length(1);
     expect(linesOf(webhook.id)[0]).to.include({ msg: 'webhook has been failing for an hour' });
-    expect([linesOf(young.id), linesOf(off.id)]).to.deep.equal([[], []]);
+    expect([young, off, paused].flatMap(({ id }) => linesOf(id))).to.deep.equal([]);
+    await app.post(`webhooks/${paused.id}/resume`);
+    await tellFailing(app.app.database);
+    expect(linesOf(paused.id)).to.deep.equal([]);
     await app.eventually(async () => mail.received.length === 2);
     // It recovered, and fails again.
     await app.query(`UPDATE webhooks SET failing_told_at = now() - interval '3 hours' WHERE id = $1`, [webhook.id]);
