@@ -135,6 +135,9 @@ export const catalog = {
 export type EventName = keyof typeof catalog;
 export type Audience = 'account' | 'bot';
 
+/** The fleeting events: see Entry. */
+export const fleetingEvents = (Object.keys(catalog) as EventName[]).filter(isFleeting);
+
 /** Whether the event is fleeting: see Entry. False for events that this version does not know. */
 export function isFleeting(name: string): boolean {
   const entry: Entry | undefined = Object.hasOwn(catalog, name) ? catalog[name as EventName] : undefined;

@@ -38,7 +38,7 @@ describe(`${lost.toLocaleString('en')} deliveries that were given up`, function 
   function collect(id: number): Promise<boolean> {
     return transact(sending.app.app.database, scope, async (tx) => {
       await sql(tx.em, `UPDATE recoveries SET phase = 'gather' WHERE id = $1`, [id]);
-      await recoverSome(tx.em, id, async () => true);
+      await recoverSome(tx.em, id, { leftOut: [], isOn: async () => true });
       const [found] = await sql<{ phase: string }>(tx.em, 'SELECT phase FROM recoveries WHERE id = $1', [id]);
       await sql(tx.em, `UPDATE recoveries SET phase = 'stopped' WHERE id = $1`, [id]);
       return found!.phase === 'release';

@@ -378,4 +378,12 @@ export const deliveries: readonly Mutant[] = [
     only: 'to a webhook of another account',
     harm: "The ledger does not see that one account's events go to another's receiver.",
   },
+  {
+    file: 'src/deliveries/queue/recover.ts',
+    text: "AND d.trigger <> 'test' ",
+    replacement: '',
+    test: 'test/api/accounts/recover.test.ts',
+    only: 'nor what is fleeting',
+    harm: 'Whoever recovers a time sends the samples of that time too.',
+  },
 ];

@@ -220,14 +220,18 @@ function ofConversation(conversation: string, one: EndpointSql | null, bounds: s
       ${one ? `AND l.endpoint_kind = ${one.kind} AND l.endpoint_id = ${one.id}` : ''} AND ${bounds})`;
 }
 
-// Every pending delivery is in a lane that is due. Many due lanes: their deliveries are found soon without a bound.
+// Every pending delivery is in a lane that is due. Many due lanes: their deliveries are found soon without a bound. A lane's
+// first delivery need not be its oldest: a transaction may begin before another and get the lane after it, and a recovery
+// collects in an order of its own.
 const oldestPending = (endpoint: string): string => `
   WITH waiting AS MATERIALIZED (
-    SELECT id FROM lanes WHERE ${endpoint} AND account_id = $1 AND due_at IS NOT NULL LIMIT ${maxLanes + 1})
-  SELECT CASE WHEN (SELECT count(*) FROM waiting) > ${maxLanes} THEN '-infinity' ELSE min(d.created_at) END AS oldest
+    SELECT id, side FROM lanes WHERE ${endpoint} AND account_id = $1 AND due_at IS NOT NULL LIMIT ${maxLanes + 1})
+  SELECT CASE WHEN (SELECT count(*) FROM waiting) > ${maxLanes} THEN '-infinity'
+    ELSE min(least(d.created_at - interval '1 minute', r.created_at)) END AS oldest
   FROM waiting w CROSS JOIN LATERAL (
     SELECT d.created_at FROM deliveries d WHERE d.lane_id = w.id AND d.state = 'pending' AND d.failures = 0
-    ORDER BY d.event_id LIMIT 1) d`;
+    ORDER BY d.event_id LIMIT 1) d
+  LEFT JOIN recoveries r ON w.side < 0 AND r.account_id = $1 AND r.id = -w.side`;
 
 async function findOldestPending(
   executor: Executor,

@@ -7,7 +7,7 @@ import { isSibling } from './siblings.ts';
 /** States of deliveries that can be recovered. */
 export type Recoverable = 'exhausted' | 'cancelled';
 
-/** Which deliveries are wanted again: `since` inclusive, `until` exclusive. */
+/** Which deliveries are wanted again: `since` inclusive, `until` exclusive. Samples that tried the endpoint are none of them. */
 export interface Wanted {
   since: Date;
   until: Date;
@@ -36,26 +36,41 @@ const isParked = `due_at > now() + interval '10 minutes'`;
 // Of an event that was asked for again before, only where nothing of it is pending or has arrived. What was not copied has
 // no other delivery. What a plugin handles in a run is not for the bot's server, and no run is made twice.
 // (A scalar with a limit: what EXISTS asks for may be gathered from the whole table first.)
-const isWanted = `NOT d.superseded AND NOT ${isRun('d')} AND (d.copy = 0 OR (
+const isWanted = `NOT d.superseded AND d.trigger <> 'test' AND NOT ${isRun('d')} AND (d.copy = 0 OR (
   SELECT o.id FROM deliveries o WHERE ${isSibling('o', 'd')} AND o.state IN ('pending', 'delivered') LIMIT 1) IS NULL)`;
 
+const isOf = (names: string): string =>
+  `(SELECT e.id FROM events e WHERE e.account_id = d.account_id AND e.id = d.event_id AND e.name = ANY (${names}) LIMIT 1) IS NOT NULL`;
+
+// Events are looked at only where the webhook was ever subscribed to one that is left out: there may be a million.
 const startStatement = `
   INSERT INTO recoveries (account_id, endpoint_kind, endpoint_id, since, until, states, count)
   SELECT $1, $2, $3, $4::timestamptz, $5::timestamptz, $6::text[], count(*) FROM (
     SELECT FROM deliveries d
     WHERE d.account_id = $1 AND d.endpoint_kind = $2 AND d.endpoint_id = $3 AND d.state IN ('exhausted', 'cancelled')
       AND d.state = ANY ($6) AND d.created_at >= $4::timestamptz AND d.created_at < $5::timestamptz AND ${isWanted}
+      AND (NOT EXISTS (SELECT FROM webhook_versions v
+        WHERE $2 = 'webhook' AND v.account_id = $1 AND v.webhook_id = $3 AND v.subscriptions && $7::text[]) OR NOT ${isOf('$7')})
     LIMIT ${maxCounted}) d
   RETURNING id, count`;
 
-/** Stores a recovery; returns its id, and how many deliveries it will send again, a million where they are more. */
+/**
+ * Stores a recovery; returns its id, and how many deliveries it will send again, a million where they are more. Events named
+ * in `leftOut` are none of them.
+ */
 export async function insertRecovery(
   executor: Executor,
   accountId: number,
-  { endpoint: { kind, id }, since, until, states }: Wanted & { endpoint: Endpoint },
+  {
+    endpoint: { kind, id },
+    since,
+    until,
+    states,
+    leftOut,
+  }: Wanted & { endpoint: Endpoint; leftOut: readonly string[] },
 ): Promise<{ id: number; count: number }> {
-  const scope = [accountId, kind, id];
-  const [made] = await sql<{ id: number; count: number }>(executor, startStatement, [...scope, since, until, states]);
+  const asked = [accountId, kind, id, since, until, states, leftOut];
+  const [made] = await sql<{ id: number; count: number }>(executor, startStatement, asked);
   if (!made) throw new Error('The recovery was not written');
   return made;
 }
@@ -85,6 +100,7 @@ const gatherStatement = `
   ), taken AS (
     UPDATE deliveries d SET superseded = true
     WHERE d.id = ANY (ARRAY(SELECT id FROM looked)) AND d.finished_at <= (SELECT created_at FROM task) AND ${isWanted}
+      AND NOT ${isOf('$2')}
     RETURNING d.account_id, d.event_id, d.lane_id, d.endpoint_kind, d.endpoint_id, d.forwarded, d.format
   ), found AS MATERIALIZED (
     SELECT nextval('deliveries_id_seq') AS id, t.*, l.subject_kind, l.subject_id, coalesce(own.id, nextval('lanes_id_seq')) AS lane
@@ -135,15 +151,15 @@ export interface Step {
   more: boolean;
 }
 
-/**
- * Does one batch of a recovery, in the caller's transaction. `isOn` tells whether the endpoint is switched on; if not, the
- * recovery stops.
- */
-export async function recoverSome(
-  executor: Executor,
-  id: number,
-  isOn: (accountId: number, endpoint: Endpoint) => Promise<boolean>,
-): Promise<Step> {
+interface StepOptions {
+  /** Names of events that are not recovered. */
+  leftOut: readonly string[];
+  /** Whether the endpoint is switched on; if not, the recovery stops. */
+  isOn: (accountId: number, endpoint: Endpoint) => Promise<boolean>;
+}
+
+/** Does one batch of a recovery, in the caller's transaction. */
+export async function recoverSome(executor: Executor, id: number, { leftOut, isOn }: StepOptions): Promise<Step> {
   const [task] = await sql<Task>(executor, lockStatement, [id]);
   if (!task) return { due: null, more: false };
   const endpoint = { kind: task.endpoint_kind, id: task.endpoint_id };
@@ -152,7 +168,7 @@ export async function recoverSome(
     return { due: null, more: false };
   }
   if (task.phase === 'gather') {
-    const [step] = await sql<{ looked: number }>(executor, gatherStatement, [id]);
+    const [step] = await sql<{ looked: number }>(executor, gatherStatement, [id, leftOut]);
     if ((step?.looked ?? 0) < batch) await sql(executor, phaseStatement, [id, 'release']);
     return { due: null, more: true };
   }

@@ -9,6 +9,7 @@ import {
   type Recovery,
   type Unfinished,
 } from '../../deliveries/queue/recover.ts';
+import { fleetingEvents } from '../../events/catalog.ts';
 import { system, transact, type Transaction } from '../../events/transaction.ts';
 import type { Database } from '../../postgres/database.ts';
 import type { Executor } from '../../postgres/sql.ts';
@@ -23,12 +24,14 @@ export interface Asked {
   states: readonly Recoverable[] | null;
 }
 
+// Nobody types any more.
+const leftOut = fleetingEvents;
 // The first in the request: few deliveries are on their way before it is answered. The sweep does the rest.
 const stepsAtOnce = 2;
 
 /**
  * Sends everything again that the endpoint did not get in a time: in the order of the events of each conversation, beside
- * live deliveries, and nothing twice that is pending. Returns the id and how many those are. Errors: 404; 403 for a system
+ * live deliveries, and nothing twice that is pending; neither samples nor what is fleeting. Returns the id and how many those are. Errors: 404; 403 for a system
  * bot; 409 for an endpoint that is off; 422 for a time that ends before it begins.
  */
 export async function recover(
@@ -40,7 +43,7 @@ export async function recover(
   const end = until ?? new Date(tx.now.getTime() + 1000);
   if (end <= since)
     throw invalid(until ? '/until' : '/since', 'range', 'The time must begin before it ends, and not later than now');
-  const wanted = { endpoint, since, until: end, states: states ?? (['exhausted', 'cancelled'] as const) };
+  const wanted = { endpoint, since, until: end, states: states ?? (['exhausted', 'cancelled'] as const), leftOut };
   const started = await insertRecovery(tx.em, tx.account.id, wanted);
   for (let step = 0; step < stepsAtOnce; step++) if (!(await goOnRecovering(tx, started.id))) break;
   return started;
@@ -48,11 +51,10 @@ export async function recover(
 
 /** Does a batch of a recovery; true when another can follow. */
 async function goOnRecovering(tx: Transaction, id: number): Promise<boolean> {
-  const { due, more } = await recoverSome(
-    tx.em,
-    id,
-    async (accountId, endpoint) => (await findAddress(tx.em, accountId, endpoint)) !== null,
-  );
+  const { due, more } = await recoverSome(tx.em, id, {
+    leftOut,
+    isOn: async (accountId, endpoint) => (await findAddress(tx.em, accountId, endpoint)) !== null,
+  });
   if (due) tx.announceDue(due);
   return more;
 }

@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { finishRecoveries } from '../../../src/domain/endpoints/recovery.ts';
 import { finishBacklogs } from '../../../src/domain/upkeep/backlogs.ts';
 import { verify, type Received } from '../../support/receiver.ts';
-import { Sending, type Body } from '../../support/sending.ts';
+import { fail, Sending, type Body } from '../../support/sending.ts';
+import { Widget } from '../../support/widget.ts';
 
 // An engine begins within a few milliseconds.
 const longEnoughMs = 400;
@@ -218,6 +219,34 @@ describe('a recovery', () => {
     await sending.app.post(`webhooks/${webhook.id}/pause`);
     await sending.made(`deliveries/${newer.id}/resend`, {}, 202);
     expect((await recover(webhook, { since: now() - day })).count).to.equal(0);
+  });
+
+  it('sends neither samples nor what is fleeting', async () => {
+    const webhook = await sending.webhookFor('message_created', 'conversation_typing_on');
+    sending.receiver.answerWith(fail);
+    const inbox = await Widget.create(sending.app, { channel_type: 'Channel::Api' });
+    const { source_id: source } = (await inbox.call('POST', 'contacts', { name: 'Tina' })).body;
+    const at = `contacts/${source}/conversations`;
+    const { id: conversation } = (await inbox.call('POST', at, {})).body;
+    await inbox.call('POST', `${at}/${conversation}/toggle_typing`, { typing_status: 'on' });
+    await sending.eventuallyIn(webhook, 'exhausted');
+    await sending.made(`webhooks/${webhook.id}/test`, {}, 202);
+    await sending.eventuallyIn(webhook, 'exhausted', 2);
+    await sending.say(conversation, 'wanted');
+    await sending.eventuallyIn(webhook, 'failing');
+    await sending.app.post(`webhooks/${webhook.id}/cancel_pending`);
+    await sending.eventuallyIn(webhook, 'cancelled');
+    sending.receiver.answerWith((_, response) => response.end());
+    sending.receiver.received.length = 0;
+    const { id, count } = await recover(webhook, { since: now() - day });
+    expect(count).to.equal(1);
+    expect(await done(webhook, id)).to.include({ delivered: 1, pending: 0, failing: 0 });
+    expect(sending.contents).to.deep.equal(['wanted']);
+    // One by one they are sent to whoever asks.
+    const [newest] = await sending.deliveriesOf(webhook, '?state=exhausted');
+    await sending.made(`deliveries/${newest.id}/resend`, {}, 202);
+    await sending.receiver.waitFor(2);
+    expect(sending.receiver.received.at(-1)!.headers['webhook-test']).to.equal('true');
   });
 
   it('stops when the webhook is switched off, and what it made is cancelled', async () => {

@@ -184,6 +184,20 @@ describe('deliveries on request', () => {
       expect((await sending.app.post(`webhooks/${webhook.id}/resume`)).status).to.equal(200);
     });
 
+    it('shows all that waits, one included whose transaction began before that of what it waits behind', async () => {
+      const webhook = await sending.webhookFor('message_created');
+      await sending.app.post(`webhooks/${webhook.id}/pause`);
+      const id = await sending.conversation();
+      for (const text of ['one', 'two']) await sending.say(id, text);
+      const [second, first] = await sending.deliveriesOf(webhook);
+      await sending.app.query(
+        `UPDATE deliveries SET created_at = (SELECT created_at FROM deliveries WHERE id = $2) - interval '5 seconds' WHERE id = $1`,
+        [second.id, first.id],
+      );
+      const waiting = await sending.deliveriesOf(webhook, '?state=pending');
+      expect(waiting.map((delivery: Body) => delivery.id)).to.deep.equal([first.id, second.id]);
+    });
+
     it('that ends has a webhook tried at once whose circuit is open', async () => {
       const webhook = await sending.webhookFor('contact_created');
       await sending.app.post(`webhooks/${webhook.id}/pause`);
