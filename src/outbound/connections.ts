@@ -52,7 +52,12 @@ const maxResponseHeaderBytes = 16_384;
 const maxAddressesTried = 8;
 const addressAttemptMs = 1_000;
 const maxOrigins = 5_000;
-const keepAliveMs = 4_000;
+/**
+ * How long an unused connection is kept where the server does not say how long it keeps it (where it does, two seconds less
+ * than that): shorter than servers of the field wait, of which the most impatient close after two seconds. A request that
+ * meets a server's closing is an attempt that failed: it may not be repeated at once, since it may have arrived.
+ */
+const keepAliveMs = 1_500;
 /** The longest a connection lives, whatever its server asks for, so that a changed DNS record takes effect. */
 const connectionLifeMs = 60_000;
 const sendHeadersChannel = 'undici:client:sendHeaders';

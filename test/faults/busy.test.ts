@@ -105,7 +105,7 @@ describe('rows that are locked for long', () => {
 
     before(async () => {
       app = await TestApp.start({
-        config: { lockTimeoutMs: 200, idleInTransactionTimeoutMs: 300, databasePoolMax: 4 },
+        config: { lockTimeoutMs: 500, idleInTransactionTimeoutMs: 2_000, databasePoolMax: 4 },
       });
     });
 
@@ -134,7 +134,8 @@ describe('rows that are locked for long', () => {
         );
         return rows.length > 0;
       });
-      await sleep(500);
+      // Longer than it waits for a lock.
+      await sleep(1_200);
       await release();
       await app.eventually(async () => (await app.query('SELECT FROM bot_runs')).length > 0);
       const said = (await app.get(`conversations/${conversation}/messages`)).body.payload;
@@ -148,20 +149,24 @@ describe('rows that are locked for long', () => {
     it('are let go of by a transaction that stands still, whose connection goes back to the pool', async () => {
       const id = await addConversation(app, await addInbox(app));
       const { database } = app.app;
-      const standStill = () =>
+      const standStill = (until: Promise<void>, locked: () => void) =>
         database.em().transactional(async (em) => {
           await sql(em, 'SELECT FROM conversations WHERE id = $1 FOR UPDATE', [id]);
-          await sleep(600);
+          locked();
+          await until;
           await sql(em, 'SELECT 1');
         });
       // More often than the pool has connections.
       for (let round = 0; round < 5; round += 1) {
-        const standing = standStill().then(
+        const [isSaid, isLocked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+        const standing = standStill(isSaid.promise, isLocked.resolve).then(
           () => 'went on',
           () => 'was ended',
         );
-        await sleep(400);
-        expect((await app.post(`conversations/${id}/messages`, message('Hello'))).status).to.equal(201);
+        await isLocked.promise;
+        const say = async () => (await app.post(`conversations/${id}/messages`, message('Hello'))).status;
+        await app.eventually(async () => (await say()) === 201);
+        isSaid.resolve();
         expect(await standing).to.equal('was ended');
       }
     });

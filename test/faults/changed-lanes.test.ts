@@ -62,7 +62,7 @@ describe('results of which one finds its lane changed', function () {
 
     const goOn = await hold(bench.app.databaseUrl, 'SELECT pg_advisory_xact_lock(1)', []);
     const writing = write([changed, other].map((one) => bench.resultOf(one)));
-    await eventually(isStopped, 10_000);
+    await eventually(isStopped);
     // The statement has its snapshot, and no lane yet.
     await change(contacts[0], 'Second');
     await goOn();

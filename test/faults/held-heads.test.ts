@@ -93,7 +93,7 @@ describe("a system bot's open circuit", () => {
     });
     try {
       engine.start();
-      await eventually(() => underWay > 0, 5_000);
+      await eventually(() => underWay > 0);
       // Several more looks at what is due.
       await sleep(200);
       expect(underWay).to.equal(1);

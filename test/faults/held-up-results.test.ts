@@ -13,7 +13,7 @@ import { Passage } from './passage.ts';
 // More than are written together, several times over.
 const results = 130;
 const outageMs = 1_000;
-const timeouts = { statementTimeoutMs: 5_000, lockTimeoutMs: 1_250, idleInTransactionTimeoutMs: 5_000 };
+const timeouts = { statementTimeoutMs: 30_000, lockTimeoutMs: 1_250, idleInTransactionTimeoutMs: 5_000 };
 
 describe('results of attempts that end while the database is away', function () {
   this.timeout(60_000);
@@ -70,7 +70,7 @@ describe('results of attempts that end while the database is away', function () 
     engine.start();
     await eventually(
       () => begun === results,
-      20_000,
+      60_000,
       () => `${begun} were begun`,
     );
     await passage.bar();
@@ -80,7 +80,7 @@ describe('results of attempts that end while the database is away', function () 
     const stopped = engine.stop().then(() => 'stopped');
     const states = () =>
       bench.rows('SELECT state, count(*)::int AS count FROM deliveries GROUP BY state ORDER BY state');
-    const outcome = await Promise.race([stopped, sleep(10_000, 'still at it')]);
+    const outcome = await Promise.race([stopped, sleep(60_000, 'still at it', { ref: false })]);
     expect({ outcome, states: await states() }).to.deep.equal({
       outcome: 'stopped',
       states: [{ state: 'delivered', count: results }],

@@ -37,7 +37,7 @@ export async function rowsOf<Row extends object>(
 /** Repeats `probe` until it is truthy; fails with the text of `describe`. */
 export async function eventually<Value>(
   probe: () => Promise<Value | false> | Value | false,
-  timeoutMs: number,
+  timeoutMs = 60_000,
   describe: () => Promise<string> | string = () => 'it did not happen',
 ): Promise<Value> {
   const until = Date.now() + timeoutMs;

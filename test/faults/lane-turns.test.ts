@@ -64,7 +64,7 @@ describe('the turn of a lane', function () {
     const engine = engineOf(bench, deliver, slots);
     engine.start();
     try {
-      await eventually(async () => (await pending()) === 0, 15_000);
+      await eventually(async () => (await pending()) === 0);
     } finally {
       await engine.stop();
     }
@@ -247,7 +247,7 @@ describe('the turn of a lane', function () {
     const engine = engineOf(bench, deliver, 4);
     engine.start();
     try {
-      await eventually(async () => (await pending()) === 0, 15_000);
+      await eventually(async () => (await pending()) === 0);
     } finally {
       await engine.stop();
     }

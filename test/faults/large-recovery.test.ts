@@ -64,7 +64,7 @@ describe(`${lost.toLocaleString('en')} deliveries that were given up`, function 
       while (!gathering.isOver) {
         said += 1;
         await sending.say(conversation, `live ${said}`);
-        await receiver.waitFor(said, 60_000);
+        await receiver.waitFor(said);
         const now = await progress();
         expect(now).to.be.within(last, lost);
         last = now;

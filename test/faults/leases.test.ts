@@ -260,7 +260,7 @@ describe('leases', () => {
       bench.rows(
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%lease_token%'`,
       );
-    await eventually(async () => (await waiting()).length === 1, 5_000);
+    await eventually(async () => (await waiting()).length === 1);
     const stopped = engine.stop();
     await client.end();
     await stopped;

@@ -11,7 +11,6 @@ interface DeliveryRow {
   last_status: number | null;
 }
 
-const soonMs = 4_000;
 const muchLater = { 'retry-after': '3600' };
 
 describe('an endpoint with a new address', function () {
@@ -75,18 +74,18 @@ describe('an endpoint with a new address', function () {
     const held = await answer;
     await move();
     held.writeHead(410).end();
-    const posts = await present.waitFor(3, soonMs);
+    const posts = await present.waitFor(3);
     expect(posts.map(({ body }) => body['id'])).to.include(third);
     await app.eventually(async () => (await deliveries()).every(({ state }) => state === 'delivered'));
     expect(await webhook()).to.include({ active: true, disabled_reason: null });
     await converse();
-    await present.waitFor(4, soonMs);
+    await present.waitFor(4);
   });
 
   it('gets at once what waits for a retry at the one before', async () => {
     await waitAtOld(3);
     await move();
-    await present.waitFor(3, soonMs);
+    await present.waitFor(3);
     await app.eventually(async () => (await deliveries()).every(({ state }) => state === 'delivered'));
     expect(old.received).to.have.lengthOf(3);
   });
@@ -97,7 +96,7 @@ describe('an endpoint with a new address', function () {
     const held = await answer;
     await move();
     held.writeHead(503, muchLater).end();
-    await present.waitFor(1, soonMs);
+    await present.waitFor(1);
     await app.eventually(async () => (await deliveries())[0]?.state === 'delivered');
   });
 
@@ -131,11 +130,11 @@ describe('an endpoint with a new address', function () {
   it('that answers 410 itself is switched off; what waited is kept, told from all else, and later events come again', async () => {
     await waitAtOld(2);
     await move();
-    await present.waitFor(2, soonMs);
+    await present.waitFor(2);
     await app.eventually(async () => (await deliveries()).every(({ state }) => state === 'delivered'));
     present.answerWith((_, response) => response.writeHead(503, muchLater).end());
     const waiting = [await converse(), await converse()];
-    await present.waitFor(4, soonMs);
+    await present.waitFor(4);
     await app.eventually(async () => (await deliveries()).filter((row) => row.last_status === 503).length === 2);
     present.answerWith((_, response) => response.writeHead(410).end());
     await converse();
@@ -157,7 +156,7 @@ describe('an endpoint with a new address', function () {
     present.answerWith((_, response) => response.end());
     expect((await app.patch(`webhooks/${webhookId}`, { active: true })).body).to.include({ disabled_reason: null });
     const again = await converse();
-    const posts = await present.waitFor(6, soonMs);
+    const posts = await present.waitFor(6);
     expect(posts.at(-1)!.body['id']).to.equal(again);
   });
 
@@ -167,7 +166,7 @@ describe('an endpoint with a new address', function () {
     const held = await answer;
     await app.patch(`webhooks/${webhookId}`, { active: false });
     held.writeHead(503, muchLater).end();
-    await app.eventually(async () => (await deliveries())[0]?.state !== 'pending', soonMs);
+    await app.eventually(async () => (await deliveries())[0]?.state !== 'pending');
     expect((await deliveries())[0]).to.include({ state: 'cancelled', last_error: 'endpoint_disabled' });
     expect(old.received).to.have.lengthOf(1);
   });
@@ -210,7 +209,7 @@ describe("a bot's server with a new address", function () {
     app.eventually(async () => {
       const rows = await app.query<{ state: string }>(`SELECT state FROM deliveries WHERE endpoint_kind = 'bot'`);
       return rows.length === 1 && rows[0]?.state === 'delivered';
-    }, soonMs);
+    });
 
   it('gets at once what waits for a retry at the one before', async () => {
     https.receiver.answerWith((_, response) => response.writeHead(503, { 'retry-after': '600' }).end());

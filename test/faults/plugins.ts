@@ -7,6 +7,22 @@ import { writePackage } from '../support/packages.ts';
 /** Bots by id: the body of their message_created handler, which gets `ctx`. */
 export type Handlers = Readonly<Record<string, string>>;
 
+/** What bots do that take their time: it runs in a test, to be measured, and as its source in the bots. */
+export function think(rounds: number): number {
+  let thought = 7;
+  for (let round = 0; round < rounds; round += 1) thought = (thought * 31 + round) % 1_000_003;
+  return thought;
+}
+
+/** How many rounds of thinking take this long on this machine now. */
+export function roundsFor(ms: number): number {
+  const sample = 2_000_000;
+  think(sample);
+  const since = performance.now();
+  think(sample);
+  return Math.round((sample * ms) / (performance.now() - since));
+}
+
 /** A plugin root for a service, with a package for each handler. */
 export function pluginRootOf(
   handlers: Handlers,

@@ -8,7 +8,6 @@ import { eventually } from './helpers.ts';
 import { stopClean } from './ledger.ts';
 import { messagesOf, openConversation, pluginRootOf, serveInboxes } from './plugins.ts';
 
-const withinMs = 15_000;
 const crowd = ['looping-1', 'looping-2', 'looping-3'];
 const moody = `if (ctx.message.content.includes('fail')) throw new Error('moody'); ctx.reply('Good')`;
 
@@ -57,7 +56,7 @@ describe('quarantine of bots that fail again and again', function () {
   async function runIn(inboxId: number | undefined, content: string): Promise<number> {
     const id = await openConversation(app, inboxId);
     await say(id, content);
-    await eventually(async () => (await runsOf(id)).length === 1, withinMs);
+    await eventually(async () => (await runsOf(id)).length === 1);
     return id;
   }
 
@@ -172,7 +171,7 @@ describe('quarantine of bots that fail again and again', function () {
       const conversation = await openConversation(app, accountId === 1 ? own : theirs, accountId);
       const message = { content: 'fail', message_type: 'incoming' };
       await app.post(`/api/v1/accounts/${accountId}/conversations/${conversation}/messages`, message);
-      await eventually(async () => (await runsOf(conversation)).length === 1, withinMs);
+      await eventually(async () => (await runsOf(conversation)).length === 1);
     }
     expect(await health(id)).to.deep.equal({ failures: 5, quarantines: 1, seconds: 300 });
     expect((await app.post(`agent_bots/${id}/release`)).status).to.equal(403);
@@ -191,7 +190,7 @@ describe('quarantine of bots that fail again and again', function () {
         conversations,
       ]);
       return open.length === conversations.length;
-    }, withinMs);
+    });
     const runs = await app.query<{ count: number }>(
       `SELECT count(*)::int AS count FROM bot_runs r JOIN agent_bots b ON b.id = r.agent_bot_id
        WHERE b.plugin_id = ANY ($1) GROUP BY b.id`,
@@ -221,7 +220,7 @@ describe('quarantine of a bot that has something waiting', () => {
         [id],
       );
       return row ?? false;
-    }, withinMs);
+    });
     expect(delivery).to.deep.equal({ state: 'cancelled', last_error: 'bot_quarantined' });
     expect((await app.get(`conversations/${id}`)).body.status).to.equal('open');
     const [, note, ...more] = await messagesOf(app, id);

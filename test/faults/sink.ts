@@ -47,6 +47,8 @@ export class Sink {
         );
       });
     });
+    // Closing a connection on which a post is on its way would be an honest failure.
+    this.#server.keepAliveTimeout = 0;
   }
 
   static async start(options: SinkOptions = {}): Promise<Sink> {

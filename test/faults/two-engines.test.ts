@@ -47,7 +47,7 @@ describe('two engines on one database', function () {
         }
       };
       await Promise.all(Array.from({ length: conversations }, write));
-      await settled(app.databaseUrl, 30_000);
+      await settled(app.databaseUrl, 120_000);
 
       const accounts = await balance(app.databaseUrl, sink.log);
       expect(accounts).to.deep.equal({ deliveries, arrivals: deliveries, duplicates: 0, unknown: 0 });

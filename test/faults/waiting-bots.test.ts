@@ -19,11 +19,16 @@ describe('bots that wait for the service', function () {
     const asking = (path: string) =>
       `await ctx.storage.incr('runs'); const r = await ctx.fetch('https://${shop.host}/${path}');
        ctx.schedule({ inSeconds: 3600 }, 'later'); ctx.reply('The shop says ' + r.status);`;
-    house = await BotHouse.open({
-      late: { on: { message_created: asking('late') }, permissions },
-      slow: { on: { message_created: asking('slow') }, permissions },
-      quick: { on: { message_created: `ctx.reply('quick')` }, permissions: { conversation: ['reply'] } },
-    });
+    // However long it takes a busy machine to open two hundred connections.
+    const limits = { wallMs: 60_000 };
+    house = await BotHouse.open(
+      {
+        held: { on: { message_created: asking('held') }, permissions, limits },
+        slow: { on: { message_created: asking('slow') }, permissions, limits },
+        quick: { on: { message_created: `ctx.reply('quick')` }, permissions: { conversation: ['reply'] } },
+      },
+      { config: { botFetchTimeoutMs: 50_000 } },
+    );
   });
   after(async () => {
     await house.close();
@@ -40,15 +45,18 @@ describe('bots that wait for the service', function () {
     await house.ask(quick);
     const ids: number[] = [];
     for (let batch = 0; batch < 20; batch++) {
-      ids.push(...(await Promise.all(Array.from({ length: 10 }, () => house.conversation('late')))));
+      ids.push(...(await Promise.all(Array.from({ length: 10 }, () => house.conversation('held')))));
     }
     // The first success lets the bot have more than one run at a time.
-    const calm = await timeOf(quick);
+    await askQuick(quick);
+    const ended = async () =>
+      (await house.app.query('SELECT FROM bot_runs WHERE conversation_id = ANY ($1)', [ids])).length;
     await Promise.all(ids.map((id) => house.say(id)));
-    await house.app.eventually(async () => shop.asked.length >= 100, 60_000);
-    const delays = [];
-    for (let i = 0; i < 5; i++) delays.push((await timeOf(quick)) - calm);
-    expect(Math.min(...delays)).to.be.below(100);
+    await house.app.eventually(async () => shop.asked.length >= 100);
+    for (let i = 0; i < 5; i++) await askQuick(quick);
+    // Answered while none of those that wait had ended, it has waited for none of them.
+    expect(await ended()).to.equal(0);
+    shop.release();
     await house.app.eventually(async () => {
       const [row] = await house.app.query<{ count: number }>(
         `SELECT count(*)::int AS count FROM bot_runs WHERE conversation_id = ANY ($1) AND outcome = 'ok'`,
@@ -59,12 +67,10 @@ describe('bots that wait for the service', function () {
     for (const id of ids.slice(0, 10)) expect(await repliesOf(id)).to.have.length(1);
   });
 
-  async function timeOf(id: number): Promise<number> {
+  async function askQuick(id: number): Promise<void> {
     const before = (await house.runs(id)).length;
-    const startedAt = performance.now();
     await house.say(id);
     await house.runAfter(id, before);
-    return performance.now() - startedAt;
   }
 
   it('say nothing after a person was assigned or spoke meanwhile, whenever it happened', async () => {
@@ -90,7 +96,7 @@ describe('bots that wait for the service', function () {
               [id],
             );
             return left.length === 0;
-          }, 30_000);
+          });
           expect((await repliesOf(id)).length).to.equal(atTakeover);
           const kept = await house.app.query(
             `SELECT key AS name FROM bot_storage WHERE conversation_id = $1
@@ -119,7 +125,7 @@ describe('bots that wait for the service', function () {
         [ids],
       );
       return left.length === 0;
-    }, 60_000);
+    });
     for (const id of ids) {
       const replies = (await repliesOf(id)).length;
       const { body } = await house.app.get(`conversations/${id}`);

@@ -39,48 +39,56 @@ describe('what another process has committed', function () {
 
   const start = (config: { enginePollMs: number }) => TestApp.start({ databaseUrl: web.databaseUrl, config });
 
+  /** An engine that looks at nothing by itself: its alarms have rung as they do at the start, and ring no more. */
+  async function startWithoutAlarms(): Promise<TestApp> {
+    const started = await start(never);
+    const ringing = `SELECT FROM agenda_jobs WHERE last_finished_at IS NULL OR locked_at IS NOT NULL`;
+    await web.eventually(async () => (await web.query(ringing)).length === 0);
+    await silenceAlarms();
+    return started;
+  }
+
+  const silenceAlarms = () => web.query(`UPDATE agenda_jobs SET next_run_at = now() + interval '1 hour'`);
+
   async function say(): Promise<void> {
     const message = { content: 'hello', message_type: 'incoming' };
     expect((await web.post(`conversations/${conversationId}/messages`, message)).status).to.equal(201);
   }
 
   it('is delivered and placed in the feed at once, though the engine never looks by itself', async () => {
-    engine = await start(never);
+    engine = await startWithoutAlarms();
     for (let count = 1; count <= 3; count += 1) {
       await say();
-      await receiver.waitFor(count, 2_000);
+      await receiver.waitFor(count);
     }
-    await web.eventually(async () => (await web.query('SELECT FROM unplaced_events')).length === 0, 2_000);
+    await web.eventually(async () => (await web.query('SELECT FROM unplaced_events')).length === 0);
   });
 
   it('is found when the connection that should have told of it broke, as soon as that is back', async () => {
-    engine = await start(never);
+    engine = await startWithoutAlarms();
     await say();
-    await receiver.waitFor(1, 2_000);
+    await receiver.waitFor(1);
     const broken = await web.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE datname = current_database() AND application_name = 'switchboard-wakes'`,
     );
     expect(broken).to.have.lengthOf(2);
     await say();
-    await receiver.waitFor(2, 5_000);
+    await receiver.waitFor(2);
     await say();
-    await receiver.waitFor(3, 2_000);
+    await receiver.waitFor(3);
   });
 
   it('is found by looking when nobody tells of it at all', async () => {
     engine = await start(seldom);
     await sleep(restMs);
     await writeUntold();
-    await receiver.waitFor(1, 5_000);
-    await web.eventually(async () => (await web.query('SELECT FROM unplaced_events')).length === 0, 5_000);
+    await receiver.waitFor(1);
+    await web.eventually(async () => (await web.query('SELECT FROM unplaced_events')).length === 0);
   });
 
   it('wakes the engine by one call for each message, and by nothing else', async () => {
-    engine = await start(never);
-    // The alarm of retries rings once at the start, and a minute later.
-    const rung = `SELECT FROM agenda_jobs WHERE name = 'retry-deliveries' AND last_finished_at IS NOT NULL`;
-    await web.eventually(async () => (await web.query(rung)).length > 0, 10_000);
+    engine = await startWithoutAlarms();
     const calls: unknown[] = [];
     const listener = new Client({ connectionString: web.databaseUrl });
     await listener.connect();
@@ -94,14 +102,14 @@ describe('what another process has committed', function () {
       await sleep(promisedMs);
       expect(receiver.received).to.deep.equal([]);
       await web.query('SELECT pg_notify($1, $2)', ['switchboard_wake', JSON.stringify(call)]);
-      await receiver.waitFor(1, 2_000);
+      await receiver.waitFor(1);
       for (let count = 2; count <= 4; count += 1) {
         await say();
-        await receiver.waitFor(count, 2_000);
-        await web.eventually(async () => calls.length >= count, 2_000);
+        await receiver.waitFor(count);
+        await web.eventually(async () => calls.length >= count);
         expect(calls).to.deep.equal(Array.from({ length: count }, () => call));
       }
-      await web.eventually(async () => (await web.query('SELECT FROM unplaced_events')).length === 0, 2_000);
+      await web.eventually(async () => (await web.query('SELECT FROM unplaced_events')).length === 0);
     } finally {
       await listener.end();
     }
@@ -125,26 +133,29 @@ describe('what another process has committed', function () {
     receiver.answerWith((_, response) => void response.writeHead(500).end());
     const maker = await start(never);
     await say();
-    await receiver.waitFor(1, 2_000);
+    await receiver.waitFor(1);
     receiver.answerWith((_, response) => response.end());
-    await web.eventually(async () => (await retries()).length > 0, 2_000);
+    await web.eventually(async () => (await retries()).length > 0);
     await maker.app.stop();
-    // While it starts it sees a retry that is far away.
+    // While it starts it sees a retry that is far away; the moment of the alarm comes when it has looked at everything.
     await web.query(`UPDATE lanes SET due_at = due_at + interval '10 minutes'`);
+    await silenceAlarms();
     engine = await start(never);
-    await web.query(`UPDATE lanes SET due_at = due_at - interval '10 minutes'`);
-    await receiver.waitFor(2, 10_000);
+    await web.query(`UPDATE lanes SET due_at = now()`);
+    await web.query(`UPDATE agenda_jobs SET next_run_at = now() WHERE name = 'retry-deliveries-once'`);
+    await receiver.waitFor(2);
   });
 
   it('is tried again in time though the alarm of the retry is lost', async () => {
     receiver.answerWith((_, response) => void response.writeHead(500).end());
     engine = await start(never);
     await say();
-    await receiver.waitFor(1, 2_000);
+    await receiver.waitFor(1);
     receiver.answerWith((_, response) => response.end());
-    await web.eventually(async () => (await retries()).length > 0, 2_000);
+    await web.eventually(async () => (await retries()).length > 0);
     await web.query('TRUNCATE agenda_jobs');
-    await receiver.waitFor(2, 10_000);
+    // Less than what passes between two rings of the alarm for all retries.
+    await receiver.waitFor(2, 45_000);
   });
 
   const retries = () => web.query(`SELECT FROM agenda_jobs WHERE name = 'retry-deliveries-once'`);

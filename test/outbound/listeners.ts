@@ -53,7 +53,7 @@ export function listenRaw(answer: (socket: Socket) => void): Promise<Listener> {
 export function outbound(options: Partial<OutboundHttpOptions> = {}): OutboundHttp {
   return createOutboundHttp({
     allowCidrs: ['127.0.0.1/32'],
-    timeoutMs: 2_000,
+    timeoutMs: 20_000,
     maxResponseBytes: 16_384,
     connectionsPerOrigin: 8,
     ...options,

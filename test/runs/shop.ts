@@ -19,6 +19,8 @@ export interface Shop {
   /** Its certificate, PEM, for services that are processes of their own. */
   certificate: string;
   asked: Asked[];
+  /** Answers those who asked for /held, and whoever asks for it from now on. */
+  release: () => void;
   /** Stops the server and revokes the trust in its certificate. */
   close: () => void;
 }
@@ -29,13 +31,15 @@ export async function openShop(): Promise<Shop> {
   const trusted = getCACertificates('default');
   setDefaultCACertificates([...trusted, certificate.cert]);
   const asked: Asked[] = [];
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const server = createServer(certificate, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { url = '', method = '', headers } = request;
       asked.push({ url, method, headers, body: Buffer.concat(chunks).toString() });
-      (answers[url] ?? answerOrder)(response, headers);
+      if (url === '/held') void released.then(() => response.end('held'));
+      else (answers[url] ?? answerOrder)(response, headers);
     });
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -43,6 +47,7 @@ export async function openShop(): Promise<Shop> {
     host: `localhost:${(server.address() as AddressInfo).port}`,
     certificate: certificate.cert,
     asked,
+    release,
     close: () => {
       server.closeAllConnections();
       server.close();
@@ -59,7 +64,6 @@ const answerOrder: Answer = (response) => {
 
 const answers: Readonly<Record<string, Answer>> = {
   '/slow': (response) => setTimeout(() => response.end('slow'), 300),
-  '/late': (response) => setTimeout(() => response.end('late'), 5_000),
   '/hang': () => undefined,
   '/redirect': (response) => response.writeHead(302, { location: 'https://127.0.0.1/secret' }).end('moved'),
   '/huge': (response) => response.end('x'.repeat(1_048_577)),

@@ -95,6 +95,10 @@ export class TestApp {
       RATE_LIMIT_PER_MINUTE: '0',
       SIGN_INS_PER_MINUTE: '0',
       LOG_LEVEL: 'fatal',
+      // Longer than by default: a busy machine makes everybody wait, and most tests are about something else.
+      LOCK_TIMEOUT_MS: '5000',
+      STATEMENT_TIMEOUT_MS: '30000',
+      IDLE_IN_TRANSACTION_TIMEOUT_MS: '30000',
       ROLE: options.engine === false ? 'web' : 'all',
     });
     const config = { ...defaults, ...options.config };
@@ -167,7 +171,7 @@ export class TestApp {
   /** Repeats `probe` until it returns something; fails after `timeoutMs`. */
   async eventually<Result>(
     probe: () => Promise<Result>,
-    timeoutMs = 30_000,
+    timeoutMs = 60_000,
   ): Promise<Exclude<Result, false | undefined>> {
     const until = Date.now() + timeoutMs;
     for (;;) {

@@ -27,7 +27,7 @@ export async function createDatabase(migrate?: Migrate): Promise<string> {
 
 /** Drops a database that createDatabase made, and its connections. */
 export async function dropDatabase(url: string): Promise<void> {
-  for (let triesLeft = 20; ; triesLeft -= 1) {
+  for (let triesLeft = 600; ; triesLeft -= 1) {
     try {
       return await administer(`DROP DATABASE IF EXISTS "${nameOf(url)}" WITH (FORCE)`);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,13 +35,25 @@ export async function killServices(): Promise<void> {
   await Promise.all([...running].map((service) => service.kill()));
 }
 
+// Below those that systems take for the other ends of connections: between the choice and the start of who listens there,
+// one of the many connections of a test could take the port.
+const [firstPort, ports] = [15_000, 15_000];
+
 /** A free port on loopback. */
 export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = firstPort + Math.floor(Math.random() * ports);
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+  const found = await promise;
+  if (found) await new Promise((done) => server.close(done));
+  return found;
 }
 
 /** The service as a process of its own, started as users start it, which can be killed, stopped and watched. */

@@ -31,7 +31,7 @@ export function startAtTerminal(program: string, env: Record<string, string>): S
 
 /** What it has shown when the last of it has come. */
 export async function shown({ child, output }: Shown, last: RegExp): Promise<string> {
-  for (let look = 0; look < 1200 && !last.test(output()) && child.exitCode === null; look += 1) await sleep(50);
+  for (let look = 0; look < 4_000 && !last.test(output()) && child.exitCode === null; look += 1) await sleep(50);
   expect(output()).to.match(last);
   return output();
 }
