@@ -36,6 +36,7 @@ const table = `
   POST   conversations/:conversation_id/messages                  201  201 201  403 201 403   404  404  404   401  401  401 401
   POST   conversations/:conversation_id/messages#incoming         201  201 201  403 403 403   404  404  404   401  401  401 401
   POST   conversations/:conversation_id/messages#private          201  201 201  403 201 403   404  404  404   401  401  401 401
+  GET    conversations/:conversation_id/messages/:message_id      200  200 200  403 403 403   404  404  404   401  401  401 401
   PATCH  conversations/:conversation_id/messages/:message_id      200  200 200  403 403 403   404  404  404   401  401  401 401
   PATCH  conversations/:conversation_id/messages/:message_id#content  200  403 403  403 403 403   404  404  404   401  401  401 401
   DELETE conversations/:conversation_id/messages/:message_id      200  200 200  403 403 403   404  404  404   401  401  401 401

@@ -101,6 +101,34 @@ describe('entity tags', () => {
     expect(await app.eventNames()).to.deep.equal([]);
   });
 
+  it('If-Match on a message: what somebody else has changed is not overwritten', async () => {
+    const id = await addConversation(app, inboxId);
+    const base = `conversations/${id}/messages`;
+    const { body } = await app.post(base, { content: 'As written', message_type: 'outgoing' });
+    const path = `${base}/${body.id}`;
+    expect((await app.get(path)).body).to.deep.equal(body);
+    const old = await tagOf(path);
+    await app.patch(path, { content: 'By somebody' });
+    const present = await tagOf(path);
+    await app.events();
+    for (const call of [
+      () => app.patch(path, { content: 'By another' }, { 'if-match': old }),
+      () => app.delete(path, { 'if-match': old }),
+    ]) {
+      const { status, body: refusal, headers } = await call();
+      expect([status, refusal.code, headers.get('etag')]).to.deep.equal([412, 'precondition_failed', present]);
+    }
+    expect(await app.eventNames()).to.deep.equal([]);
+    const changed = await app.patch(path, { content: 'By another' }, { 'if-match': present });
+    expect([changed.status, changed.body.content]).to.deep.equal([200, 'By another']);
+    expect((await app.delete(path, { 'if-match': await tagOf(path) })).status).to.equal(200);
+    expect(await app.eventNames()).to.deep.equal(['message_updated', 'message_updated', 'message_deleted']);
+    const elsewhere = await addConversation(app, inboxId);
+    for (const wrong of [`conversations/${elsewhere}/messages/${body.id}`, `${base}/999999`]) {
+      expect((await app.get(wrong)).status, wrong).to.equal(404);
+    }
+  });
+
   it('If-Match on an action: made when nothing has changed', async () => {
     const path = `conversations/${await addConversation(app, inboxId)}`;
     await app.events();

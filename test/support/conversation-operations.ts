@@ -64,6 +64,7 @@ export const conversationOperations: Record<string, Prepare> = {
   'POST conversations/:conversation_id/messages': say({}),
   'POST conversations/:conversation_id/messages#incoming': say({ message_type: 'incoming' }),
   'POST conversations/:conversation_id/messages#private': say({ private: true }),
+  'GET conversations/:conversation_id/messages/:message_id': onMessage,
   'PATCH conversations/:conversation_id/messages/:message_id': async (home) => ({
     ...(await onMessage(home)),
     body: { status: 'read' },

@@ -28,6 +28,8 @@ export type Ask<Name extends Operation> = { [Parameter in ParameterIn<Name>]: nu
   form?: FormData;
   /** The same for every try of one change: it then happens once. */
   key?: string;
+  /** The entity tag of what is to be changed: the service refuses with 412 what has changed since it was read. */
+  match?: string | undefined;
   signal?: AbortSignal;
 } & ([Body<Name>] extends [never] ? { body?: never } : { body?: Body<Name> });
 
@@ -35,6 +37,8 @@ type Arguments<Name extends Operation> = [ParameterIn<Name>] extends [never] ? [
 
 /** Calls an operation of the service. Rejects with a ServiceError. */
 export type Call = <Name extends Operation>(name: Name, ...sent: Arguments<Name>) => Promise<Reply<Name>>;
+
+type Sent = Record<string, unknown> & Pick<Ask<Operation>, 'form' | 'key' | 'match' | 'signal'>;
 
 interface CallOptions {
   /** The account of operations whose path is relative. */
@@ -48,10 +52,17 @@ interface CallOptions {
 /** What is only read is asked for again sooner than waited for; a change may take as long as it takes. */
 const readMs = 20_000;
 
+const tags = new WeakMap<object, string>();
+
+/** The entity tag with which something was read, where it has one. */
+export function tagOf(reply: object): string | undefined {
+  return tags.get(reply);
+}
+
 /** The function that calls the service that this page came from, as whoever is signed in. */
 export function createCall({ account, person, unauthenticated }: CallOptions): Call {
   return async (name, ...[ask = {}]) => {
-    const sent = ask as Record<string, unknown> & Pick<Ask<Operation>, 'form' | 'key' | 'signal'>;
+    const sent = ask as Sent;
     const [method = 'GET', path = ''] = name.split(' ');
     const url = urlOf(path, { account_id: account(), ...sent }, sent['query'] as object | undefined);
     const { broken, ...limited } = limitsOf(method, sent.signal);
@@ -61,8 +72,14 @@ export function createCall({ account, person, unauthenticated }: CallOptions): C
     if (response.status === 401) unauthenticated?.();
     if (!response.ok) throw errorOf(response.status, reply);
     if (reply === undefined) throw unreadable();
+    keepTag(reply, response);
     return reply as never;
   };
+}
+
+function keepTag(reply: unknown, { headers }: Response): void {
+  const tag = headers.get('etag');
+  if (tag !== null && typeof reply === 'object' && reply !== null) tags.set(reply, tag);
 }
 
 // When to give up, and what is thrown then, and where nothing answers.
@@ -104,14 +121,12 @@ export function personHeader(id: number | null): Record<string, string> {
   return id === null ? {} : { 'x-signed-in-as': String(id) };
 }
 
-function contentOf(
-  { body, form, key, signal }: Record<string, unknown> & Pick<Ask<Operation>, 'form' | 'key' | 'signal'>,
-  person: number | null,
-): RequestInit {
+function contentOf({ body, form, key, match, signal }: Sent, person: number | null): RequestInit {
   const headers = {
     ...personHeader(person),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(key === undefined ? {} : { 'idempotency-key': key }),
+    ...(match === undefined ? {} : { 'if-match': match }),
   };
   const content = form ?? (body === undefined ? undefined : JSON.stringify(body));
   return { headers, ...(content === undefined ? {} : { body: content }), ...(signal ? { signal } : {}) };

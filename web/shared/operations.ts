@@ -71,6 +71,7 @@ export interface Operations {
   'GET contacts/search': { query: 'requests/contact.search.query'; reply: 'resources/contact-list' };
   'GET conversations': { query: 'requests/conversation.list.query'; reply: 'resources/conversation-list' };
   'GET conversations/:conversation_id/messages': { query: 'requests/message.list.query'; reply: 'resources/message-list' };
+  'GET conversations/:conversation_id/messages/:message_id': { reply: 'resources/message' };
   'GET conversations/:id': { reply: 'resources/conversation' };
   'GET conversations/:id/agent_bot': { reply: 'resources/conversation-agent-bot' };
   'GET conversations/:id/labels': { reply: 'resources/conversation-labels' };

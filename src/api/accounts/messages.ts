@@ -4,9 +4,10 @@ import { discardFiles } from '../../domain/attachments/rows.ts';
 import { stopLoop } from '../../domain/bots/suspension.ts';
 import { deleteMessage, updateMessage } from '../../domain/conversations/message-edits.ts';
 import { send } from '../../domain/conversations/send.ts';
-import { findMessages } from '../../records/message.ts';
+import { findMessage, findMessages } from '../../records/message.ts';
 import { messageRecord } from '../../events/payloads.ts';
 import type { Attachment } from '../../records/attachment.ts';
+import { notFound } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
 import { windowOf } from '../message-window.ts';
 
@@ -70,6 +71,22 @@ export const messageRoutes = [
         if (attachments.length > 0) await transact((tx) => discardFiles(tx, attachments));
         await stopLoop(transact, { error, actor, conversationId: params.conversation_id });
       },
+    },
+  ),
+  doors.account(
+    ['GET', `${base}/:message_id`, 'Get a message of a conversation'],
+    {
+      reply: 'resources/message',
+      record: true,
+      role: 'agent',
+      description:
+        'With its entity tag, by which a change in `If-Match` does not overwrite what somebody else has changed.',
+    },
+    async ({ services, em, account, actor, params }) => {
+      const conversation = await readConversation(em, account.id, actor, params.conversation_id);
+      const message = await findMessage(em, account.id, conversation.id, params.message_id);
+      if (!message) throw notFound('Message');
+      return messageRecord(message, conversation, services.fileLinks);
     },
   ),
   doors.account(

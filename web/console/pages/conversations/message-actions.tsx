@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../kit/action.tsx';
-import { Dialog } from '../../kit/dialog.tsx';
-import { Form, TextField } from '../../kit/form.tsx';
+import { EditDialog } from './edit-dialog.tsx';
 import { call, currentAccount, isAdministrator } from '../../session.ts';
 import type { Message } from './transcript.ts';
 
@@ -50,35 +49,4 @@ export function MessageActions({ message, changed }: Props) {
 
 function mayEdit({ sender }: Message): boolean {
   return isAdministrator() || (sender?.type === 'User' && sender.id === currentAccount()?.agent_id);
-}
-
-function EditDialog({ message, changed, close }: Props & { close: () => void }) {
-  const [content, setContent] = useState(message.content);
-  const { id, conversation_id: conversationId } = message;
-  async function send(): Promise<void> {
-    const at = { conversation_id: conversationId, message_id: id };
-    changed(await call('PATCH conversations/:conversation_id/messages/:message_id', { ...at, body: { content } }));
-    close();
-  }
-  return (
-    <Dialog title="Edit the message" onClose={close}>
-      {message.content_attributes['deleted'] === true && (
-        <p class="note error" role="alert">
-          The message was deleted meanwhile: what you write here cannot be saved any more.
-        </p>
-      )}
-      <Form submit="Save" send={send}>
-        {(problemOf) => (
-          <TextField
-            label="Text"
-            hint={message.private ? 'Your team reads it.' : 'The customer sees it changed.'}
-            rows={5}
-            value={content}
-            onChange={setContent}
-            problem={problemOf('content')}
-          />
-        )}
-      </Form>
-    </Dialog>
-  );
 }
