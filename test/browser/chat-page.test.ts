@@ -2,8 +2,10 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { adminToken, TestApp } from '../support/app.ts';
 import { TestBrowser, type WatchedPage } from '../support/browser.ts';
+import { HeldAnswers } from '../support/held-answers.ts';
+import { paintLate } from '../support/late-paint.ts';
 import { addAccount } from '../support/people.ts';
-import { Receiver } from '../support/receiver.ts';
+import { failFirst, Receiver } from '../support/receiver.ts';
 import { xssTexts } from '../support/xss.ts';
 
 describe('the chat page in a browser', function () {
@@ -44,7 +46,7 @@ describe('the chat page in a browser', function () {
     return watched;
   }
 
-  async function signIn(page: Page, token = adminToken): Promise<void> {
+  async function signIn(page: Page, token = adminToken, name = 'The shop'): Promise<void> {
     const status = await page.evaluate(async (accessToken) => {
       const headers = { 'content-type': 'application/json' };
       const body = JSON.stringify({ access_token: accessToken });
@@ -52,7 +54,7 @@ describe('the chat page in a browser', function () {
     }, token);
     expect(status).to.equal(201);
     await page.reload();
-    await page.getByRole('heading', { name: 'The shop', level: 1 }).waitFor();
+    await page.getByRole('heading', { name, level: 1 }).waitFor();
   }
 
   async function say(page: Page, text: string): Promise<void> {
@@ -125,10 +127,7 @@ describe('the chat page in a browser', function () {
     await trace.getByRole('button', { name: 'Take over' }).click();
     await trace.getByText('Faq is silent: a person is assigned.', { exact: true }).first().waitFor();
     const before = await answers(page).count();
-    receiver.answerWith((_, response) => {
-      response.statusCode = 500;
-      response.end();
-    });
+    receiver.answerWith(failFirst());
     await say(page, 'Where is my parcel?');
     await trace
       .getByText(/Attempt 1 at .*: 500/)
@@ -195,6 +194,56 @@ describe('the chat page in a browser', function () {
     await reply.click();
     await answers(page).filter({ hasText: 'Good morning' }).nth(1).waitFor();
     watched.expectNoProblems(/ERR_FAILED/);
+  });
+
+  it('shows what the service has answered, however late the browser paints', async () => {
+    const watched = await browser.open();
+    open.push(watched);
+    await paintLate(watched.page);
+    await watched.page.goto(`${app.url}/chat/${inbox.identifier}`);
+    await watched.page.getByRole('heading', { name: 'The shop', level: 1 }).waitFor();
+    watched.expectNoProblems();
+  });
+
+  it('leaves the buttons where they are when the first message makes a conversation', async () => {
+    const watched = await visit();
+    const { page } = watched;
+    await signIn(page);
+    const button = behind(page).getByRole('button', { name: 'New contact' });
+    await button.focus();
+    const pressed = await button.elementHandle();
+    await say(page, 'Hello');
+    await behind(page).getByText('message created').first().waitFor();
+    expect(await pressed?.evaluate((element) => (element as unknown as { isConnected: boolean }).isConnected)).to.equal(
+      true,
+    );
+    watched.expectNoProblems();
+  });
+
+  it('shows a new contact nothing of the one before, however late that is answered', async () => {
+    const plain = (await app.post('inboxes', { name: 'Plain', channel_type: 'Channel::WebWidget' })).body;
+    const watched = await browser.open();
+    open.push(watched);
+    const { page } = watched;
+    await page.goto(`${app.url}/chat/${plain.identifier}`);
+    await say(page, 'Of the one before');
+    await page.getByText('Sending…').waitFor({ state: 'detached' });
+    await signIn(page, adminToken, 'Plain');
+    await page.locator('.own .bubble').waitFor();
+    const held = new HeldAnswers();
+    const isList = ({ pathname }: URL) => pathname.endsWith(`/inboxes/${plain.identifier}/messages`);
+    await page.route(isList, held.hold);
+    await page.reload();
+    await app.eventually(async () => held.count === 1);
+    await behind(page).getByRole('button', { name: 'New contact' }).click();
+    await app.eventually(async () => held.count === 2);
+    held.release();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await say(page, 'Of somebody new');
+    await page.getByText('Sending…').waitFor({ state: 'detached' });
+    await behind(page).getByText('message created, incoming: Of somebody new').waitFor();
+    expect(await page.locator('.bubble').allTextContents()).to.deep.equal(['Of somebody new']);
+    watched.expectNoProblems();
   });
 
   it('is accessible on a small screen, and shows what anybody wrote as text', async () => {

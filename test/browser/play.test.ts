@@ -2,8 +2,20 @@ import { expect } from 'chai';
 import { adminToken, type TestApp } from '../support/app.ts';
 import { TestBrowser, type WatchedPage } from '../support/browser.ts';
 import { signedIn } from '../support/console.ts';
+import { HeldAnswers } from '../support/held-answers.ts';
 import { addPerson } from '../support/people.ts';
 import { startDemo } from '../demo/demo-app.ts';
+
+// In the page: counts how often the page itself goes back to the first choice.
+const countReturns = `{
+  window.returns = 0;
+  const first = document.querySelector('input[type=radio]');
+  const { get, set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'checked');
+  Object.defineProperty(first, 'checked', {
+    get() { return get.call(this); },
+    set(checked) { if (checked) window.returns += 1; set.call(this, checked); },
+  });
+}`;
 
 /** What a stranger may put into a post. */
 const hostile = [
@@ -60,6 +72,50 @@ describe('the page of the built-in receiver', () => {
     await app.eventually(async () => (await app.get('/play/requests')).body.mode === 'fail');
     await page.keyboard.press('ArrowUp');
     await app.eventually(async () => (await app.get('/play/requests')).body.mode === 'ok');
+    await watched.close();
+  });
+
+  it('shows what was chosen last, whatever was asked before it was taken, and goes on from there by the keyboard', async () => {
+    const watched = await enter(1440);
+    const { page } = watched;
+    const [ok, fail] = [page.getByLabel('Answer 200'), page.getByLabel('Fail with 500')];
+    const mode = async () => (await app.get('/play/requests')).body.mode;
+    const looked = async (times: number): Promise<void> => {
+      for (let look = 0; look < times; look += 1) await page.waitForResponse('**/play/requests?*');
+    };
+    const { promise: taken, resolve: take } = Promise.withResolvers<void>();
+    await page.route('**/play/mode', async (route) => {
+      await taken;
+      await route.continue();
+    });
+    await fail.check();
+    // A look is shown before the next one.
+    await looked(3);
+    expect(await fail.isChecked()).to.equal(true);
+    await page.keyboard.press('ArrowUp');
+    await looked(3);
+    expect(await ok.isChecked()).to.equal(true);
+    let answered = 0;
+    page.on('response', (response) => (answered += response.url().endsWith('/play/mode') ? 1 : 0));
+    take();
+    await app.eventually(() => Promise.resolve(answered === 2));
+    expect(await mode()).to.equal('ok');
+    await page.unrouteAll();
+    // What was read before the choice arrives after it.
+    const held = new HeldAnswers();
+    await page.route('**/play/requests?*', held.hold);
+    await app.eventually(async () => held.count > 0);
+    await page.evaluate(countReturns);
+    await fail.check();
+    await app.eventually(async () => (await mode()) === 'fail');
+    held.release();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await looked(2);
+    expect(await page.evaluate('window.returns')).to.equal(0);
+    expect(await fail.isChecked()).to.equal(true);
+    await ok.check();
+    await app.eventually(async () => (await mode()) === 'ok');
+    watched.expectNoProblems();
     await watched.close();
   });
 
@@ -122,9 +178,17 @@ describe('the page of the built-in receiver', () => {
     const { page } = watched;
     await page.goto(`${app.url}/play`);
     await page.getByRole('heading', { name: 'Requests' }).waitFor();
+    // Nothing is asked for meanwhile, which would be refused.
+    await page.route('**/sign_in', async (route) => {
+      const response = await route.fetch();
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await route.fulfill({ response });
+    });
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Access token').waitFor();
+    await page.unrouteAll();
     expect(await page.getByRole('heading', { name: 'Requests' }).count()).to.equal(0);
+    expect(await page.getByRole('alert').count()).to.equal(0);
     await page.goto(`${app.url}/console`);
     await page.getByRole('heading', { name: 'Sign in to Switchboard' }).waitFor();
     watched.expectNoProblems();

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { deleteOldEvents } from '../../src/domain/upkeep/retention.ts';
 import { adminToken, TestApp } from '../support/app.ts';
 import { TestBrowser, type WatchedPage } from '../support/browser.ts';
-import { Receiver } from '../support/receiver.ts';
+import { failFirst, Receiver } from '../support/receiver.ts';
 
 const traceReads = /\/api\/v1\/accounts\/1\/deliveries\?conversation_id=/;
 
@@ -66,9 +66,8 @@ describe('the trace beside a chat', function () {
     const { payload } = (await app.get(`conversations?inbox_id=${inbox.id}&sort=created_at`)).body.data;
     return payload[0].id;
   }
-  /** Fails what is sent; the next attempt is due after so many seconds. */
-  const failFor = (seconds: number) =>
-    receiver.answerWith((_, response) => response.writeHead(500, { 'retry-after': String(seconds) }).end());
+  /** Fails what is sent for the first time; the next attempt is due after so many seconds. */
+  const failFor = (seconds: number) => receiver.answerWith(failFirst(seconds));
   /** How often the trace is read within some seconds. */
   async function readsWithin(seconds: number): Promise<number> {
     const before = reads.length;
@@ -86,11 +85,10 @@ describe('the trace beside a chat', function () {
     }, isHidden);
 
   it('looks for an attempt when it is due, not all the time until then', async () => {
-    failFor(6);
+    failFor(15);
     await say('Is anybody there?');
     await told(/Attempt 1 at .*: 500/);
     await told(/failing, next attempt at/);
-    receiver.answerWith((_, response) => response.end());
     expect(await readsWithin(4)).to.be.at.most(1);
     await told(/Attempt 2 at .*: 200/);
     expect(await readsWithin(3)).to.be.at.most(1);
@@ -122,7 +120,7 @@ describe('the trace beside a chat', function () {
   });
 
   it('ends with a sentence when its reader is signed out', async () => {
-    failFor(2);
+    failFor(15);
     await say('Who is there?');
     await told(/failing, next attempt at/);
     await page.evaluate(async () => (await fetch('/sign_in', { method: 'DELETE' })).status);

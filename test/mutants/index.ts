@@ -30,6 +30,7 @@ import { imports } from './imports.ts';
 import { jobs } from './jobs.ts';
 import { knowledgePages } from './knowledge-pages.ts';
 import { lib } from './lib.ts';
+import { late } from './late.ts';
 import { migrations } from './migrations.ts';
 import { models } from './models.ts';
 import { root } from './root.ts';
@@ -80,4 +81,5 @@ export const mutants: readonly Mutant[] = [
   ...knowledgePages,
   ...sleepingStreams,
   ...chat,
+  ...late,
 ];

@@ -4,6 +4,8 @@ import { chromium, type Browser, type BrowserContextOptions, type Page } from 'p
 import { noBrowser, unpackChromium } from './chromium.ts';
 
 const startMs = 60_000;
+/** How many times slower pages compute than the machine lets them. */
+const slowdown = Number(process.env['BROWSER_SLOWDOWN'] ?? 1);
 
 /**
  * A real browser for the tests of a file: started by the first page that a test opens, and closed by `after(() =>
@@ -62,6 +64,10 @@ export class WatchedPage {
   static async watch(page: Page): Promise<WatchedPage> {
     const watched = new WatchedPage(page);
     const { problems } = watched;
+    if (slowdown > 1) {
+      const session = await page.context().newCDPSession(page);
+      await session.send('Emulation.setCPUThrottlingRate', { rate: slowdown });
+    }
     page.on('console', (message) => {
       if (message.type() === 'error') problems.push(`console: ${message.text()} ${message.location().url}`);
     });

@@ -23,6 +23,17 @@ export interface Received {
 
 export type Answer = (received: Received, response: ServerResponse) => void;
 
+/**
+ * Refuses what comes for the first time, and takes it the next time: in so many seconds, however soon the test sees the
+ * first one.
+ */
+export function failFirst(seconds = 10): Answer {
+  return ({ headers }, response) => {
+    const isFirst = headers['webhook-attempt'] === '1';
+    response.writeHead(isFirst ? 500 : 200, isFirst ? { 'retry-after': String(seconds) } : {}).end();
+  };
+}
+
 /** A receiver of webhooks on loopback: it stores posts and answers 200, or what it is told. */
 export class Receiver {
   readonly received: Received[] = [];

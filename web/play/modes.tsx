@@ -1,5 +1,3 @@
-import type { PlayState } from '../shared/play.ts';
-
 const words: Readonly<Record<string, string>> = {
   ok: 'Answer 200',
   fail: 'Fail with 500',
@@ -8,8 +6,14 @@ const words: Readonly<Record<string, string>> = {
   gone: 'Answer 410, which switches webhooks off',
 };
 
+interface Props {
+  mode: string;
+  modes: readonly string[];
+  choose: (mode: string) => void;
+}
+
 /** The choice how the receiver answers. */
-export function Modes({ state: { mode, modes }, choose }: { state: PlayState; choose: (mode: string) => void }) {
+export function Modes({ mode, modes, choose }: Props) {
   return (
     <fieldset>
       <legend>How it answers</legend>

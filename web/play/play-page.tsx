@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { createCall } from '../shared/call.ts';
 import { readPlay, setPlayMode, type PlayState } from '../shared/play.ts';
 import { sentenceOf, ServiceError } from '../shared/service-error.ts';
@@ -10,7 +10,6 @@ import { SignIn } from './sign-in.tsx';
 
 const pollMs = 1_000;
 const againMs = 5_000;
-const ended = -1;
 const call = createCall({ account: () => null });
 
 /** `unknown`: the service did not say it. */
@@ -47,7 +46,15 @@ export function PlayPage() {
   }
   async function signOut(): Promise<void> {
     setNotice(null);
-    await call('DELETE /sign_in').then(() => changed('nobody'), say);
+    // Nothing is read meanwhile: it would be refused.
+    setWho('asking');
+    await call('DELETE /sign_in').then(
+      () => changed('nobody'),
+      (error: unknown) => {
+        say(error);
+        setWho('somebody');
+      },
+    );
   }
   return (
     <main>
@@ -91,8 +98,11 @@ function Log({ leave }: { leave: (message: string) => void }) {
   const [posts, setPosts] = useState<Posts>([]);
   const [notice, setNotice] = useState<string | null>(null);
   const [isRefused, setRefused] = useState(false);
-  function show(read: PlayState): void {
-    setState(read);
+  // Shown until the service has taken it.
+  const [chosen, setChosen] = useState<string | null>(null);
+  const choices = useRef({ made: 0, taken: 0, latest: Promise.resolve() });
+  function show(read: PlayState, isOfNow = true): void {
+    setState((before) => (isOfNow || !before ? read : { ...read, mode: before.mode }));
     setNotice(read.problem);
     setPosts((known) => withPosts(known, read));
   }
@@ -102,20 +112,42 @@ function Log({ leave }: { leave: (message: string) => void }) {
     setRefused(status === 403);
     setNotice(status === 0 ? 'The service does not answer: trying again.' : sentenceOf(error));
   }
+  async function take(mode: string, choice: number): Promise<void> {
+    await setPlayMode(mode).then((read) => show(read), fail);
+    choices.current.taken = choice;
+    if (choice === choices.current.made) setChosen(null);
+  }
+  // One after the other: the last one holds.
+  function choose(mode: string): void {
+    const { current } = choices;
+    current.made += 1;
+    const { made } = current;
+    setChosen(mode);
+    current.latest = current.latest.then(() => take(mode, made));
+  }
   const place = useRef(0);
   place.current = placeOf(posts);
-  useEffect(() => {
+  // At once, not after painting: who is signed out asks no more.
+  useLayoutEffect(() => {
     // Who may not read will not be allowed to in a second either.
     if (isRefused) return undefined;
+    const ending = new AbortController();
+    const { signal } = ending;
     let timer = 0;
     const look = async (): Promise<void> => {
-      await readPlay(place.current).then(show, fail);
-      if (timer !== ended) timer = window.setTimeout(() => void look(), pollMs);
+      const { made, taken } = choices.current;
+      // What was asked before a choice was taken does not tell it.
+      const isOfNow = (): boolean => made === taken && made === choices.current.made;
+      await readPlay(place.current, signal).then(
+        (read) => signal.aborted || show(read, isOfNow()),
+        (error: unknown) => signal.aborted || fail(error),
+      );
+      if (!signal.aborted) timer = window.setTimeout(() => void look(), pollMs);
     };
     void look();
     return () => {
+      ending.abort();
       clearTimeout(timer);
-      timer = ended;
     };
   }, [isRefused]);
   return (
@@ -126,7 +158,7 @@ function Log({ leave }: { leave: (message: string) => void }) {
           <p>
             Webhooks to <code>{state.url}</code> arrive here.
           </p>
-          <Modes state={state} choose={(mode) => void setPlayMode(mode).then(show, fail)} />
+          <Modes mode={chosen ?? state.mode} modes={state.modes} choose={choose} />
           <h2>Requests</h2>
           {posts.length === 0 && <p>None yet. Write a message in a conversation, or send a test to the webhook.</p>}
           <ol>

@@ -32,8 +32,8 @@ export interface PlayState {
 }
 
 /** Reads the posts behind the one with this number. Rejects with a ServiceError. */
-export function readPlay(after: number | string): Promise<PlayState> {
-  return ask(`/play/requests?after=${after}`);
+export function readPlay(after: number | string, signal: AbortSignal | null = null): Promise<PlayState> {
+  return ask(`/play/requests?after=${after}`, { signal });
 }
 
 /** Has the receiver answer otherwise from now on. Rejects with a ServiceError. */

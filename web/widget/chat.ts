@@ -37,6 +37,8 @@ export class Chat {
   readonly #listeners = new Set<() => void>();
   #following: AbortController | null = null;
   #session: Promise<void> | null = null;
+  /** Grows when the visitor is forgotten: what was asked as the one before says nothing of the next. */
+  #visit = 0;
 
   constructor({ origin, inbox, visitor }: ChatOptions) {
     this.origin = origin;
@@ -49,8 +51,11 @@ export class Chat {
         await this.#ensureSession();
         // It may have been removed meanwhile.
         way.signal.throwIfAborted();
-        if (queued.files.length > 0) return this.#service.sendFiles(formOf(queued), queued.key, way);
-        return this.#service.send(bodyOf(queued), queued.key, way.signal);
+        const visit = this.#visit;
+        const said = await (queued.files.length > 0
+          ? this.#service.sendFiles(formOf(queued), queued.key, way)
+          : this.#service.send(bodyOf(queued), queued.key, way.signal));
+        return visit === this.#visit ? said : null;
       },
       sent: (message) => {
         this.#answered.add(message.id);
@@ -102,7 +107,7 @@ export class Chat {
     const [first] = this.messages;
     if (!first) return;
     await this.#try(async () => {
-      const earlier = await this.#service.listMessages(`?before=${first.created_at + 1}`);
+      const earlier = await this.#asked(this.#service.listMessages(`?before=${first.created_at + 1}`));
       const isNew = earlier.some(({ id }) => id < first.id);
       this.hasEarlier = isNew && earlier.length === page;
       this.#merge(earlier);
@@ -139,24 +144,25 @@ export class Chat {
   }
 
   #ensureSession(): Promise<void> {
-    this.#session ??= this.#openSession().catch((error: unknown) => {
-      this.#session = null;
+    if (this.#session) return this.#session;
+    const own = this.#openSession().catch((error: unknown) => {
+      if (this.#session === own) this.#session = null;
       throw error;
     });
-    return this.#session;
+    this.#session = own;
+    return own;
   }
 
   async #openSession(): Promise<void> {
     // What a page may not do is not told by the answers to anything else: browsers keep them from it.
     this.inbox ??= await this.#service.readInbox();
-    const { contact_token: token, conversation } = await this.#service
-      .openSession(this.#visitor)
-      .catch((error: Refusal) => {
-        // The contact was deleted: who comes now is new.
-        if (error.status !== 401 || this.#service.token === null) throw error;
-        this.#forget();
-        return this.#service.openSession(this.#visitor);
-      });
+    const open = () => this.#asked(this.#service.openSession(this.#visitor));
+    const { contact_token: token, conversation } = await open().catch((error: Refusal) => {
+      // The contact was deleted: who comes now is new.
+      if (error.status !== 401 || this.#service.token === null) throw error;
+      this.#forget();
+      return open();
+    });
     if (token !== undefined) {
       this.#forget();
       this.#service.token = token;
@@ -166,7 +172,16 @@ export class Chat {
     this.#follow();
   }
 
+  // The answer, unless the visitor was forgotten meanwhile.
+  async #asked<Reply>(answer: Promise<Reply>): Promise<Reply> {
+    const visit = this.#visit;
+    const reply = await answer;
+    if (visit !== this.#visit) throw new Refusal(0);
+    return reply;
+  }
+
   #forget(): void {
+    this.#visit += 1;
     this.#following?.abort();
     this.#following = null;
     this.#session = null;
@@ -194,20 +209,20 @@ export class Chat {
   }
 
   async #catchUp(): Promise<void> {
-    const latest = await this.#service.listMessages();
+    const latest = await this.#asked(this.#service.listMessages());
     const known = this.messages.at(-1);
     const [oldest] = latest;
     if (!known) this.hasEarlier = latest.length === page;
     this.#merge(latest);
     if (known && oldest && oldest.id > known.id) await this.#fillGap(known);
     // Without a message there need not be one, and browsers would complain of the answer.
-    if (latest.length > 0) this.conversation = await this.#service.readConversation();
+    if (latest.length > 0) this.conversation = await this.#asked(this.#service.readConversation());
     this.#connected(true);
   }
 
   async #fillGap(known: Message): Promise<void> {
     for (let last: Message | undefined = known; last;) {
-      const more: Message[] = await this.#service.listMessages(`?after=${last.created_at}`);
+      const more: Message[] = await this.#asked(this.#service.listMessages(`?after=${last.created_at}`));
       const next: Message | undefined = more.at(-1);
       this.#merge(more);
       last = more.length > page && next && next.id > last.id ? next : undefined;
@@ -233,10 +248,12 @@ export class Chat {
   }
 
   async #try(work: () => Promise<unknown>): Promise<void> {
+    const visit = this.#visit;
     try {
       await work();
       this.#connected(true);
     } catch (error) {
+      if (visit !== this.#visit) return;
       const refusal = error instanceof Refusal ? error : new Refusal(0);
       if (!this.inbox && !refusal.mayPass) this.refusal = refusal;
       this.#connected(refusal.status !== 0);

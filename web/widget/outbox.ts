@@ -26,7 +26,8 @@ export interface Queued {
 }
 
 interface OutboxOptions {
-  send: (queued: Queued, way: Way) => Promise<Message>;
+  /** Gets null for what was said by a visitor who is not here any more. */
+  send: (queued: Queued, way: Way) => Promise<Message | null>;
   sent: (message: Message) => void;
   changed: () => void;
   /** Gets what the service would not take now, and later may: returns what to do before the next try. */
@@ -114,7 +115,7 @@ export class Outbox {
       const progress = (share: number) => this.#change(key, { progress: share });
       const message = await send(queued, { signal, progress });
       this.remove(queued);
-      sent(message);
+      if (message) sent(message);
     } catch (error) {
       const refusal = error instanceof Refusal ? error : new Refusal(0);
       // Nobody wants it any more.

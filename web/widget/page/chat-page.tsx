@@ -37,7 +37,7 @@ export function ChatPage({ chat, identifier }: ChatPageProps) {
       </section>
       {member && (
         <section class="behind" aria-label="Behind the chat">
-          <Operator key={conversation?.id} member={member} chat={chat} />
+          <Operator member={member} chat={chat} />
           {conversation ? (
             <TraceView key={conversation.id} member={member} conversationId={conversation.id} />
           ) : (

@@ -16,10 +16,10 @@ interface OperatorProps {
 export function Operator({ member, chat }: OperatorProps) {
   const { call, agentId, name, isAdministrator } = member;
   const id = chat.conversation?.id;
-  const [error, setError] = useState<string | null>(null);
+  const [refused, setRefused] = useState<{ id: number | undefined; sentence: string } | null>(null);
   const attempt = (work: () => Promise<unknown>) => () => {
-    setError(null);
-    work().catch((refusal: unknown) => setError(sentenceOf(refusal)));
+    setRefused(null);
+    work().catch((error: unknown) => setRefused({ id, sentence: sentenceOf(error) }));
   };
   const onConversation = (work: (id: number) => Promise<unknown>) => ({
     disabled: id === undefined,
@@ -62,8 +62,8 @@ export function Operator({ member, chat }: OperatorProps) {
         </button>
         {isAdministrator && <ReceiverSwitch call={call} attempt={attempt} />}
       </div>
-      {error !== null && <p role="alert">{error}</p>}
-      {id !== undefined && <ReplyForm member={member} conversationId={id} attempt={attempt} />}
+      {refused?.id === id && <p role="alert">{refused?.sentence}</p>}
+      {id !== undefined && <ReplyForm key={id} member={member} conversationId={id} attempt={attempt} />}
     </>
   );
 }
