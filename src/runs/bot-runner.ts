@@ -15,7 +15,7 @@ import { ApiError } from '../errors.ts';
 import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
 import type { SandboxLog } from '../sandbox/parent/pool.ts';
 import { applyActions, isSuperseded, speaks } from './apply-actions.ts';
-import { actorOf, endAfter, noteOfUnfit, whyUnheard } from './conduct.ts';
+import { actorOf, endAfter, noteOfStop, noteOfUnfit, whyUnheard } from './conduct.ts';
 import { together } from './together.ts';
 import { tellQuarantine } from './quarantine-log.ts';
 import { recordOf, runBot, type BotEvent, type Run, type RunPorts } from './run.ts';
@@ -119,6 +119,8 @@ export class BotRunner {
     const { input, bot, result } = run;
     const doing = { actor: actorOf(bot, input.event.depth), speaking: result.actions.filter(speaks).length };
     return this.#commit(run, doing, settle, (tx, conversation) => {
+      const stop = noteOfStop(conversation, bot);
+      if (stop !== null) return dropEffects(tx, conversation, { run, note: stop });
       const superseded = isSuperseded(conversation, run);
       keepGoodRun(tx, recordOf(run, superseded ? 'superseded' : result.outcome));
       if (run.health !== undefined && run.health !== (bot.healthError ?? null)) keepHealth(tx, bot.id, run.health);
@@ -204,4 +206,19 @@ export class BotRunner {
 async function applyEffects(tx: Transaction, conversationId: number, { result, writes }: Run): Promise<void> {
   await applyActions(tx, conversationId, result.actions);
   if (writes.length > 0) await writeStored(tx, writes);
+}
+
+// People get the conversation, as they would have without the run.
+function dropEffects(
+  tx: Transaction,
+  { id }: Conversation,
+  { run, note }: { run: RunOfFound; note: string },
+): Conclusion {
+  const errorCode = 'plugin_disabled';
+  keepRun(tx, recordOf(run, errorCode, 'The plugin was disabled while the bot ran'));
+  const ending = { botId: run.bot.id, silence: 'bot_failed', note } as const;
+  return {
+    verdict: { state: 'delivered', delayMs: 0, errorCode },
+    effects: [suspendBot(tx.as(system), id, ending)],
+  };
 }

@@ -23,6 +23,14 @@ export function noteOfUnfit(unfit: Unfitness | null, name: string): { why: Unfit
   return note ? { why: unfit, note } : null;
 }
 
+/**
+ * The note for people when the plugin of a bot was disabled while it ran, which stops what the run was about to do; null when
+ * it was not.
+ */
+export function noteOfStop({ bot }: Conversation, { id, name }: Pick<BotToRun, 'id' | 'name'>): string | null {
+  return bot?.id === id && bot.unfit === 'plugin_disabled' ? (noteOfUnfit(bot.unfit, name)?.note ?? null) : null;
+}
+
 /** The bot as the author of what its run does; `depth` is that of the event it was called for. */
 export function actorOf({ id, name, avatarUrl }: BotToRun, depth: number): Actor {
   return { kind: 'agent_bot', id, name, role: null, email: null, avatarUrl: avatarUrl ?? null, depth: depth + 1 };

@@ -232,4 +232,12 @@ export const runs: readonly Mutant[] = [
     only: 'bounded over all conversations',
     harm: 'A bot may store as much again after each sweep.',
   },
+  {
+    file: 'src/runs/bot-runner.ts',
+    text: 'if (stop !== null) return dropEffects(',
+    replacement: "if (stop === '') return dropEffects(",
+    test: 'test/runs/overtaken.test.ts',
+    only: 'disables its plugin',
+    harm: 'An operator disables a hostile plugin, and what its runs wait for happens all the same.',
+  },
 ];

@@ -203,6 +203,27 @@ describe('a run that was overtaken', () => {
     });
   }
 
+  it('by whoever disables its plugin does nothing of what it was about to do, and people get the conversation', async () => {
+    const plugin = (verb: string) => app.post(`/platform/api/v1/plugins/thinker/${verb}`);
+    const failed = await play(threw, nothing);
+    for (const actions of [[reply, handoff], [note], []] satisfies Action[][]) {
+      try {
+        const played = await play({ ...ended, actions }, () => plugin('disable'));
+        expect([played.verdict.state, played.verdict.errorCode]).to.deep.equal(['delivered', 'plugin_disabled']);
+        expect([played.outcome, played.status]).to.deep.equal(['plugin_disabled', ['pending', 'open']]);
+        expect(played.events).to.deep.equal(failed.events);
+        const [told, ...more] = played.written as { content: string; sender_kind: string }[];
+        expect(more).to.deep.equal([]);
+        expect(told).to.include({ sender_kind: 'system' });
+        expect(told?.content).to.match(/its plugin is disabled/);
+      } finally {
+        expect((await plugin('enable')).status).to.equal(200);
+      }
+    }
+    const spoke = await play({ ...ended, actions: [reply] }, nothing);
+    expect([spoke.outcome, spoke.written.length]).to.deep.equal(['ok', 1]);
+  });
+
   it('by the bot itself, which resolved the conversation on an earlier word, answers the later one', async () => {
     const { body: bot } = await app.get(`inboxes/${inboxId}/agent_bot`);
     const { body: token } = await app.post(`agent_bots/${bot.agent_bot.id}/reset_access_token`);
