@@ -17,22 +17,35 @@ const bareHost =
 /** What ends a sentence behind a link. */
 const trailing = '.,;:!?)]*_';
 
+/** Links within links at most; who hides them deeper wants no answer to be read. */
+const maxRounds = 10;
+
 /**
  * The text without links to other hosts than these (in lower case): URLs with and without a scheme are taken out, of links
- * in Markdown their words stay.
+ * in Markdown their words stay. Empty where links are left that taking out others has made.
  */
 export function removeLinks(text: string, hosts: readonly string[]): string {
+  let left = text;
+  // What stood on both sides of a link may be one without it: `evil(evil.example).example`.
+  for (let round = 0; round < maxRounds; round += 1) {
+    const cleaned = removeOnce(left, hosts);
+    if (cleaned === left) return left;
+    left = tidy(cleaned);
+  }
+  return '';
+}
+
+function removeOnce(text: string, hosts: readonly string[]): string {
   const isAllowed = (target: string) => hosts.includes(hostOf(target));
   const keepAllowed = (target: string) => {
     const link = withoutEnd(target);
     return isAllowed(link) ? target : target.slice(link.length);
   };
-  const cleaned = text
+  return text
     .replace(markdownLink, (link: string, words: string, target: string) => (isAllowed(target) ? link : words))
     .replace(otherScheme, (link) => link.slice(withoutEnd(link).length))
     .replace(urlWithScheme, keepAllowed)
     .replace(bareHost, (link) => (isLink(link) ? keepAllowed(link) : link));
-  return cleaned === text ? text : tidy(cleaned);
 }
 
 /** The host of a link as browsers read it: in lower case, without user, port and the dot of the root. */

@@ -139,6 +139,22 @@ export const models: readonly Mutant[] = [
   },
   {
     file: 'plugins/ai-bot/links.ts',
+    text: 'const maxRounds = 10;',
+    replacement: 'const maxRounds = 1;',
+    test: 'test/plugins/ai-bot.test.ts',
+    only: 'removes links',
+    harm: 'No answer of a model that has a link in it is given any more.',
+  },
+  {
+    file: 'plugins/ai-bot/links.ts',
+    text: '    left = tidy(cleaned);\n',
+    replacement: '    return tidy(cleaned);\n',
+    test: 'test/plugins/ai-bot.test.ts',
+    only: 'removes links',
+    harm: 'An article has the model write a link within a link, and what is left reaches the customer as one.',
+  },
+  {
+    file: 'plugins/ai-bot/links.ts',
     text: '(?:https?|ftp|wss?):[\\\\/]+|',
     replacement: '',
     test: 'test/plugins/ai-bot.test.ts',

@@ -64,6 +64,10 @@ describe('the AI bot', () => {
         'Go to help.acme.example:8443/hours or https:/help.acme.example',
         'Go to help.acme.example:8443/hours or https:/help.acme.example',
       ],
+      ['Go to evil(foo.com).com today', 'Go to today'],
+      ['Go to evil foo.com .com or evil<foo.com>.com today', 'Go to or today'],
+      ['Go to www(foo.com).evil.com/x or [evil](x)(foo.com).com today', 'Go to or today'],
+      [`Go to ${'a('.repeat(30)}b.com${').com'.repeat(30)} today`, ''],
       ['First https: then ftp:', 'First https: then ftp:'],
       ['Node.js and e.g. version 1.2.3 or z.B. das', 'Node.js and e.g. version 1.2.3 or z.B. das'],
       ['Write to support@acme.example', 'Write to support@acme.example'],
@@ -78,7 +82,7 @@ describe('the AI bot', () => {
     });
 
     it('takes no long time over what a hostile model writes', () => {
-      for (const part of ['[', '[a](', 'a.', '(', 'https://', '....', '[1 ,', 'a:', ' \t']) {
+      for (const part of ['[', '[a](', 'a.', '(', 'https://', '....', '[1 ,', 'a:', ' \t', 'a.com(', '(a.com).com']) {
         const startedAt = process.cpuUsage().user;
         removeLinks(part.repeat(20_000 / part.length), hosts);
         expect(process.cpuUsage().user - startedAt, part).to.be.below(1_000_000);
