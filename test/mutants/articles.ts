@@ -272,4 +272,12 @@ export const articles: readonly Mutant[] = [
     only: 'names of any length',
     harm: 'Articles with long paths are left out of an import, and nobody is told.',
   },
+  {
+    file: 'src/domain/articles/query-terms.ts',
+    text: ' || term.length > longestGuessed',
+    replacement: '',
+    test: 'test/domain/articles/spelling.test.ts',
+    only: 'longer than a word',
+    harm: 'A visitor writes a word of two thousand letters, and the service is busy with megabytes of guesses.',
+  },
 ];

@@ -35,6 +35,8 @@ const priorPassages = 50;
 const unknownShare = 0.8;
 const [misspelt, begun, partly] = [0.85, 0.6, 0.85];
 const [shortestBeginning, shortestPart] = [4, 4];
+// Guesses grow with the square of the length, and anybody may write a word of thousands of letters.
+const longestGuessed = 50;
 /** Languages that write compounds as one word. */
 const compounding = new Set(['german', 'dutch', 'swedish', 'danish', 'norwegian', 'finnish', 'hungarian', 'estonian']);
 
@@ -83,9 +85,9 @@ export async function findTerms(
   return rows.map((row) => termOf(row, totals.get(row.language) ?? 0));
 }
 
-// Looked up as they are: two letters exchanged, and what a compound may consist of.
-function guessesFor({ language, term }: { language: string; term: string }): string[] {
-  if (term.length < shortestPart || /\d/.test(term)) return [];
+/** Words that a term may stand for, looked up as they are: two letters exchanged, and what a compound may consist of. */
+export function guessesFor({ language, term }: { language: string; term: string }): string[] {
+  if (term.length < shortestPart || term.length > longestGuessed || /\d/.test(term)) return [];
   const parts = compounding.has(configurationOf(language)) ? partsOf(term) : [];
   return [...exchanges(term), ...parts];
 }

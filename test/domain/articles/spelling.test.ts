@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { guessesFor } from '../../../src/domain/articles/query-terms.ts';
 import { distance, exchanges } from '../../../src/domain/articles/spelling.ts';
 
 describe('the distance of two words', () => {
@@ -21,5 +22,19 @@ describe('the distance of two words', () => {
 
   it('exchanges each letter with the next', () => {
     expect(exchanges('abc')).to.deep.equal(['bac', 'acb']);
+  });
+});
+
+describe('guesses for a word', () => {
+  it('are its misspellings and, where words are written as one, its parts', () => {
+    expect(guessesFor({ language: 'en', term: 'gets' })).to.deep.equal(['egts', 'gtes', 'gest']);
+    expect(guessesFor({ language: 'de', term: 'kontoauszug' })).to.include.members(['konto', 'auszug', 'kontoasuzug']);
+    expect(guessesFor({ language: 'en', term: 'kontoauszug' })).not.to.include('konto');
+  });
+
+  it('are none for numbers, for the shortest words, and for what is longer than a word', () => {
+    for (const term of ['get', 'a4711b', 'a'.repeat(51), 'ab'.repeat(1000)])
+      expect(guessesFor({ language: 'de', term }), term).to.deep.equal([]);
+    expect(guessesFor({ language: 'en', term: 'ab'.repeat(25) })).to.have.lengthOf(49);
   });
 });
