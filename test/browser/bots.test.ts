@@ -100,6 +100,7 @@ describe('the pages of bots', function () {
     await dialog().getByRole('alert').waitFor();
     expect(await page.getByLabel('URL of your server').getAttribute('aria-invalid')).to.equal('true');
     await page.getByLabel('URL of your server').fill(server.receiver.url);
+    await page.getByLabel('Format', { exact: true }).selectOption('Chatwoot');
     await page.getByLabel('Changes of messages').uncheck();
     await page.getByLabel('Outgoing messages too').uncheck();
     await watched.expectAccessible();
@@ -108,11 +109,33 @@ describe('the pages of bots', function () {
     expect(await mayCall(token)).to.equal(200);
     expect(await onceShown('Signing secret')).to.match(/^whsec_/);
     const made = await botNamed(`Hook ${attack}`);
-    expect(made).to.deep.include({ kind: 'webhook', outgoing_url: server.receiver.url, hear_own: false });
+    const told = { outgoing_url: server.receiver.url, format: 'chatwoot', hear_own: false };
+    expect(made).to.deep.include({ kind: 'webhook', ...told });
     expect(made.events).to.have.lengthOf(4).and.not.include('message_updated');
     await page.getByRole('link', { name: 'To the bot' }).click();
     await page.getByRole('heading', { level: 1, name: 'Hook' }).waitFor();
     expect(await page.getByText(token).count()).to.equal(0);
+    watched.expectNoProblems(/status of 422/);
+  });
+
+  it('send the server of a bot what its format is, which can be changed', async () => {
+    const { id } = await botNamed(`Hook ${attack}`);
+    const isOfChatwoot = async (): Promise<boolean> => {
+      const before = server.receiver.received.length;
+      await page.getByRole('button', { name: 'Test', exact: true }).click();
+      await app.eventually(async () => server.receiver.received.length > before);
+      return server.receiver.received.at(-1)?.headers['x-chatwoot-signature'] !== undefined;
+    };
+    await visit(`bots/${id}`);
+    await page.locator('dt').filter({ hasText: 'Format' }).locator('+ dd').filter({ hasText: 'Chatwoot' }).waitFor();
+    expect(await isOfChatwoot()).to.equal(true);
+    await page.getByLabel('Format', { exact: true }).selectOption('Switchboard');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await app.eventually(async () => (await botNamed(`Hook ${attack}`)).format === 'default');
+    await page.locator('dt').filter({ hasText: 'Format' }).waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Format', { exact: true }).inputValue()).to.equal('default');
+    await page.getByText('The server answered 200').waitFor();
+    expect(await isOfChatwoot()).to.equal(false);
     watched.expectNoProblems(/status of 422/);
   });
 

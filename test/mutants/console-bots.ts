@@ -6,6 +6,14 @@ const plugins = 'test/browser/plugins.test.ts';
 
 export const consoleBots: readonly Mutant[] = [
   {
+    file: 'web/console/pages/bots/bot-draft.ts',
+    text: 'return { ...common, outgoing_url: outgoingUrl, format, events,',
+    replacement: 'return { ...common, outgoing_url: outgoingUrl, events,',
+    test: 'test/browser/bots.test.ts',
+    only: 'make a webhook bot|send the server',
+    harm: 'A server that is made for Chatwoot is sent what it cannot read, whatever was chosen.',
+  },
+  {
     file: 'web/console/session.ts',
     text: 'return (administrators === true && isAdministrator())',
     replacement: 'return (administrators === true)',

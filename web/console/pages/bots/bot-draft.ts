@@ -7,6 +7,8 @@ export interface BotDraft {
   name: string;
   description: string;
   outgoingUrl: string;
+  /** What its server is sent. */
+  format: Bot['format'];
   events: readonly string[];
   hearOwn: boolean;
   config: Readonly<Record<string, unknown>>;
@@ -22,6 +24,7 @@ const empty: BotDraft = {
   name: '',
   description: '',
   outgoingUrl: '',
+  format: 'default',
   events: botEvents.map(([event]) => event),
   hearOwn: true,
   config: {},
@@ -36,6 +39,7 @@ export function draftOf(bot: Bot | null): BotDraft {
     name: bot.name,
     description: bot.description ?? '',
     outgoingUrl: bot.outgoing_url ?? '',
+    format: bot.format,
     events: bot.events,
     hearOwn: bot.hear_own,
     config: bot.config,
@@ -46,17 +50,17 @@ export function draftOf(bot: Bot | null): BotDraft {
 
 /** What is sent of a draft: `plugin` is what runs the bot, null for a bot on a server of the account's own. */
 export function bodyOf(draft: BotDraft, plugin: AccountPlugin | null): Changes & { name: string } {
-  const { name, outgoingUrl } = draft;
+  const { name, outgoingUrl, format } = draft;
   const common = { name, description: draft.description === '' ? null : draft.description };
   if (!plugin) {
     const events = [...draft.events] as NonNullable<Changes['events']>;
-    return { ...common, outgoing_url: outgoingUrl, events, hear_own: draft.hearOwn };
+    return { ...common, outgoing_url: outgoingUrl, format, events, hear_own: draft.hearOwn };
   }
   return {
     ...common,
     config: { ...draft.config },
     ...(Object.keys(draft.secrets).length > 0 ? { secrets: { ...draft.secrets } } : {}),
-    ...(plugin.forwards && outgoingUrl !== '' ? { outgoing_url: outgoingUrl } : {}),
+    ...(plugin.forwards && outgoingUrl !== '' ? { outgoing_url: outgoingUrl, format } : {}),
     ...(plugin.asks_models ? { tokens_per_day: draft.tokensPerDay === '' ? null : Number(draft.tokensPerDay) } : {}),
   };
 }

@@ -1,4 +1,5 @@
 import { CheckField, TextField, type ProblemOf } from '../../kit/form.tsx';
+import { FormatField } from '../../kit/format-field.tsx';
 import { SchemaFields, type Setting } from '../../kit/schema-form.tsx';
 import type { BotDraft } from './bot-draft.ts';
 import type { AccountPlugin } from './bot-list.ts';
@@ -38,17 +39,20 @@ export function BotFields(props: Props) {
   );
 }
 
-function UrlField({ draft, set, problemOf, required }: Props & { required: boolean }) {
+function AddressFields({ draft, set, problemOf, required }: Props & { required: boolean }) {
   return (
-    <TextField
-      label="URL of your server"
-      type="url"
-      hint="https. Events are sent there, signed."
-      required={required}
-      value={draft.outgoingUrl}
-      onChange={(outgoingUrl) => set({ outgoingUrl })}
-      problem={problemOf('outgoing_url')}
-    />
+    <>
+      <TextField
+        label="URL of your server"
+        type="url"
+        hint="https. Events are sent there, signed."
+        required={required}
+        value={draft.outgoingUrl}
+        onChange={(outgoingUrl) => set({ outgoingUrl })}
+        problem={problemOf('outgoing_url')}
+      />
+      <FormatField value={draft.format} onChange={(format) => set({ format })} problem={problemOf('format')} />
+    </>
   );
 }
 
@@ -59,7 +63,7 @@ function ServerFields(props: Props) {
     set({ events: isWanted ? [...draft.events, event] : draft.events.filter((one) => one !== event) });
   return (
     <>
-      <UrlField {...props} required />
+      <AddressFields {...props} required />
       <fieldset>
         <legend>What it is told of</legend>
         {botEvents.map(([event, text]) => (
@@ -97,7 +101,7 @@ function PluginFields(props: Props & { plugin: AccountPlugin }) {
         />
       </fieldset>
       <Secrets {...props} />
-      {plugin.forwards && <UrlField {...props} required={false} />}
+      {plugin.forwards && <AddressFields {...props} required={false} />}
       {plugin.asks_models && (
         <TextField
           label="Tokens of language models on a day"

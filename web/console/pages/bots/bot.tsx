@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Reply } from '../../../shared/call.ts';
 import { Facts } from '../../kit/facts.tsx';
+import { nameOfFormat } from '../../kit/format-field.tsx';
 import { Show, useLoad } from '../../kit/load.tsx';
 import { Page } from '../../kit/page.tsx';
 import { Time } from '../../kit/time.tsx';
@@ -64,6 +65,7 @@ function factsOf(bot: Bot, inboxes: readonly Inbox[]): (readonly [string, Compon
     ['Answers in', <Inboxes key="inboxes" of={inboxes.filter(({ agent_bot_id: id }) => id === bot.id)} />],
     ['Told of', bot.events.join(', ')],
     ['Server', bot.outgoing_url],
+    ['Format', bot.outgoing_url === null ? null : nameOfFormat(bot.format)],
     ['Secrets', bot.secret_names.length > 0 ? bot.secret_names.join(', ') : null],
     ['Access token last used', bot.system ? null : <Time key="used" at={bot.token_last_used_at} />],
   ];

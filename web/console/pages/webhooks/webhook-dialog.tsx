@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Body } from '../../../shared/call.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { CheckField, ChoiceField, Form, TextField } from '../../kit/form.tsx';
+import { FormatField } from '../../kit/format-field.tsx';
 import { useLoad } from '../../kit/load.tsx';
 import { call } from '../../session.ts';
 import { nameOf, webhookEvents, type Webhook } from './states.tsx';
@@ -69,17 +70,7 @@ export function WebhookDialog({ webhook, close, saved }: Props) {
             />
             <Subscriptions chosen={subscriptions} choose={setSubscriptions} problem={problemOf('subscriptions')} />
             <InboxField value={inbox} onChange={setInbox} problem={problemOf('inbox_id')} />
-            <ChoiceField
-              label="Format"
-              hint="What events look like: as documented here, or as receivers made for Chatwoot read and verify them."
-              value={format}
-              onChange={(chosen) => setFormat(chosen === 'chatwoot' ? 'chatwoot' : 'default')}
-              problem={problemOf('format')}
-              options={[
-                ['default', 'Switchboard'],
-                ['chatwoot', 'Chatwoot'],
-              ]}
-            />
+            <FormatField value={format} onChange={setFormat} problem={problemOf('format')} />
             <CheckField label="Active" checked={isActive} onChange={setActive} />
           </>
         )}

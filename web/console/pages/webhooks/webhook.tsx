@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Facts } from '../../kit/facts.tsx';
+import { nameOfFormat } from '../../kit/format-field.tsx';
 import { Show, useLoad } from '../../kit/load.tsx';
 import { Page } from '../../kit/page.tsx';
 import { useRepeat } from '../../kit/repeat.ts';
@@ -60,7 +61,7 @@ export function WebhookPage({ parameters, query }: ViewProps) {
                     <a href={`/console/settings/inboxes/${value.inbox_id}`}>Inbox {value.inbox_id}</a>
                   ),
                 ],
-                ['Format', value.format === 'chatwoot' ? 'Chatwoot' : null],
+                ['Format', nameOfFormat(value.format)],
                 ['Changed', <Time key="changed" at={value.updated_at} />],
               ]}
             />
