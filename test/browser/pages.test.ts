@@ -56,12 +56,21 @@ describe('every page of the console', function () {
     const { headers } = await addPerson(app, { name: `Grace ${attack}` });
     const webhook = (await app.post('webhooks', { url: receiver.url, subscriptions: ['message_created'] })).body;
     const { conversation } = await house.askAnew('parrot', attack);
-    const { inbox_id: inbox } = (await app.get(`conversations/${conversation}`)).body;
+    const { inbox_id: inbox, contact } = (await app.get(`conversations/${conversation}`)).body;
+    await app.patch(`contacts/${contact.id}`, { custom_attributes: { [attack]: attack } });
+    await app.patch(`conversations/${conversation}`, { custom_attributes: { [attack]: attack } });
     const [run] = (await app.get(`conversations/${conversation}/runs`)).body.payload;
     const delivery = await app.eventually(async () => (await app.get('deliveries')).body.payload[0]?.id);
     const article = (await app.post('articles', { title: attack, content: attack, tags: ['a'] })).body;
     await app.post('labels', { title: 'vip' });
     await app.post('teams', { name: attack });
+    await app.post('custom_attribute_definitions', {
+      attribute_key: attack,
+      attribute_model: 'contact_attribute',
+      attribute_display_name: attack,
+      attribute_display_type: 'list',
+      attribute_values: [attack],
+    });
     await app.post('sla_policies', { name: attack, first_response_seconds: 60, resolution_seconds: 600 });
     const bot = (await app.get('agent_bots')).body.payload[0];
     Object.assign(ids, {

@@ -159,6 +159,22 @@ export const consolePages: readonly Mutant[] = [
     harm: 'Behind some proxies a page asks without end, and no message can be corrected.',
   },
   {
+    file: 'web/console/pages/conversations/attributes.tsx',
+    text: 'isWebAddress(value)) return <Link',
+    replacement: "typeof value === 'string') return <Link",
+    test: 'test/browser/attributes.test.ts',
+    only: 'are shown beside',
+    harm: 'A link that an integration stored runs a script when somebody follows it.',
+  },
+  {
+    file: 'web/console/pages/conversations/attributes.tsx',
+    text: 'if (page >= meta.total_pages) return all;',
+    replacement: 'if (page >= 1) return all;',
+    test: 'test/browser/attributes.test.ts',
+    only: 'are shown beside',
+    harm: 'The attributes of accounts with many are shown by their keys.',
+  },
+  {
     file: 'web/console/pages/conversations/send-files.ts',
     text: "form.set('private', String(isPrivate));",
     replacement: '',

@@ -5,8 +5,9 @@ export function Facts({ facts }: { facts: readonly (readonly [name: string, valu
   const shown = facts.filter(([, value]) => value !== null && value !== undefined);
   return (
     <dl>
-      {shown.map(([name, value]) => (
-        <Fragment key={name}>
+      {/* Names may repeat: those of custom attributes are the account's. */}
+      {shown.map(([name, value], index) => (
+        <Fragment key={index}>
           <dt>{name}</dt>
           <dd>{value}</dd>
         </Fragment>

@@ -6,6 +6,7 @@ import { Show, useLoad } from '../../kit/load.tsx';
 import { SavedChoice } from '../../kit/saved-choice.tsx';
 import { Time } from '../../kit/time.tsx';
 import { call } from '../../session.ts';
+import { attributeFacts, visitorFacts, type Definition } from './attributes.tsx';
 import { OtherConversations } from './other-conversations.tsx';
 import { nameOf, type Conversation } from './words.tsx';
 
@@ -18,8 +19,13 @@ interface Props {
   changed: (conversation: Conversation) => void;
 }
 
+interface PanelProps extends Props {
+  /** Of custom attributes. */
+  definitions: readonly Definition[];
+}
+
 /** Who the customer is, what else was said with them, and how urgent this is. */
-export function ContactPanel({ conversation, changed }: Props) {
+export function ContactPanel({ conversation, changed, definitions }: PanelProps) {
   const { id, contact, inbox_id: inboxId } = conversation;
   const loaded = useLoad(
     async (signal) => {
@@ -38,7 +44,7 @@ export function ContactPanel({ conversation, changed }: Props) {
       <Show of={loaded}>
         {({ about, inbox }) => (
           <>
-            <Facts facts={factsOf(about, inbox)} />
+            <Facts facts={factsOf(about, { inbox, definitions })} />
             <OtherConversations contactId={contact.id} conversationId={id} />
           </>
         )}
@@ -56,7 +62,7 @@ async function readInbox(id: number, signal: AbortSignal): Promise<{ id: number;
 
 function factsOf(
   contact: Contact,
-  inbox: { id: number; name: string } | null,
+  { inbox, definitions }: { inbox: { id: number; name: string } | null; definitions: readonly Definition[] },
 ): (readonly [string, ComponentChildren])[] {
   const { email, phone_number: phone, identifier, blocked, created_at: since, last_activity_at: active } = contact;
   return [
@@ -65,19 +71,12 @@ function factsOf(
     ['Telephone', phone],
     ['Identifier', identifier],
     ['Blocked', blocked ? 'Yes' : null],
-    ...attributesOf(contact.custom_attributes),
-    ...attributesOf(contact.visitor_attributes, ' (they say)'),
+    ...attributeFacts(contact.custom_attributes, definitions, 'contact_attribute'),
+    ...visitorFacts(contact.visitor_attributes, definitions),
     ['Active', active === null ? null : <Time key="active" at={active} />],
     ['Customer since', <Time key="since" at={since} />],
     ['Inbox', inbox && <a href={`/console/settings/inboxes/${inbox.id}`}>{inbox.name}</a>],
   ];
-}
-
-function attributesOf(attributes: Readonly<Record<string, unknown>>, mark = ''): (readonly [string, string])[] {
-  return Object.entries(attributes).map(([name, value]) => [
-    name + mark,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ]);
 }
 
 function Priority({ conversation: { id, priority }, changed }: Props) {

@@ -8,6 +8,7 @@ import { Page } from '../../kit/page.tsx';
 import type { ViewProps } from '../../page-row.ts';
 import { call, isAdministrator, live } from '../../session.ts';
 import { Actions } from './actions.tsx';
+import { ConversationAttributes, useDefinitions } from './attributes.tsx';
 import { Composer } from './composer.tsx';
 import { ContactPanel } from './contact.tsx';
 import { ServingPanel } from './serving.tsx';
@@ -50,6 +51,7 @@ function ConversationView({ conversation, changed }: ViewOptions) {
   useEffect(() => trace.start(), [trace]);
   useEffect(() => transcript.start(), [transcript]);
   const traced = useStore(trace.state);
+  const definitions = useDefinitions();
   useSeen(conversation, changed);
   return (
     <>
@@ -61,7 +63,8 @@ function ConversationView({ conversation, changed }: ViewOptions) {
         </div>
         <div class="beside">
           <ServingPanel conversation={conversation} serving={traced.serving} changed={changed} />
-          <ContactPanel conversation={conversation} changed={changed} />
+          <ContactPanel conversation={conversation} changed={changed} definitions={definitions} />
+          <ConversationAttributes conversation={conversation} definitions={definitions} />
           <OtherEvents traced={traced} reader={reader} conversationId={id} />
         </div>
       </div>
