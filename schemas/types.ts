@@ -1393,6 +1393,7 @@ export interface Schemas {
 "requests/invitation.accept.query": AcceptInvitation
 "requests/label.create": CreateLabel
 "requests/label.update": UpdateLabel
+"requests/ledger.query": LedgerQuery
 "requests/message.create": SendMessage
 "requests/message.list.query": ListMessagesQuery
 "requests/message.update": UpdateMessage
@@ -2803,6 +2804,16 @@ show_on_sidebar?: boolean
 [k: string]: unknown
 }
 /**
+ * Which part of the ledger.
+ */
+export interface LedgerQuery {
+/**
+ * One invariant alone, by its number from 1 to `steps`, each counted for a moment of its own; all in one moment without it.
+ */
+step?: number
+[k: string]: unknown
+}
+/**
  * What is said of a message that is sent, besides its text.
  */
 export interface NewMessageShape {
@@ -3697,9 +3708,13 @@ meta: PageMeta
  */
 export interface Ledger {
 /**
- * Whether nothing breaks any of them.
+ * Whether nothing breaks any of those that are told.
  */
 ok: boolean
+/**
+ * How many invariants there are in all.
+ */
+steps: number
 invariants: {
 /**
  * L1 to L9.

@@ -66,7 +66,7 @@ export function createServer(
         fileLinks: mechanisms.fileLinks,
         streams,
         importBounds: { unpackedBytes: config.articleImportUnpackedBytes, entries: config.articleImportEntries },
-        ledger: oneAtATime(() => readLedgerFor(mechanisms)),
+        ledger: sharedBySteps((step) => readLedgerFor(mechanisms, step)),
         readMeaning: questions.read,
         replay: (recorded) => replayer.replay(recorded),
         secretBox,
@@ -160,14 +160,18 @@ function uploadLimits({ pluginArchiveBytes, articleImportBytes }: Config) {
 }
 
 // Whoever asks meanwhile gets the same answer: it costs the database something.
-function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result> {
-  let going: Promise<Result> | null = null;
-  return () => (going ??= work().finally(() => (going = null)));
+function sharedBySteps(work: (step: number | undefined) => Promise<Ledger>): (step?: number) => Promise<Ledger> {
+  const going = new Map<number | undefined, Promise<Ledger>>();
+  return (step) => {
+    const shared = going.get(step) ?? work(step).finally(() => going.delete(step));
+    going.set(step, shared);
+    return shared;
+  };
 }
 
-async function readLedgerFor({ options: { databaseUrl }, config }: Mechanisms): Promise<Ledger> {
+async function readLedgerFor({ options: { databaseUrl }, config }: Mechanisms, step?: number): Promise<Ledger> {
   const { holdAttempts, ledgerTimeoutMs: timeoutMs } = config;
-  return readLedger({ databaseUrl, holdAttempts, timeoutMs }).catch((error: unknown) => {
+  return readLedger({ databaseUrl, holdAttempts, timeoutMs, step }).catch((error: unknown) => {
     if (!isStatementTimeout(error)) throw error;
     const hint = 'It takes too long: raise LEDGER_TIMEOUT_MS, or call `npx switchboard verify` beside the service';
     throw new ApiError(503, 'ledger_timeout', hint);

@@ -120,25 +120,28 @@ describe('what takes long in the console', function () {
     await page.getByLabel('Account', { exact: true }).selectOption('Demo account');
   });
 
-  it('a check of the ledger says since when it runs, goes on while its page is left, and is there afterwards', async () => {
-    const { letGo } = await hold('**/platform/api/v1/ledger', 0);
+  it('a check of the ledger says since when it runs and how far it is, goes on while its page is left, and is there afterwards', async () => {
+    const { letGo, count } = await hold('**/platform/api/v1/ledger?step=*', 3);
     await go('Platform');
     await button('Check the ledger').click();
-    await page.getByRole('status').filter({ hasText: 'The service counts' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'The service counts, 3 of 9' }).waitFor();
     await page
       .locator('.elapsed')
       .filter({ hasText: /[3-9] s/ })
       .waitFor();
     expect(await page.getByRole('button', { name: 'Check the ledger' }).isDisabled()).to.equal(true);
     await watched.expectAccessible();
+    expect(await page.getByText('All of it holds').count()).to.equal(0);
     await go('Labels');
     await go('Platform');
-    await page.getByRole('status').filter({ hasText: 'The service counts' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'The service counts, 3 of 9' }).waitFor();
     await go('Labels');
     letGo();
     await toast('The ledger is checked').waitFor();
     await go('Platform');
     await page.getByText('All of it holds').waitFor();
+    expect(await page.getByRole('table', { name: 'What always holds' }).locator('tbody tr').count()).to.equal(9);
+    expect(count()).to.equal(9);
     watched.expectNoProblems();
   });
 

@@ -215,6 +215,19 @@ describe('the ledger', function () {
     for (const statement of statements.split(';')) await rowsOf(app.databaseUrl, statement);
   }
 
+  it('is told step by step, too', async () => {
+    const whole = await ledger();
+    expect(whole.steps).to.equal(whole.invariants.length);
+    const step = (number: number) => app.get(`/platform/api/v1/ledger?step=${number}`);
+    const told = await Promise.all(whole.invariants.map((_, index) => step(index + 1)));
+    expect(told.map(({ body }) => body)).to.deep.equal(
+      whole.invariants.map((one) => ({ ok: true, steps: whole.steps, invariants: [one] })),
+    );
+    const beyond = await step(whole.steps + 1);
+    expect([beyond.status, beyond.body.details[0].path]).to.deep.equal([422, '/step']);
+    expect((await step(0)).status).to.equal(400);
+  });
+
   it('forgives what was deleted for its age', async () => {
     await app.query(
       `UPDATE events SET created_at = now() - interval '40 days' WHERE id < (SELECT max(id) FROM events WHERE conversation_id = $1)`,

@@ -35,7 +35,7 @@ export interface Operations {
   'GET /platform/api/v1/accounts/:id/account_users': { reply: 'resources/account-user-list' };
   'GET /platform/api/v1/agent_bots': { query: 'requests/page.query'; reply: 'resources/agent-bot-list' };
   'GET /platform/api/v1/agent_bots/:id': { reply: 'resources/agent-bot' };
-  'GET /platform/api/v1/ledger': { reply: 'resources/ledger' };
+  'GET /platform/api/v1/ledger': { query: 'requests/ledger.query'; reply: 'resources/ledger' };
   'GET /platform/api/v1/plugins': { query: 'requests/page.query'; reply: 'resources/plugin-list' };
   'GET /platform/api/v1/plugins/:plugin': { reply: 'resources/plugin' };
   'GET /platform/api/v1/plugins/:plugin/versions': { query: 'requests/page.query'; reply: 'resources/plugin-version-list' };

@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { invalid } from '../../errors.ts';
 import { invariants, type Invariant } from './invariants.ts';
 
 /** What the ledger says of an invariant; without violations it is proven for the moment of the look. */
@@ -10,9 +11,12 @@ interface Judgement {
   sample: Record<string, unknown>[];
 }
 
-/** The whole ledger. */
+/** The ledger, or one step of it. */
 export interface Ledger {
+  /** Whether what is told holds. */
   ok: boolean;
+  /** How many invariants there are. */
+  steps: number;
   invariants: Judgement[];
 }
 
@@ -24,13 +28,17 @@ export interface LedgerOptions {
   holdAttempts: number;
   /** Longest time for one invariant, in milliseconds; 0 = any. */
   timeoutMs: number;
+  /** One invariant alone, by its number from 1. */
+  step?: number | undefined;
 }
 
 /**
  * Holds everything in the database against the invariants, in one snapshot, so that what is written meanwhile does not
- * matter. On a connection of its own, since large tables take their time.
+ * matter. On a connection of its own, since large tables take their time. Errors: 422 for a step that there is not.
  */
-export async function readLedger({ databaseUrl, holdAttempts, timeoutMs }: LedgerOptions): Promise<Ledger> {
+export async function readLedger({ databaseUrl, holdAttempts, timeoutMs, step }: LedgerOptions): Promise<Ledger> {
+  const chosen = step === undefined ? invariants : invariants.slice(step - 1, step);
+  if (chosen.length === 0) throw invalid('/step', 'maximum', `The ledger has ${invariants.length} steps`);
   const client = new Client({
     connectionString: databaseUrl,
     application_name: 'switchboard-ledger',
@@ -43,8 +51,9 @@ export async function readLedger({ databaseUrl, holdAttempts, timeoutMs }: Ledge
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const judgements: Judgement[] = [];
-    for (const invariant of invariants) judgements.push(await judge(client, invariant, holdAttempts));
-    return { ok: judgements.every(({ violations }) => violations === 0), invariants: judgements };
+    for (const invariant of chosen) judgements.push(await judge(client, invariant, holdAttempts));
+    const ok = judgements.every(({ violations }) => violations === 0);
+    return { ok, steps: invariants.length, invariants: judgements };
   } finally {
     await client.end().catch(() => undefined);
   }

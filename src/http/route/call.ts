@@ -54,8 +54,8 @@ export interface OutsideServices extends Services {
   importBounds: ImportBounds;
   /** Asks the account's model server what a question means. */
   readMeaning: ReadMeaning;
-  /** Holds the database against what must always be so. Errors: 503 when that takes too long. */
-  ledger: () => Promise<Shape<'resources/ledger'>>;
+  /** Holds the database against what must always be so, or against one step of it. Errors: 422, 503 when that takes too long. */
+  ledger: (step?: number) => Promise<Shape<'resources/ledger'>>;
   /** Repeats a run from its record. */
   replay: Replayer['replay'];
 }

@@ -14,7 +14,8 @@ export interface TaskState<Progress> {
   error: string | null;
 }
 
-interface Run<Progress> {
+/** What the work of a task is given. */
+export interface TaskRun<Progress> {
   signal: AbortSignal;
   told: (progress: Progress) => void;
 }
@@ -46,7 +47,7 @@ export class Task<Progress> {
   }
 
   /** Runs it, unless it runs already. What goes wrong is in the state. */
-  async start(work: (run: Run<Progress>) => Promise<void>, { done, endsWithTab }: Ending): Promise<void> {
+  async start(work: (run: TaskRun<Progress>) => Promise<void>, { done, endsWithTab }: Ending): Promise<void> {
     if (this.#running) return;
     const own = new AbortController();
     this.#running = own;
