@@ -10,7 +10,7 @@ export const consoleBots: readonly Mutant[] = [
     text: 'return { ...common, outgoing_url: outgoingUrl, format, events,',
     replacement: 'return { ...common, outgoing_url: outgoingUrl, events,',
     test: 'test/browser/bots.test.ts',
-    only: 'make a webhook bot|send the server',
+    only: 'make a webhook bot',
     harm: 'A server that is made for Chatwoot is sent what it cannot read, whatever was chosen.',
   },
   {

@@ -26,7 +26,7 @@ export const consolePeople: readonly Mutant[] = [
     text: "if (believed !== '' && believed !== String(personId))",
     replacement: 'if (believed !== String(personId))',
     test: 'test/http/sign-in.test.ts',
-    only: 'sets a cookie|lets pages of this service',
+    only: 'lets pages of this service',
     harm: 'Whoever calls by the cookie and does not say as whom is refused.',
   },
   {
