@@ -472,6 +472,19 @@ export type NullableId1 = (number | null)
  */
 export type NullableId2 = (number | null)
 /**
+ * What opens a conversation: with a contact, by its `contact_id`, or else by a `source_id` by which it is known in the inbox.
+ */
+export type CreateConversation = (NewConversationShape & {
+/**
+ * A first message, sent by the caller.
+ */
+message?: {
+content: string
+[k: string]: unknown
+}
+[k: string]: unknown
+})
+/**
  * Identifier, or null for none.
  */
 export type NullableId3 = (number | null)
@@ -493,6 +506,27 @@ export type SetConversationStatus = ({
 id: Id
 [k: string]: unknown
 } & ToggleStatus)
+/**
+ * A form that opens a conversation, with files of its first message.
+ */
+export type CreateConversationWithFiles = (NewConversationShape & {
+/**
+ * A first message, sent by the caller: JSON text, or a field `message[content]`.
+ */
+message?: {
+/**
+ * May be empty, or left out.
+ */
+content?: string
+[k: string]: unknown
+}
+"message[attachments][]"?: Files
+[k: string]: unknown
+})
+/**
+ * Files, as many as ATTACHMENTS_PER_MESSAGE says and each as large as ATTACHMENT_BYTES says at most.
+ */
+export type Files = string[]
 /**
  * `pending`: no attempt has failed yet, also while it waits behind others; `failing`: one has, and another is due; `delivered`; `exhausted`: no further attempt follows, or the receiver answered 410; `cancelled`: it was not wanted any more.
  */
@@ -519,10 +553,6 @@ content?: string
 "attachments[]"?: Files
 [k: string]: unknown
 })
-/**
- * Files, as many as ATTACHMENTS_PER_MESSAGE says and each as large as ATTACHMENT_BYTES says at most.
- */
-export type Files = string[]
 /**
  * What changes.
  */
@@ -1380,6 +1410,7 @@ export interface Schemas {
 "requests/conversation.toggle-priority": TogglePriority
 "requests/conversation.toggle-status": ToggleStatus
 "requests/conversation.update": UpdateConversation
+"requests/conversation.with-files": CreateConversationWithFiles
 "requests/delivery.list.query": ListDeliveriesQuery
 "requests/endpoint.recover": RecoverEndpoint
 "requests/endpoint.test": TestEndpoint
@@ -1558,6 +1589,7 @@ export interface Schemas {
 "shapes/message-event": MessageEventShape
 "shapes/message-record": MessageRecordShape
 "shapes/message": MessageShape
+"shapes/new-conversation": NewConversationShape
 "shapes/new-message": NewMessageShape
 "shapes/person": PersonShape
 "shapes/platform-user": PlatformUserShape
@@ -2416,9 +2448,9 @@ labels?: string[]
 [k: string]: unknown
 }
 /**
- * What opens a conversation: with a contact, by its `contact_id`, or else by a `source_id` by which it is known in the inbox.
+ * What opens a conversation, besides its first message.
  */
-export interface CreateConversation {
+export interface NewConversationShape {
 inbox_id: Id
 contact_id?: Id
 source_id?: (string | null)
@@ -2426,16 +2458,9 @@ status?: ConversationStatus
 snoozed_until?: NullableUnixTime
 assignee_id?: NullableId3
 team_id?: NullableId4
-/**
- * A first message, sent by the caller.
- */
-message?: {
-content: string
-[k: string]: unknown
-}
+message?: unknown
 additional_attributes?: GivenAttributes
 custom_attributes?: GivenAttributes
-[k: string]: unknown
 }
 /**
  * Conditions by which conversations are found, by `id` (or `display_id`), `status`, `priority`, `assignee_id`, `team_id`, `inbox_id`, `contact_id`, `source_id`, `labels` and custom attributes; none at all finds all.

@@ -185,6 +185,15 @@ export function fileProperties(name: SchemaName): string[] {
   return Object.keys(properties).filter((property) => properties[property]?.['contentMediaType'] !== undefined);
 }
 
+/** The properties of the named schema that are lists of files: `attachments[]`. */
+export function fileLists(name: SchemaName): string[] {
+  const { properties = {} } = (documents.get(name) ?? {}) as { properties?: Record<string, Schema> };
+  return Object.entries(properties).flatMap(([property, schema]) => {
+    const { items = {} } = typeof schema['$ref'] === 'string' ? follow(documents, schema['$ref'], name).schema : schema;
+    return (items as Schema)['contentMediaType'] === undefined ? [] : [property];
+  });
+}
+
 /** The JSON text of a value that the service itself made. Errors: those of assertShape. */
 export function jsonOf(name: SchemaName, value: unknown): string {
   assertShape(name, value);

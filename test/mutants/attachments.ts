@@ -5,8 +5,50 @@ const corpus = 'test/http/uploads.test.ts';
 const objects = 'test/api/accounts/attachment-objects.test.ts';
 const slow = 'test/http/slow-uploads.test.ts';
 const links = 'test/http/file-links.test.ts';
+const first = 'test/api/accounts/first-message-files.test.ts';
 
 export const attachments: readonly Mutant[] = [
+  {
+    file: 'src/api/accounts/conversations.ts',
+    text: "checkFiles(files, services.attachments.bounds, '/message[attachments][]');\n      if (checked.length > 0)",
+    replacement:
+      "checkFiles(files, services.attachments.bounds, '/message[attachments][]');\n      if (checked.length > 99)",
+    test: first,
+    only: 'not even for a moment',
+    harm: 'Files of people outside an inbox are written, before they are refused.',
+  },
+  {
+    file: 'src/api/accounts/conversations.ts',
+    text: 'if (attachments.length > 0) await transact((tx) => discardFiles(tx, attachments));',
+    replacement: 'if (attachments.length > 99) await transact((tx) => discardFiles(tx, attachments));',
+    test: first,
+    only: 'its own fields refuse',
+    harm: 'Files of a conversation that did not begin stay for an hour.',
+  },
+  {
+    file: 'src/api/accounts/conversations.ts',
+    text: 'return message || attachments.length > 0 ?',
+    replacement: 'return message ?',
+    test: first,
+    only: 'no words at all',
+    harm: 'A picture without words is lost, and the conversation begins without it.',
+  },
+  {
+    file: 'src/http/route/form-body.ts',
+    text: 'seen.has(name) || objects.has(name)',
+    replacement: 'seen.has(name)',
+    test: first,
+    only: 'the form is ambiguous',
+    harm: 'Of two first messages one is sent, and nobody knows which.',
+  },
+  {
+    file: 'src/domain/conversations/lifecycle.ts',
+    text: "{ type: 'outgoing', ...first, isFirst: true }",
+    replacement: "{ type: 'outgoing', content: first.content, isFirst: true }",
+    test: first,
+    only: 'as the dashboard of the field does',
+    harm: 'Files of a first message are stored, and belong to no message.',
+  },
   {
     file: 'src/http/server/serve-attachments.ts',
     text: "shown.has(type) ? 'inline' : 'attachment'",

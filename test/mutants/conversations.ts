@@ -90,8 +90,8 @@ export const conversations: readonly Mutant[] = [
   },
   {
     file: 'src/domain/conversations/lifecycle.ts',
-    text: 'AND id = $3 AND deletion_requested_at IS NULL FOR KEY SHARE',
-    replacement: 'AND id = $3 FOR KEY SHARE',
+    text: 'AND id = $3 AND deletion_requested_at IS NULL',
+    replacement: 'AND id = $3',
     test: 'test/api/accounts/erasure.test.ts',
     only: 'very many conversations',
     harm: 'A conversation begins with a contact that is being deleted, and is lost with it.',

@@ -112,7 +112,7 @@ describe('the published contract', () => {
       const { content } = operationOf(one).requestBody;
       const [plain, withFiles] = content['multipart/form-data'].schema.anyOf;
       expect(plain).to.deep.equal(content['application/json'].schema);
-      expect(follow(document, withFiles).properties).to.have.property('attachments[]');
+      expect(Object.keys(follow(document, withFiles).properties).join()).to.match(/attachments\]?\[\]/);
     }
     for (const one of routes.filter(({ contract }) => contract.body && !contract.multipart && !contract.withFiles))
       expect(operationOf(one).requestBody.content).to.have.all.keys(

@@ -35,17 +35,23 @@ export function noise(length: number): Buffer {
   return bytes;
 }
 
+/** Files of a form, and the field that they are in. */
+interface SentFiles {
+  files: readonly TestFile[];
+  headers?: Readonly<Record<string, string>>;
+  list?: string;
+}
+
 /** Posts a form with files; a path without a leading slash is relative to account 1. */
 export async function sendFiles(
   app: TestApp,
   path: string,
   fields: Readonly<Record<string, string>>,
-  { files, headers = {} }: { files: readonly TestFile[]; headers?: Readonly<Record<string, string>> },
+  { files, headers = {}, list = 'attachments[]' }: SentFiles,
 ): Promise<Answer> {
   const body = new FormData();
   for (const [name, text] of Object.entries(fields)) body.set(name, text);
-  for (const { name, bytes, type = '' } of files)
-    body.append('attachments[]', new Blob([new Uint8Array(bytes)], { type }), name);
+  for (const { name, bytes, type = '' } of files) body.append(list, new Blob([new Uint8Array(bytes)], { type }), name);
   return sendForm(app, path, { body, headers: { api_access_token: adminToken, ...headers } });
 }
 

@@ -6,16 +6,21 @@ import type { ConversationFilter } from '../../domain/conversations/filter.ts';
 import type { ConversationCounts } from '../../domain/conversations/matches.ts';
 import { foundConversationsPerPage, searchConversations } from '../../domain/conversations/search.ts';
 import { updateConversation } from '../../domain/conversations/updates.ts';
-import { createConversation } from '../../domain/conversations/lifecycle.ts';
+import { createConversation, needPlace } from '../../domain/conversations/lifecycle.ts';
+import { checkFiles } from '../../domain/attachments/checked-files.ts';
+import { discardFiles } from '../../domain/attachments/rows.ts';
 import { deleteConversation } from '../../domain/conversations/deletion.ts';
 import { messageRecord } from '../../events/payloads.ts';
 import { doors } from '../../http/route/doors.ts';
 import { readConditions } from '../conditions.ts';
 import { pageMeta } from '../page.ts';
 import { fromUnixSeconds } from '../../lib/unix-time.ts';
+import type { Executor } from '../../postgres/sql.ts';
+import type { Attachment } from '../../records/attachment.ts';
 import type { Shape } from '../../schemas.ts';
 import { conversationActionRoutes } from './conversation-actions.ts';
 import { presentConversation, presentListed } from './conversation-records.ts';
+import { textOf } from './messages.ts';
 
 const base = '/api/v1/accounts/:account_id/conversations';
 
@@ -105,31 +110,64 @@ const createRoute = doors.account(
   {
     body: 'requests/conversation.create',
     largeBody: true,
+    withFiles: 'requests/conversation.with-files',
     reply: 'resources/conversation',
     role: 'agent',
     status: 201,
-    description: 'With `source_id` alone it is of the contact who is known by that in the inbox.',
+    description:
+      'With `source_id` alone it is of the contact who is known by that in the inbox. A form may have files of the first message, `message[attachments][]`: see POST …/messages.',
   },
-  async ({ services, body, transact }) => {
-    const { inbox_id: inboxId, source_id: sourceId = null } = body;
-    const { conversation, message } = await transact(async (tx) =>
-      createConversation(tx, {
-        inboxId,
-        // One of both is there by the schema.
-        contactId: body.contact_id ?? (await needContactBySource(tx, { inboxId, sourceId: sourceId ?? '' })),
-        sourceId,
-        status: body.status ?? null,
-        snoozedUntil: body.snoozed_until ? fromUnixSeconds(body.snoozed_until) : null,
-        assigneeId: body.assignee_id ?? null,
-        teamId: body.team_id ?? null,
-        message: body.message ?? null,
-        additionalAttributes: body.additional_attributes ?? {},
-        customAttributes: body.custom_attributes ?? {},
-      }),
-    );
-    return presentListed({ conversation, lastMessage: message }, services.fileLinks);
+  {
+    prepare: async ({ services, account, actor, body, files, read }): Promise<Files> => {
+      const checked = checkFiles(files, services.attachments.bounds, '/message[attachments][]');
+      if (checked.length > 0)
+        await read(async (em) => {
+          const contactId = await contactOf(em, account.id, body);
+          await needPlace(em, { accountId: account.id, actor }, { inboxId: body.inbox_id, contactId });
+        });
+      return services.attachments.keep(account.id, checked, read);
+    },
+    handle: async ({ services, account, body, transact }, attachments = []) => {
+      const { conversation, message } = await transact(async (tx) =>
+        createConversation(tx, {
+          inboxId: body.inbox_id,
+          contactId: await contactOf(tx.connection, account.id, body),
+          sourceId: body.source_id ?? null,
+          status: body.status ?? null,
+          snoozedUntil: body.snoozed_until ? fromUnixSeconds(body.snoozed_until) : null,
+          assigneeId: body.assignee_id ?? null,
+          teamId: body.team_id ?? null,
+          message: firstMessage(body, attachments),
+          additionalAttributes: body.additional_attributes ?? {},
+          customAttributes: body.custom_attributes ?? {},
+        }),
+      );
+      return presentListed({ conversation, lastMessage: message }, services.fileLinks);
+    },
+    refused: async (_error, { transact }, attachments = []) => {
+      if (attachments.length > 0) await transact((tx) => discardFiles(tx, attachments));
+    },
   },
 );
+
+/** Undefined where nothing was sent as a form. */
+type Files = readonly Attachment[] | undefined;
+
+type NewConversation = Shape<'requests/conversation.create'> | Shape<'requests/conversation.with-files'>;
+
+// One of both is there by the schema.
+async function contactOf(
+  executor: Executor,
+  accountId: number,
+  { contact_id: id, inbox_id: inboxId, source_id: sourceId }: NewConversation,
+): Promise<number> {
+  return id ?? needContactBySource(executor, accountId, { inboxId, sourceId: sourceId ?? '' });
+}
+
+// Files are a message without words, too.
+function firstMessage({ message }: NewConversation, attachments: readonly Attachment[]) {
+  return message || attachments.length > 0 ? { content: textOf(message ?? {}), attachments } : null;
+}
 
 const updateRoute = doors.account(
   ['PATCH', `${base}/:id`, 'Update a conversation'],

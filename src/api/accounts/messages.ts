@@ -13,17 +13,17 @@ import { windowOf } from '../message-window.ts';
 
 const base = '/api/v1/accounts/:account_id/conversations/:conversation_id/messages';
 
+/** The text of a message: beside files it may be empty, and is not blank. */
+export function textOf({ content = '' }: { content?: string }): string {
+  return content.trim() === '' ? '' : content;
+}
+
 function placeOf(params: { conversation_id: number; message_id: number }) {
   return { conversationId: params.conversation_id, messageId: params.message_id };
 }
 
 /** Undefined where nothing was sent as a form. */
 type Files = readonly Attachment[] | undefined;
-
-// Beside files the text may be empty, and is not blank.
-function textOf({ content = '' }: { content?: string }): string {
-  return content.trim() === '' ? '' : content;
-}
 
 export const messageRoutes = [
   doors.account(

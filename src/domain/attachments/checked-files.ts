@@ -23,11 +23,15 @@ export type CheckedFile = Omit<Attachment, 'id'> & { bytes: Buffer };
 // Larger pictures are files that nobody shows: whoever unpacks one needs gigabytes.
 const maxPixels = 250_000_000;
 
-/** Says what the files are, by their content. Errors: 422 for too many, empty and misnamed ones, 413 for a large one. */
-export function checkFiles(files: readonly SentFile[], bounds: AttachmentBounds): CheckedFile[] {
+/** Says what the files of a form's field are, by their content. Errors: 422 for too many, empty and misnamed ones, 413 for a large one. */
+export function checkFiles(
+  files: readonly SentFile[],
+  bounds: AttachmentBounds,
+  pointer = '/attachments[]',
+): CheckedFile[] {
   if (files.length > bounds.perMessage)
-    throw invalid('/attachments[]', 'maxItems', `A message may have ${bounds.perMessage} files at most`);
-  return files.map((file, index) => check(file, `/attachments[]/${index}`, bounds));
+    throw invalid(pointer, 'maxItems', `A message may have ${bounds.perMessage} files at most`);
+  return files.map((file, index) => check(file, `${pointer}/${index}`, bounds));
 }
 
 function check({ name: given, bytes }: SentFile, pointer: string, bounds: AttachmentBounds): CheckedFile {

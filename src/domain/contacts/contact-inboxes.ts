@@ -117,12 +117,13 @@ export async function findContactBySource(
 
 /** The id of the contact who is known in an inbox by an identifier. Errors: 404 for the inbox, or when nobody is. */
 export async function needContactBySource(
-  tx: Transaction,
+  executor: Executor,
+  accountId: number,
   place: { inboxId: number; sourceId: string },
 ): Promise<number> {
-  const found = await findContactBySource(tx.connection, tx.account.id, place);
+  const found = await findContactBySource(executor, accountId, place);
   if (found) return found.contactId;
-  await readInbox(tx, place.inboxId);
+  await readInbox(executor, accountId, place.inboxId);
   throw notFound('Contact');
 }
 
@@ -133,11 +134,11 @@ interface InboxRow {
 }
 
 // FOR KEY SHARE: the inbox must not be deleted before somebody is known in it.
-async function readInbox(tx: Transaction, id: number): Promise<InboxRow> {
+async function readInbox(executor: Executor, accountId: number, id: number): Promise<InboxRow> {
   const [inbox] = await sql<InboxRow>(
-    tx.connection,
+    executor,
     'SELECT id, name, channel_type FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE',
-    [tx.account.id, id],
+    [accountId, id],
   );
   if (!inbox) throw notFound('Inbox');
   return inbox;
@@ -175,7 +176,7 @@ export async function addContactInbox(
   tx: Transaction,
   { contactId, inboxId, sourceId, made, admits = false }: NewSource,
 ): Promise<ContactInbox & { isNew: boolean }> {
-  const inbox = await readInbox(tx, inboxId);
+  const inbox = await readInbox(tx.connection, tx.account.id, inboxId);
   const contact = await lockContact(tx, contactId);
   await checkMember(tx, inboxId);
   const { channel_type: channelType, name } = inbox;

@@ -1,8 +1,9 @@
+import type { Attachment } from '../../records/attachment.ts';
 import type { BotSilence, Conversation, ConversationStatus, HandoffReason } from '../../records/conversation.ts';
 import type { Message } from '../../records/message.ts';
 import { forbidden, notFound } from '../../errors.ts';
-import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
+import type { Actor, Transaction } from '../../events/transaction.ts';
+import { sql, type Executor } from '../../postgres/sql.ts';
 import { lockConversation, mayServeInbox } from './access.ts';
 import { decide, refuseSilentBot } from './arbiter.ts';
 import { give, readAssignment } from './assignments.ts';
@@ -13,6 +14,13 @@ import { sendInto } from './send.ts';
 import { stateOf } from './silence.ts';
 import { begin, checkSnooze, undergo } from './status.ts';
 
+/** What is said at the beginning of a conversation. */
+interface FirstMessage {
+  content: string;
+  /** Files that are stored, and belong to no message yet. */
+  attachments: readonly Attachment[];
+}
+
 export interface NewConversation {
   inboxId: number;
   contactId: number;
@@ -22,7 +30,7 @@ export interface NewConversation {
   assigneeId: number | null;
   teamId: number | null;
   /** A first message, sent by the actor. */
-  message: { content: string } | null;
+  message: FirstMessage | null;
   additionalAttributes: Record<string, unknown>;
   customAttributes: Record<string, unknown>;
 }
@@ -50,8 +58,7 @@ export async function createConversation(
   begin(conversation, tx.actor.kind, { status: input.status, spoken: input.message !== null });
   tx.record('conversation_created', { conversation }, decide('conversation_created', conversation, tx.actor));
   const { message: first } = input;
-  const message =
-    first && (await sendInto(tx, conversation, { type: 'outgoing', content: first.content, isFirst: true }));
+  const message = first && (await sendInto(tx, conversation, { type: 'outgoing', ...first, isFirst: true }));
   await autoAssign(tx, conversation);
   if (conversation.snoozedUntil) tx.announceSnooze(conversation.snoozedUntil);
   return { conversation, message };
@@ -59,20 +66,32 @@ export async function createConversation(
 
 // FOR KEY SHARE: inbox and contact must not be deleted before the conversation refers to them.
 async function checkSurroundings(tx: Transaction, input: NewConversation): Promise<void> {
+  const { account, actor } = tx;
+  await needPlace(tx.connection, { accountId: account.id, actor }, { ...input, lock: 'FOR KEY SHARE' });
+  await readAssignment(tx, input.inboxId, input);
+}
+
+/**
+ * Refuses who may not begin a conversation of the contact in the inbox: before its files are stored without a `lock`, and once
+ * more with it. Errors: 403 for an agent outside the inbox; 404 for an inbox or contact that the account does not have.
+ */
+export async function needPlace(
+  executor: Executor,
+  { accountId, actor }: { accountId: number; actor: Actor },
+  { inboxId, contactId, lock = '' }: { inboxId: number; contactId: number; lock?: '' | 'FOR KEY SHARE' },
+): Promise<void> {
   const [found] = await sql<{ inbox_id: number | null; contact_id: number | null }>(
-    tx.connection,
-    `SELECT (SELECT id FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE) AS inbox_id,
-       (SELECT id FROM contacts WHERE account_id = $1 AND id = $3 AND deletion_requested_at IS NULL FOR KEY SHARE)
+    executor,
+    `SELECT (SELECT id FROM inboxes WHERE account_id = $1 AND id = $2 ${lock}) AS inbox_id,
+       (SELECT id FROM contacts WHERE account_id = $1 AND id = $3 AND deletion_requested_at IS NULL ${lock})
          AS contact_id`,
-    [tx.account.id, input.inboxId, input.contactId],
+    [accountId, inboxId, contactId],
   );
   if (!found?.inbox_id) throw notFound('Inbox');
   if (!found.contact_id) throw notFound('Contact');
-  const { id, role } = tx.actor;
-  if (role === 'agent' && !(await mayServeInbox(tx.connection, tx.account.id, id, input.inboxId))) {
+  if (actor.role === 'agent' && !(await mayServeInbox(executor, accountId, actor.id, inboxId))) {
     throw forbidden('You are not a member of this inbox');
   }
-  await readAssignment(tx, input.inboxId, input);
 }
 
 /** What a status is set to, and until when a snooze lasts. */

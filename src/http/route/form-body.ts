@@ -2,13 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
 import { ApiError, badRequest, invalid } from '../../errors.ts';
 import { fieldName, pointerToken } from '../../lib/field-name.ts';
-import { fileProperties, propertyTypes, type SchemaName } from '../../schemas.ts';
+import { fileLists, fileProperties, propertyTypes, type SchemaName } from '../../schemas.ts';
 import { malformed, readParts, type Part } from './form-parts.ts';
 import { findUnsafe, type Reviver } from './json-text.ts';
 
 const parameter = /\s*;\s*([\w*-]+)=(?:"([^"]*)"|([^\s";]+))/g;
 const dispositionForm = /^form-data(?:\s*;\s*[\w*-]+=(?:"[^"]*"|[^\s";]+))*\s*;?\s*$/i;
-const listName = /^attachments(?:\[\d{0,2}\])?$/;
+const listPlace = /\[\d{0,2}\]$/;
+const nestedName = /^([^[\]]+)\[([^[\]]+)\]$/;
 const fieldType = /^(?:text\/plain|application\/json)(?:\s*;\s*charset="?(?:utf-8|utf8|us-ascii)"?)?\s*$/i;
 
 /** A file of a form, with the name that it has there. */
@@ -17,7 +18,7 @@ export interface FormFile {
   bytes: Buffer;
 }
 
-/** What a form says: its fields, and its files `attachments[]`. */
+/** What a form says: its fields, and the files of its list. */
 export interface DecodedForm {
   fields: unknown;
   files: readonly FormFile[];
@@ -27,14 +28,15 @@ export interface DecodedForm {
 export interface FormTerms {
   /** The schema of its fields. */
   schema: SchemaName;
-  /** That of the fields of a form with files `attachments[]`; absent where it may have none. */
+  /** That of the fields of a form with files, which names their list; absent where it may have none. */
   withFiles?: SchemaName | undefined;
   /** Bytes of everything but its files at most. */
   maxTextBytes?: number;
 }
 
 /**
- * Decodes a multipart form by a schema: string properties take the field's text, all others parse it as JSON. Errors:
+ * Decodes a multipart form by a schema: string properties take the field's text, all others parse it as JSON. A field
+ * `message[content]` is the text `content` of the object `message`, where the schema has such an object. Errors:
  * 400 for a malformed form or text that is not UTF-8; 413; 422 for a repeated field, a file where the schema has none, text
  * that is not JSON, and values that JSON bodies may not have either.
  */
@@ -43,11 +45,11 @@ export async function decodeForm(
   bytes: Buffer,
   { schema, withFiles, maxTextBytes }: FormTerms,
 ): Promise<DecodedForm> {
-  const known = { fileNames: fileProperties(schema), takesList: withFiles !== undefined };
+  const known = { fileNames: fileProperties(schema), lists: withFiles ? fileLists(withFiles).map(unlisted) : [] };
   const parts = (await readParts(ctx, bytes, maxTextBytes)).map((part) => nameAndCheck(part, known));
   const single = parts.filter(({ isListed }) => !isListed);
   checkText(parts, bytes);
-  checkNames(single);
+  checkNames(single, schema);
   const texts = new Map(single.flatMap(({ name, isFile, bytes: text }) => (isFile ? [] : [[name, text.toString()]])));
   const files = Object.assign(
     {},
@@ -66,13 +68,22 @@ function checkText(parts: readonly NamedPart[], bytes: Buffer): void {
   if (!isText) throw badRequest('invalid_form', 'The body is not valid UTF-8.');
 }
 
-function checkNames(parts: readonly NamedPart[]): void {
+function checkNames(parts: readonly NamedPart[], schema: SchemaName): void {
   const seen = new Set<string>();
+  const objects = new Set(parts.flatMap(({ name }) => nestedIn(name, schema)?.object ?? []));
   for (const { name } of parts) {
     const pointer = `/${pointerToken(name)}`;
-    if (seen.has(name)) throw invalid(pointer, 'duplicate', `${fieldName(pointer)} is given more than once`);
+    if (seen.has(name) || objects.has(name))
+      throw invalid(pointer, 'duplicate', `${fieldName(pointer)} is given more than once`);
     seen.add(name);
   }
+}
+
+/** The object of which a field's name names a property; null where it is a name like any other. */
+function nestedIn(name: string, schema: SchemaName): { object: string; property: string } | null {
+  const [, object, property] = nestedName.exec(name) ?? [];
+  if (object === undefined || property === undefined) return null;
+  return propertyTypes(schema, object).includes('object') ? { object, property } : null;
 }
 
 // Browsers send an empty file without a name for a field in which none was chosen.
@@ -91,7 +102,7 @@ function fileFields({ name, fileName, bytes }: NamedPart, schema: SchemaName): R
 interface NamedPart {
   name: string;
   isFile: boolean;
-  /** One of the files `attachments[]`. */
+  /** One of the list of files. */
   isListed: boolean;
   fileName: string;
   bytes: Buffer;
@@ -99,22 +110,27 @@ interface NamedPart {
 
 function nameAndCheck(
   { headers, bytes }: Part,
-  { fileNames, takesList }: { fileNames: readonly string[]; takesList: boolean },
+  { fileNames, lists }: { fileNames: readonly string[]; lists: readonly string[] },
 ): NamedPart {
   const parameters = dispositionOf(headers);
   const name = parameters.get('name') ?? '';
   if (name === '') throw malformed('a part has no name');
   const saysFile = parameters.has('filename') || parameters.has('filename*');
-  const isListed = takesList && isListName(name, saysFile);
+  const isListed = isListName(name, { saysFile, lists });
   const isFile = isListed || fileNames.includes(name);
   if (!isFile) refuseFile(name, saysFile, headers['content-type']);
   if (headers['content-transfer-encoding']?.toLowerCase() === 'base64') throw malformed('a part is encoded as base64');
   return { name, isFile, isListed, fileName: fileNameOf(parameters), bytes };
 }
 
-function isListName(name: string, saysFile: boolean): boolean {
-  if (!listName.test(name)) return false;
-  if (!saysFile) throw invalid('/attachments[]', 'file', '`attachments[]` must be files');
+function unlisted(name: string): string {
+  return name.replace(listPlace, '');
+}
+
+function isListName(name: string, { saysFile, lists }: { saysFile: boolean; lists: readonly string[] }): boolean {
+  const list = unlisted(name);
+  if (!lists.includes(list)) return false;
+  if (!saysFile) throw invalid(`/${list}[]`, 'file', `\`${list}[]\` must be files`);
   return true;
 }
 
@@ -152,7 +168,20 @@ function valuesOf(
   schema: SchemaName,
   reviver?: Reviver,
 ): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Array.from(texts, ([name, text]) => [name, valueOf(name, text, { schema, reviver })]));
+  const values = Array.from(texts, ([name, text]) => [name, valueOf(name, text, { schema, reviver })] as const);
+  const fields = Map.groupBy(values, ([name]) => nestedIn(name, schema)?.object ?? name);
+  return Object.fromEntries(
+    Array.from(fields, ([name, members]) => [name, objectOf(members, schema) ?? members[0]?.[1]]),
+  );
+}
+
+// Null for a field that stands for itself.
+function objectOf(members: readonly (readonly [name: string, value: unknown])[], schema: SchemaName): object | null {
+  const properties = members.flatMap(([name, value]) => {
+    const nested = nestedIn(name, schema);
+    return nested ? [[nested.property, value] as const] : [];
+  });
+  return properties.length > 0 ? Object.fromEntries(properties) : null;
 }
 
 function valueOf(
