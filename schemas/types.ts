@@ -1405,6 +1405,7 @@ export interface Schemas {
 "requests/conversation.list.query": ListConversationsQuery
 "requests/conversation.search.query": SearchConversationsQuery
 "requests/conversation.set-agent-bot": SetAgentBotOfAConversation
+"requests/conversation.set-custom-attributes": SetCustomAttributesOfAConversation
 "requests/conversation.set-labels": SetConversationLabels
 "requests/conversation.set-status": SetConversationStatus
 "requests/conversation.toggle-priority": TogglePriority
@@ -2393,6 +2394,10 @@ export interface SetContactLabels {
  * Items: Lowercase letters, digits, `_` and `-`.
  */
 labels: string[]
+/**
+ * Titles that are no labels of the account become some, all of them or none, where the caller may create labels.
+ */
+create_missing?: boolean
 [k: string]: unknown
 }
 /**
@@ -2488,6 +2493,13 @@ agent_bot_id: NullableId
 [k: string]: unknown
 }
 /**
+ * The custom attributes that the conversation is to have, and no others.
+ */
+export interface SetCustomAttributesOfAConversation {
+custom_attributes: GivenAttributes
+[k: string]: unknown
+}
+/**
  * The labels that the conversation is to have, and no others, by title.
  */
 export interface SetConversationLabels {
@@ -2497,6 +2509,10 @@ export interface SetConversationLabels {
  * Items: Lowercase letters, digits, `_` and `-`.
  */
 labels: string[]
+/**
+ * Titles that are no labels of the account become some, all of them or none, where the caller may create labels.
+ */
+create_missing?: boolean
 [k: string]: unknown
 }
 /**

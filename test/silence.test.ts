@@ -32,6 +32,7 @@ const attempts: Readonly<Record<string, { refused?: Act[]; allowed?: Act[] }>> =
     allowed: [({ id, home }) => at(id, { priority: 'urgent', sla_policy_id: home.slaPolicy, status: 'pending' })],
   },
   'POST conversations/:id/toggle_priority': { allowed: [({ id }) => at(id, { priority: 'urgent' })] },
+  'POST conversations/:id/custom_attributes': { allowed: [({ id }) => at(id, { custom_attributes: { order: 7 } })] },
   'POST conversations/:id/labels': {
     allowed: [({ id, home }) => at(id, { labels: [home.label.title] }), ({ id }) => at(id, { labels: [] })],
   },

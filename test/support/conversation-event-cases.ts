@@ -57,6 +57,7 @@ export const conversationEvents: Record<string, EventCase[]> = {
   ],
   'PATCH conversations/:id': [{ says: [updated], again: 'nothing' }],
   'POST conversations/:id/toggle_priority': [{ says: [updated], again: 'nothing' }],
+  'POST conversations/:id/custom_attributes': [{ says: [updated], again: 'nothing' }],
   'DELETE conversations/:id': [{ says: ['conversation_deleted > webhook'], again: 'refused' }],
   'PATCH conversations': [
     { as: 'bot', says: [changed, 'conversation_resolved > bot'], again: 'nothing' },

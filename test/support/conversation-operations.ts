@@ -47,6 +47,7 @@ export const conversationOperations: Record<string, Prepare> = {
   'PATCH conversations': async (home) => ({ body: { id: await open(home), status: 'resolved' } }),
   'POST conversations/:id/toggle_status': onConversation(() => ({ status: 'resolved' })),
   'POST conversations/:id/toggle_priority': onConversation(() => ({ priority: 'high' })),
+  'POST conversations/:id/custom_attributes': onConversation(() => ({ custom_attributes: { order: 7 } })),
   'POST conversations/:id/assignments': onConversation(({ member, team }) => ({
     assignee_id: member.id,
     team_id: team,

@@ -8,6 +8,7 @@ export const fieldMatrix = `
   POST   contacts/filter                                          200  200 200  200 403 403   404  404  404   401  401  401 401
   GET    search                                                   200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   conversations/:id/toggle_priority                        200  200 200  403 200 403   404  404  404   401  401  401 401
+  POST   conversations/:id/custom_attributes                      200  200 200  403 200 403   404  404  404   401  401  401 401
   GET    contacts/:id/labels                                      200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   contacts/:id/labels                                      200  200 200  200 403 403   404  404  404   401  401  401 401
   GET    inbox_members/:inbox_id                                  200  200 403  403 403 403   404  404  404   401  401  401 401

@@ -177,6 +177,7 @@ export interface Operations {
   'POST conversations/:conversation_id/messages': { body: 'requests/message.create'; reply: 'resources/message' };
   'POST conversations/:id/agent_bot': { body: 'requests/conversation.set-agent-bot'; reply: 'resources/conversation-agent-bot' };
   'POST conversations/:id/assignments': { body: 'requests/conversation.assign'; reply: 'resources/conversation' };
+  'POST conversations/:id/custom_attributes': { body: 'requests/conversation.set-custom-attributes'; reply: 'resources/conversation' };
   'POST conversations/:id/labels': { body: 'requests/conversation.set-labels'; reply: 'resources/conversation-labels' };
   'POST conversations/:id/toggle_priority': { body: 'requests/conversation.toggle-priority'; reply: 'resources/conversation' };
   'POST conversations/:id/toggle_status': { body: 'requests/conversation.toggle-status'; reply: 'resources/toggled-conversation' };

@@ -17,7 +17,9 @@ export const contactLabelRoutes = [
     ['POST', base, 'Set the labels of a contact'],
     { body: 'requests/contact.set-labels', reply: 'resources/contact-labels', role: 'agent' },
     async ({ params, body, transact }) => ({
-      payload: await transact((tx) => setContactLabels(tx, params.id, body.labels)),
+      payload: await transact((tx) =>
+        setContactLabels(tx, params.id, { titles: body.labels, make: body.create_missing }),
+      ),
     }),
   ),
 ];

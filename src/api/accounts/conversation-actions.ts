@@ -1,6 +1,6 @@
 import { readConversation } from '../../domain/conversations/access.ts';
 import { assign } from '../../domain/conversations/assignments.ts';
-import { markSeen, updateConversation } from '../../domain/conversations/updates.ts';
+import { markSeen, replaceCustomAttributes, updateConversation } from '../../domain/conversations/updates.ts';
 import { toggleStatus } from '../../domain/conversations/lifecycle.ts';
 import { setLabels } from '../../domain/conversations/labels.ts';
 import type { ConversationStatus } from '../../records/conversation.ts';
@@ -72,7 +72,21 @@ export const conversationActionRoutes = [
     ['POST', `${base}/:id/labels`, 'Set the labels of a conversation'],
     { body: 'requests/conversation.set-labels', reply: 'resources/conversation-labels', role: 'bot' },
     async ({ params, body, transact }) => ({
-      payload: (await transact((tx) => setLabels(tx, params.id, body.labels))).labels,
+      payload: (await transact((tx) => setLabels(tx, params.id, { titles: body.labels, make: body.create_missing })))
+        .labels,
     }),
+  ),
+  doors.account(
+    ['POST', `${base}/:id/custom_attributes`, 'Replace the custom attributes of a conversation'],
+    {
+      body: 'requests/conversation.set-custom-attributes',
+      reply: 'resources/conversation',
+      role: 'bot',
+      description: 'Those that are not named are gone; PATCH of the conversation keeps them.',
+    },
+    async ({ services, em, params, body, transact }) => {
+      const replaced = await transact((tx) => replaceCustomAttributes(tx, params.id, body.custom_attributes));
+      return presentConversation(em, replaced, services.fileLinks);
+    },
   ),
 ];

@@ -2,7 +2,7 @@ import { invalid } from '../../errors.ts';
 import { theirAgent } from './agent-records.ts';
 import { needed } from './asking.ts';
 import { momentText, theirConversation } from './conversation-records.ts';
-import { isObject, leaveOut, listOf, objectOf, unpack } from './json.ts';
+import { leaveOut, listOf, objectOf, unpack } from './json.ts';
 import { readLabels } from './label-use.ts';
 import type { Asked, Json, Operation } from './operation.ts';
 
@@ -50,13 +50,9 @@ async function theirAssignment(record: Json, { account, ask }: Asked): Promise<J
   return status === 200 ? objectOf(body) : objectOf(team);
 }
 
-// They replace the attributes, ours are merged: null removes those that were not sent.
-async function replaceAttributes(body: Json, { account, params, ask }: Asked): Promise<Json> {
+function readAttributes(body: Json): Json {
   const { custom_attributes: given } = unpack(body, ['custom_attributes']);
-  if (!isObject(given)) return { custom_attributes: given ?? {} };
-  const { custom_attributes: present } = needed(await ask('GET', `${account}/conversations/${params['id']}`));
-  const gone = Object.fromEntries(Object.keys(objectOf(present)).map((name) => [name, null]));
-  return { custom_attributes: { ...gone, ...given } };
+  return { custom_attributes: given ?? {} };
 }
 
 /** What is done with a conversation. */
@@ -75,8 +71,7 @@ export const conversationActionOperations: readonly Operation[] = [
   {
     method: 'POST',
     path: `${base}/:id/custom_attributes`,
-    ours: { method: 'PATCH', path: (path) => path.replace(/\/custom_attributes$/, '') },
-    body: replaceAttributes,
+    body: readAttributes,
     answer: ({ custom_attributes: attributes }: Json) => ({ custom_attributes: attributes }),
   },
 ];

@@ -14,7 +14,6 @@ export type CheckUrl = (url: string) => Promise<{ rule: string; message: string 
 
 /** A request in their words, for the translations of its body and its answer. */
 export interface Asked {
-  method: string;
   /** Our path. */
   path: string;
   /** The account's paths begin with this; '' outside of accounts. */
@@ -36,8 +35,6 @@ export interface Asked {
 export interface Operation {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
-  /** The operation of ours, where it has another name. */
-  ours?: { method: Operation['method']; path: (path: string) => string };
   /** The name of an object in which the body may be wrapped. */
   wrapper?: string;
   query?: (query: URLSearchParams) => void;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import { ApiError } from '../../errors.ts';
 import { hasTooManyParameters } from '../../http/route/read-request.ts';
-import { keepSaidMethod, readBodyAs } from '../../http/route/meant-body.ts';
+import { readBodyAs } from '../../http/route/meant-body.ts';
 import { pageLinks } from '../../http/route/link-header.ts';
 import { tokenOf } from '../../http/route/authenticate.ts';
 import { errorBody } from '../../http/server/answer-errors.ts';
@@ -32,7 +32,7 @@ const asOurs: Operation = { method: 'GET', path: '' };
  * | `team_id` is not read beside `assignee_id` | both are applied |
  * | text in place of a number is read up to where it is none | 422: ids are digits alone |
  * | a message, a snooze may say nothing | 422: `content`, `snoozed_until` are wanted |
- * | labels are any words, by anybody | lowercase; what is missing is made where the caller may, otherwise 422 |
+ * | labels are any words, by anybody | lowercase; what is missing is made, all or none, where the caller may, otherwise 422 |
  * | one person has one id in all accounts | the `id` of the profile is that of the agent in the first account |
  * | conversations of inboxes with a bot are pending | they are what was asked for |
  * | an inbox of the API has a `webhook_url` | a webhook of the inbox, called `API channel`, is made, changed and switched off with it |
@@ -76,11 +76,9 @@ interface Found {
 }
 
 function translate(ctx: Context, { path, operation, params }: Found, { ask, checkUrl }: Ports): Asked {
-  const { ours } = operation;
   const { method: theirs } = ctx;
   const asked: Asked = {
-    method: ours?.method ?? ctx.method,
-    path: ours ? ours.path(path) : path,
+    path,
     account: /^\/api\/v1\/accounts\/[^/]+/.exec(path)?.[0] ?? '',
     params,
     query: new URLSearchParams(ctx.querystring),
@@ -91,8 +89,6 @@ function translate(ctx: Context, { path, operation, params }: Found, { ask, chec
       ask(ctx, { method, path: asking, ...(body ? { body } : {}), ...derivedKey(ctx, theirs, [method, asking, body]) }),
   };
   const query = readQuery(ctx, operation, asked.query);
-  keepSaidMethod(ctx);
-  ctx.method = asked.method;
   ctx.url = query === '' ? asked.path : `${asked.path}?${query}`;
   if (operation.untagged) delete ctx.req.headers['if-none-match'];
   readBodyAs(ctx, (body) => readBody(body, operation, asked));

@@ -3,6 +3,7 @@ import { Contact } from '../../records/contact.ts';
 import { invalid } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
+import { makeMissingLabels } from '../conversations/label-making.ts';
 import { lockOne } from '../small-rows.ts';
 
 const titlesOf = `SELECT l.title FROM contact_labels cl JOIN labels l ON l.account_id = cl.account_id AND l.id = cl.label_id
@@ -15,17 +16,19 @@ export async function findContactLabels(em: EntityManager, accountId: number, co
 }
 
 /**
- * Replaces the labels of a contact, by title, and returns them. Says contact_updated when the set changes; a label that is
- * renamed or deleted changes the sets of contacts without a word. Errors: 404, 422 for a title that is no label of the account.
+ * Replaces the labels of a contact, by title, and returns them; `make` makes those that the account lacks, for who may. Says
+ * contact_updated when the set changes; a label that is renamed or deleted changes the sets of contacts without a word. Errors: 404,
+ * 422 for a title that is no label of the account, and when there is not room for all that are made.
  */
 export async function setContactLabels(
   tx: Transaction,
   contactId: number,
-  titles: readonly string[],
+  { titles, make = false }: { titles: readonly string[]; make?: boolean | undefined },
 ): Promise<string[]> {
   const { em, account } = tx;
   const contact = await lockOne(em, Contact, { id: contactId, accountId: account.id });
   const wanted = [...new Set(titles)];
+  if (make) await makeMissingLabels(tx, wanted);
   // A label that stays could be renamed meanwhile, one that goes be deleted: all are locked before a row of theirs.
   const labels = await sql<{ id: number; title: string; had: boolean }>(
     em,

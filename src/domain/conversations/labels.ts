@@ -4,9 +4,7 @@ import type { Transaction } from '../../events/transaction.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockConversation } from './access.ts';
-
-/** Labels of an account at most: bots create labels by naming them, so nobody watches their number. */
-export const maxLabelsPerAccount = 1000;
+import { makeMissingLabels, maxLabelsPerAccount } from './label-making.ts';
 
 /**
  * Adds and removes labels of a conversation, by title; unknown titles become labels of the account. Says
@@ -128,17 +126,20 @@ function sameSet(one: readonly string[], other: readonly string[]): boolean {
 }
 
 /**
- * Replaces the labels of a conversation, by title. Says conversation_updated when the set changes. Errors:
- * 404, 403, 422 for a title that is no label of the account.
+ * Replaces the labels of a conversation, by title; `make` makes those that the account lacks, for who may. Says
+ * conversation_updated when the set changes. Errors: 404, 403, 422 for a title that is no label of the account, and when there
+ * is not room for all that are made.
  */
 export async function setLabels(
   tx: Transaction,
   conversationId: number,
-  titles: readonly string[],
+  { titles, make = false }: { titles: readonly string[]; make?: boolean | undefined },
 ): Promise<Conversation> {
   const conversation = await lockConversation(tx, conversationId);
   const current = [...new Set(titles)].sort();
-  return sameSet(current, conversation.labels) ? conversation : relabel(tx, conversation, { current, made: [] });
+  if (sameSet(current, conversation.labels)) return conversation;
+  if (make) await makeMissingLabels(tx, current);
+  return relabel(tx, conversation, { current, made: [] });
 }
 
 function without(titles: readonly string[], others: readonly string[]): string[] {

@@ -36,6 +36,20 @@ export async function updateConversation(
   return conversation;
 }
 
+/**
+ * Replaces a conversation's custom attributes: those that are not named are gone. Says conversation_updated when something
+ * changed. Errors: 404, 403, 422 for attributes that are too large.
+ */
+export async function replaceCustomAttributes(
+  tx: Transaction,
+  id: number,
+  attributes: Record<string, unknown>,
+): Promise<Conversation> {
+  const { customAttributes: present } = await lockConversation(tx, id);
+  const gone = Object.fromEntries(Object.keys(present).map((name) => [name, null]));
+  return updateConversation(tx, id, { customAttributes: { ...gone, ...attributes } });
+}
+
 /** Marks the customer's messages as seen by a person. Says nothing. Errors: 404, 403. */
 export async function markSeen(tx: Transaction, id: number): Promise<Conversation> {
   const conversation = await lockConversation(tx, id);

@@ -5,7 +5,7 @@ import { sql } from '../../postgres/sql.ts';
 import { detachAndRemove } from '../conversations/detach.ts';
 import { holdConversations } from '../conversations/hold.ts';
 import { noteRename, tellRename, tellRest } from './renames.ts';
-import { maxLabelsPerAccount } from '../conversations/labels.ts';
+import { maxLabelsPerAccount, takeLabelTurn } from '../conversations/label-making.ts';
 import { checkRoom, lockOne, readOne, uniqueOr422, update } from '../small-rows.ts';
 
 export interface NewLabel {
@@ -29,6 +29,7 @@ const refuseTitle = uniqueOr422('labels_title_unique', '/title', 'Another label 
 
 /** Creates a label. Errors: 422 for a title in use, and when the account has too many labels. */
 export async function createLabel(tx: Transaction, input: NewLabel): Promise<Label> {
+  await takeLabelTurn(tx);
   await checkRoom(tx, Label, { most: maxLabelsPerAccount, plural: 'labels' });
   const label = tx.em.create(Label, { ...input, accountId: tx.account.id, createdAt: tx.now, updatedAt: tx.now });
   await tx.em.flush().catch(refuseTitle);

@@ -13,7 +13,7 @@ import { badRequest } from '../../errors.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
 import type { AnyCall } from '../route/call.ts';
 import type { FormFile } from '../route/form-body.ts';
-import { saidBody, saidMethod } from '../route/meant-body.ts';
+import { saidBody } from '../route/meant-body.ts';
 
 /** A successful answer. */
 export interface Answer {
@@ -33,7 +33,7 @@ const printable = /^[\x20-\x7e]+$/;
  */
 export function readKeyedRequest(ctx: Context, call: AnyCall): KeyedRequest | null {
   const { 'idempotency-key': key } = ctx.req.headers;
-  if (saidMethod(ctx) !== 'POST' || typeof key !== 'string') return null;
+  if (ctx.method !== 'POST' || typeof key !== 'string') return null;
   if (key.length > maxKeyLength || !printable.test(key)) {
     throw badRequest(
       'bad_idempotency_key',

@@ -29,15 +29,3 @@ export function meaningOf(ctx: Context): MeantBody | undefined {
 export function saidBody(ctx: Context, body: unknown): unknown {
   return said.has(ctx) ? said.get(ctx) : body;
 }
-
-const methods = new WeakMap<Context, string>();
-
-/** Remembers the method of the client's request, before it is served by the operation of another method. */
-export function keepSaidMethod(ctx: Context): void {
-  methods.set(ctx, ctx.method);
-}
-
-/** The method as the client wrote it. */
-export function saidMethod(ctx: Context): string {
-  return methods.get(ctx) ?? ctx.method;
-}

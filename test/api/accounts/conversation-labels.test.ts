@@ -72,6 +72,26 @@ describe('conversation labels', () => {
     expect(await app.eventNames()).to.deep.equal([]);
   });
 
+  it('become labels of the account with `create_missing`, by who may create labels', async () => {
+    const id = await open();
+    const make = (labels: string[], person?: Person) =>
+      app.post(`conversations/${id}/labels`, { labels, create_missing: true }, person?.headers);
+    for (const person of [member, bot]) {
+      const { status, body } = await make(['billing', 'brand-new'], person);
+      expect([status, body.error]).to.deep.equal([422, 'There is no label `brand-new`']);
+    }
+    expect((await make(['Upper'])).status).to.equal(422);
+    expect(await app.query(`SELECT FROM labels WHERE title = 'brand-new'`)).to.deep.equal([]);
+    expect(await app.eventNames()).to.deep.equal([]);
+    expect((await make(['brand-new', 'billing', 'brand-new'])).body).to.deep.equal({
+      payload: ['billing', 'brand-new'],
+    });
+    expect(await app.eventNames()).to.deep.equal(['conversation_updated']);
+    const { payload } = (await app.get('labels')).body;
+    expect(payload.filter(({ title }: { title: string }) => title === 'brand-new')).to.have.lengthOf(1);
+    expect((await make(['billing'], member)).body).to.deep.equal({ payload: ['billing'] });
+  });
+
   it('must exist in the account, lower case, or nothing changes', async () => {
     const id = await open();
     await set(id, ['urgent']);

@@ -109,6 +109,31 @@ describe('operations that clients of the field know', () => {
     expect(await app.eventNames()).to.deep.equal([]);
   });
 
+  it('custom attributes of a conversation are replaced, which is told once with what they were', async () => {
+    const id = await maker.conversation(inbox);
+    const path = `conversations/${id}`;
+    await app.patch(path, { custom_attributes: { kept: 1, gone: 2 }, additional_attributes: { untouched: true } });
+    await app.events();
+    const set = (custom: unknown, headers = {}) =>
+      app.post(`${path}/custom_attributes`, { custom_attributes: custom }, headers);
+    const { status, body } = await set({ kept: 3, none: null });
+    expect([status, body.id, body.custom_attributes], body.error).to.deep.equal([200, id, { kept: 3 }]);
+    expect(body.additional_attributes).to.deep.equal({ untouched: true });
+    const [event, ...others] = await app.events();
+    expect(others).to.deep.equal([]);
+    expect(event!.account_payload!['changed_attributes']).to.deep.equal({
+      custom_attributes: { previous: { kept: 1, gone: 2 }, current: { kept: 3 } },
+    });
+    expect((await set({ kept: 3 })).status).to.equal(200);
+    expect(await app.eventNames()).to.deep.equal([]);
+    for (const bad of [undefined, 'x', ['a'], { a: 'x'.repeat(65_536) }]) expect((await set(bad)).status).to.equal(422);
+    expect((await set({ late: 1 }, { 'if-match': '"another"' })).status).to.equal(412);
+    expect((await app.get(path)).body.custom_attributes).to.deep.equal({ kept: 3 });
+    expect(await app.eventNames()).to.deep.equal([]);
+    expect((await set({})).body.custom_attributes).to.deep.equal({});
+    expect(await app.eventNames()).to.deep.equal(['conversation_updated']);
+  });
+
   describe('labels of a contact', () => {
     const set = (id: number, labels: unknown[]) => app.post(`contacts/${id}/labels`, { labels });
     const read = async (id: number) => (await app.get(`contacts/${id}/labels`)).body.payload;

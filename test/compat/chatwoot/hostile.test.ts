@@ -102,7 +102,8 @@ describe('Chatwoot profile: what is not meant well', function () {
       const { body: contact } = await limited.post('contacts', { name: 'Ada' });
       const { body } = await limited.post('conversations', { inbox_id: inbox.id, contact_id: contact.id });
       for (let count = 0; count < 2; count++) await limited.get('labels');
-      const refused = await profile.post(`conversations/${body.id}/custom_attributes`, { custom_attributes: { a: 1 } });
+      // It asks for the status first.
+      const refused = await profile.post(`conversations/${body.id}/toggle_status`);
       expect([refused.status, refused.body.code]).to.deep.equal([429, 'rate_limited']);
       expect(Number(refused.headers.get('retry-after'))).to.be.above(0);
     } finally {

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { TestApp } from '../../support/app.ts';
 import { Profile } from '../../support/chatwoot.ts';
 import { World } from '../../support/world.ts';
 
@@ -86,7 +85,7 @@ describe('Chatwoot profile: labels', function () {
     expect(await titles()).to.have.members(before);
   });
 
-  it('are made by no repeated request, and by none that is refused for the moment', async () => {
+  it('are made by no repeated request', async () => {
     const path = `conversations/${id}/labels`;
     const body = { labels: ['once-made'] };
     const key = { 'idempotency-key': 'labels once' };
@@ -97,15 +96,33 @@ describe('Chatwoot profile: labels', function () {
     const again = await theirs.post(path, body, key);
     expect([first.status, again.status, again.body]).to.deep.equal([200, 200, first.body]);
     expect(await titles()).not.to.include('once-made');
-    const { databaseUrl } = world.app;
-    const slow = await TestApp.start({ databaseUrl, engine: false, config: { rateLimitPerMinute: 3 } });
+  });
+
+  it('are made all or none: where there is room for some of them, nothing changes and a sentence says so', async () => {
+    const { label } = world.home;
+    const path = `conversations/${id}/labels`;
+    const before = await titles();
+    await world.app.query(
+      `INSERT INTO labels (account_id, title) SELECT 1, 'filler-' || n FROM generate_series(1, $1::int) AS n`,
+      [999 - before.length],
+    );
     try {
-      // The request, the list of labels and the conversation: the label is one too many.
-      expect((await new Profile(slow).post(path, { labels: ['too-much'] })).status).to.equal(429);
+      const contact = await world.home.maker.contact();
+      await world.app.eventNames();
+      for (const at of [path, `contacts/${contact}/labels`]) {
+        const { status, body } = await theirs.post(at, { labels: [label.title, 'no-room-one', 'no-room-two'] });
+        expect([status, body.attributes], body.error).to.deep.equal([422, ['labels']]);
+        expect(body.message).to.include('at most 1000 labels');
+        expect((await theirs.succeed('GET', at)).payload).to.deep.equal([]);
+      }
+      expect(await titles()).to.have.lengthOf(999);
+      expect(await world.app.eventNames()).to.deep.equal([]);
+      // There is room for one, whatever else is named that is there.
+      const { payload } = await theirs.succeed('POST', path, { labels: [label.title, 'filler-1', 'last-one'] });
+      expect(payload).to.have.members([label.title, 'filler-1', 'last-one']);
     } finally {
-      await slow.app.stop();
+      await world.app.query(`DELETE FROM labels WHERE title LIKE 'filler-%'`);
     }
-    expect(await titles()).not.to.include('too-much');
   });
 
   it('of a contact are made on their first use', async () => {
