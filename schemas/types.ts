@@ -2426,6 +2426,10 @@ additional_attributes?: GivenAttributes
 export interface AssignConversation {
 assignee_id?: NullableId1
 team_id?: NullableId2
+/**
+ * A bot that gets the conversation in place of its inbox's bot and of whoever is assigned; null for the inbox's bot. Bots may not name one.
+ */
+agent_bot_id?: NullableId
 [k: string]: unknown
 }
 /**

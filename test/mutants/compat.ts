@@ -85,6 +85,22 @@ export const compat: readonly Mutant[] = [
     harm: 'An attribute that a bridge has taken away stays.',
   },
   {
+    file: 'src/domain/conversations/serving-bot.ts',
+    text: 'if (changed || botId !== null) undergo',
+    replacement: 'if (changed) undergo',
+    test: `${tests}/conversations.test.ts`,
+    only: 'given to a bot',
+    harm: 'A bot that handed a conversation over and gets it again stays silent, and the customer waits.',
+  },
+  {
+    file: 'src/domain/conversations/assignments.ts',
+    text: 'assigneeId === undefined && !botId',
+    replacement: 'assigneeId === undefined',
+    test: `${tests}/conversations.test.ts`,
+    only: 'given to a bot',
+    harm: 'A bot gets a conversation and must be silent, because a person still has it.',
+  },
+  {
     file: 'src/domain/contacts/contacts.ts',
     text: 'const contact = await lockOne(tx.em, Contact, { id, accountId: tx.account.id });\n  const { customAttributes',
     replacement:

@@ -51,6 +51,7 @@ export const conversationOperations: Record<string, Prepare> = {
   'POST conversations/:id/assignments': onConversation(({ member, team }) => ({
     assignee_id: member.id,
     team_id: team,
+    agent_bot_id: null,
   })),
   'POST conversations/:id/update_last_seen': async (home) => ({
     at: { id: (await onMessage(home)).at!['conversation_id']! },

@@ -48,10 +48,10 @@ export const conversationActionRoutes = [
       ),
   ),
   doors.account(
-    ['POST', `${base}/:id/assignments`, 'Assign a conversation to an agent, a team or both'],
+    ['POST', `${base}/:id/assignments`, 'Assign a conversation to an agent, a team or both, or to a bot'],
     { body: 'requests/conversation.assign', reply: 'resources/conversation', role: 'bot' },
     async ({ services, em, params, body, transact }) => {
-      const assignment = { assigneeId: body.assignee_id, teamId: body.team_id };
+      const assignment = { assigneeId: body.assignee_id, teamId: body.team_id, botId: body.agent_bot_id };
       return presentConversation(em, await transact((tx) => assign(tx, params.id, assignment)), services.fileLinks);
     },
   ),

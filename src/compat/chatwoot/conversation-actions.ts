@@ -1,4 +1,3 @@
-import { invalid } from '../../errors.ts';
 import { theirAgent } from './agent-records.ts';
 import { needed } from './asking.ts';
 import { momentText, theirConversation } from './conversation-records.ts';
@@ -24,22 +23,27 @@ function theirMove({ payload }: Json): Json {
 
 // An untouched input is no wish to take the team away.
 function readAssignment(body: Json): Json {
-  const { assignee_id: assignee, team_id: team, assignee_type: type, ...rest } = body;
-  if (type === 'AgentBot') {
-    const sentence = 'Bots are set with POST conversations/:id/agent_bot here: `assignee_id` names a person';
-    throw invalid('/assignee_type', 'kind', sentence);
-  }
+  const { assignee_id: assignee, team_id: team, assignee_type: type, agent_bot_id: _ours, ...rest } = body;
   const isForTeam = team !== undefined && team !== '' && !(team === 0 && assignee);
   return {
     ...rest,
-    ...(assignee === undefined || assignee === '' ? {} : { assignee_id: assignee }),
+    ...(assignee === undefined || assignee === '' ? {} : readHolder(assignee, type)),
     ...(isForTeam ? { team_id: team === 0 ? null : team } : {}),
   };
 }
 
-// They answer who has it: the agent, else the team.
-async function theirAssignment(record: Json, { account, ask }: Asked): Promise<Json | null> {
-  const { assignee, team } = objectOf(record['meta']);
+// No bot, and nobody: theirs has one field for both.
+function readHolder(id: unknown, type: unknown): Json {
+  if (type !== 'AgentBot') return { assignee_id: id };
+  return id === 0 || id === null ? { assignee_id: null, agent_bot_id: null } : { agent_bot_id: id };
+}
+
+// They answer who has it: the agent or the bot that was named, else the team.
+async function theirAssignment(record: Json, { account, sent, ask }: Asked): Promise<Json | null> {
+  const { assignee, team, agent_bot: bot } = objectOf(record['meta']);
+  if (sent['assignee_type'] === 'AgentBot' && sent['assignee_id'] && bot) {
+    return { ...objectOf(bot), available_name: objectOf(bot)['name'], thumbnail: '', type: 'agent_bot' };
+  }
   if (assignee) {
     const { body } = await ask('GET', `${account}/agents`);
     const { id } = objectOf(assignee);

@@ -1,16 +1,19 @@
 import type { Conversation, Named } from '../../records/conversation.ts';
-import { invalid, notFound } from '../../errors.ts';
+import { forbidden, invalid, notFound } from '../../errors.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockConversation } from './access.ts';
 import { refuseSilentBot } from './arbiter.ts';
+import { giveToBot } from './serving-bot.ts';
 import { undergo } from './status.ts';
 
 /** An assignment: null unassigns, undefined leaves the present one. */
 export interface Assignment {
   assigneeId?: number | null | undefined;
   teamId?: number | null | undefined;
+  /** A bot that gets it in place of a person; null gives it back to its inbox's bot. */
+  botId?: number | null | undefined;
 }
 
 // FOR KEY SHARE: a team, agent or membership must not be deleted before the conversation refers to it.
@@ -27,7 +30,7 @@ const holdMemberStatement = `SELECT FROM inbox_members WHERE account_id = $1 AND
 export async function readAssignment(
   tx: Transaction,
   inboxId: number,
-  { assigneeId, teamId }: Assignment,
+  { assigneeId, teamId }: Omit<Assignment, 'botId'>,
 ): Promise<{ assignee: Named | null; team: Named | null }> {
   const team = teamId ? await findTeam(tx, teamId) : null;
   const assignee = assigneeId ? await findAssignee(tx, inboxId, assigneeId) : null;
@@ -51,12 +54,18 @@ async function findAssignee(tx: Transaction, inboxId: number, agentId: number): 
   return { id: agent.id, name: agent.name };
 }
 
-/** Gives a locked conversation to an agent, a team or both; null takes it from them, undefined leaves the present one. */
-export function give(
-  tx: Transaction,
-  conversation: Conversation,
-  next: { assignee?: Named | null; team?: Named | null },
-): void {
+/** Who gets a conversation; null takes it from whoever has it, undefined leaves the present one. */
+interface Holders {
+  assignee?: Named | null;
+  team?: Named | null;
+}
+
+/** Gives a locked conversation to an agent, a team or both. Says conversation_updated. */
+export function give(tx: Transaction, conversation: Conversation, next: Holders): void {
+  sayGiven(tx, conversation, handOver(tx, conversation, next));
+}
+
+function handOver(tx: Transaction, conversation: Conversation, next: Holders): ChangedAttributes {
   const changed: ChangedAttributes = {};
   for (const what of ['assignee', 'team'] as const) {
     const to = next[what];
@@ -66,23 +75,34 @@ export function give(
     if (previous !== current) changed[`${what}_id`] = { previous, current };
     conversation[what] = to;
   }
-  if (Object.keys(changed).length === 0) return;
   if (changed.assignee_id) undergo(tx, conversation, { kind: conversation.assignee ? 'assigned' : 'unassigned' });
+  return changed;
+}
+
+function sayGiven(tx: Transaction, conversation: Conversation, changed: ChangedAttributes): void {
+  if (Object.keys(changed).length === 0) return;
   conversation.updatedAt = tx.now;
   tx.record('conversation_updated', { conversation, changed });
 }
 
 /**
- * Assigns a conversation to an agent, a team or both; its bot is silent while an agent is assigned. Says
- * conversation_updated. Errors: 404, 403 (`bot_suppressed` for a silent bot), 422 for an agent outside its inbox.
+ * Assigns a conversation to an agent, a team or both; its bot is silent while an agent is assigned. A bot gets it in place of the
+ * agent, and may speak there. Says conversation_updated, once. Errors: 404, 403 (`bot_suppressed` for a silent bot, and for a bot
+ * that names one), 422 for an agent outside its inbox, and for an agent beside a bot.
  */
 export async function assign(tx: Transaction, id: number, assignment: Assignment): Promise<Conversation> {
+  const { assigneeId, teamId, botId } = assignment;
   const conversation = await lockConversation(tx, id);
   refuseSilentBot(tx.actor, conversation);
   const { assignee, team } = await readAssignment(tx, conversation.inbox.id, assignment);
-  give(tx, conversation, {
-    ...(assignment.assigneeId === undefined ? {} : { assignee }),
-    ...(assignment.teamId === undefined ? {} : { team }),
+  const changed = handOver(tx, conversation, {
+    ...(assigneeId === undefined && !botId ? {} : { assignee }),
+    ...(teamId === undefined ? {} : { team }),
   });
+  const chosen = botId === undefined ? {} : await giveToBot(tx, conversation, botId);
+  if (tx.actor.kind === 'agent_bot' && (botId || chosen.agent_bot_id)) throw forbidden('Bots may not do this');
+  if (assigneeId && botId)
+    throw invalid('/agent_bot_id', 'beside', 'A person or a bot gets the conversation, not both');
+  sayGiven(tx, conversation, { ...changed, ...chosen });
   return conversation;
 }

@@ -1,6 +1,7 @@
 import type { Conversation } from '../../records/conversation.ts';
 import { findInboxBots, holdBot, type ServingBot } from '../../records/serving-bot.ts';
 import { notFound } from '../../errors.ts';
+import type { ChangedAttributes } from '../../events/catalog.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockConversation } from './access.ts';
@@ -50,14 +51,38 @@ export async function setInboxBot(tx: Transaction, inboxId: number, botId: numbe
  */
 export async function setConversationBot(tx: Transaction, id: number, botId: number | null): Promise<Conversation> {
   const conversation = await lockConversation(tx, id);
+  const changed = await choose(tx, conversation, botId);
+  if (!changed) return conversation;
+  undergo(tx, conversation, { kind: 'bot_chosen' });
+  conversation.updatedAt = tx.now;
+  tx.record('conversation_updated', { conversation, changed });
+  return conversation;
+}
+
+/**
+ * Sets the bot of a locked conversation that nobody is assigned to any more; it starts there without silence even if it was the
+ * one before. Returns what changed, for the caller to say. Errors: 404.
+ */
+export async function giveToBot(
+  tx: Transaction,
+  conversation: Conversation,
+  botId: number | null,
+): Promise<ChangedAttributes> {
+  const changed = await choose(tx, conversation, botId);
+  if (changed || botId !== null) undergo(tx, conversation, { kind: 'bot_chosen' });
+  return changed ?? {};
+}
+
+async function choose(
+  tx: Transaction,
+  conversation: Conversation,
+  botId: number | null,
+): Promise<ChangedAttributes | null> {
   const chosen = botId === null ? null : await chooseBot(tx, botId);
   const previous = conversation.bot?.chosenBy === 'conversation' ? conversation.bot.id : null;
-  if (previous === botId) return conversation;
-  const bot = chosen ?? (await findInboxBot(tx, conversation.inbox.id));
-  Object.assign(conversation, { bot, updatedAt: tx.now });
-  undergo(tx, conversation, { kind: 'bot_chosen' });
-  tx.record('conversation_updated', { conversation, changed: { agent_bot_id: { previous, current: botId } } });
-  return conversation;
+  if (previous === botId) return null;
+  conversation.bot = chosen ?? (await findInboxBot(tx, conversation.inbox.id));
+  return { agent_bot_id: { previous, current: botId } };
 }
 
 async function findInboxBot(tx: Transaction, inboxId: number): Promise<ServingBot | null> {

@@ -197,12 +197,51 @@ describe('Chatwoot profile: conversations', function () {
     const path = `conversations/${await world.home.maker.conversation(inbox)}/assignments`;
     for (const [body, status] of [
       [{ assignee_id: 999_999 }, 404],
-      [{ assignee_type: 'AgentBot', assignee_id: bot.id }, 422],
+      [{ assignee_type: 'AgentBot', assignee_id: 999_999 }, 404],
+      [{ assignee_type: 'AgentBot', assignee_id: world.other.bot.id }, 404],
+      [{ assignee_type: 'AgentBot', assignee_id: '12x' }, 422],
       [{ assignee_id: world.other.member.id }, 404],
     ] as const) {
       expect((await theirs.post(path, body)).status, JSON.stringify(body)).to.equal(status);
     }
     expect(await theirs.succeed('POST', path, { assignee_id: member.id }, bot.headers)).to.include({ id: member.id });
+  });
+
+  it('are given to a bot in place of a person, in one event, and the bot may speak, a second time too', async () => {
+    const { member, team, idle, bot } = world.home;
+    const path = `conversations/${id}`;
+    await world.app.post(`${path}/assignments`, { assignee_id: member.id });
+    await world.app.eventNames();
+    const wanted = { assignee_type: 'AgentBot', assignee_id: String(idle.id), team_id: team };
+    const answer = await theirs.succeed('POST', `${path}/assignments`, wanted);
+    expect(answer).to.include({ id: idle.id, type: 'agent_bot' });
+    const [event, ...others] = await world.app.events();
+    expect([event!.name, others]).to.deep.equal(['conversation_updated', []]);
+    expect(event!.account_payload!['changed_attributes']).to.deep.equal({
+      assignee_id: { previous: member.id, current: null },
+      team_id: { previous: null, current: team },
+      agent_bot_id: { previous: null, current: idle.id },
+    });
+    const serving = async () => (await world.app.get(`${path}/agent_bot`)).body;
+    expect(await serving()).to.deep.include({ chosen_by: 'conversation' });
+    expect((await serving()).agent_bot.id).to.equal(idle.id);
+    const speak = async () => (await theirs.post(`${path}/messages`, { content: 'I am back' }, idle.headers)).status;
+    expect(await speak()).to.equal(200);
+    await theirs.succeed('POST', `${path}/toggle_status`, { status: 'pending' });
+    await theirs.succeed('POST', `${path}/toggle_status`, { status: 'open' }, idle.headers);
+    expect(await speak()).to.equal(403);
+    await theirs.succeed('POST', `${path}/assignments`, wanted);
+    expect(await speak()).to.equal(200);
+    const denied = await theirs.post(`${path}/assignments`, wanted, idle.headers);
+    expect([denied.status, denied.body.error]).to.deep.equal([
+      401,
+      'Access to this endpoint is not authorized for bots',
+    ]);
+    const both = { assignee_id: member.id, agent_bot_id: idle.id };
+    expect((await world.app.post(`${path}/assignments`, both)).status).to.equal(422);
+    await theirs.succeed('POST', `${path}/assignments`, { assignee_type: 'AgentBot', assignee_id: 0 });
+    expect((await serving()).agent_bot.id).to.equal(bot.id);
+    expect((await inDefault()).meta.assignee).to.equal(null);
   });
 
   it('have their attributes replaced, priority set and cleared, and are marked as read', async () => {
