@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { adminToken, TestApp } from '../support/app.ts';
 import { TestBrowser } from '../support/browser.ts';
 import { loaded, signedIn, widths } from '../support/console.ts';
+import { paintLate } from '../support/late-paint.ts';
 import { addPerson } from '../support/people.ts';
 
 describe('the console', function () {
@@ -99,6 +100,18 @@ describe('the console', function () {
       })()`)) as [boolean, string];
       expect({ path, focused, text }).to.deep.equal({ path, focused: true, text: '12' });
     }
+    watched.expectNoProblems();
+    await watched.close();
+  });
+
+  it('goes where somebody wants to who does not wait for its first page', async () => {
+    const watched = await signedIn(browser, app, adminToken, '/console/settings/labels');
+    const { page } = watched;
+    await paintLate(page);
+    await page.goto(`${app.url}/console`);
+    await page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name: 'Teams' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Teams' }).waitFor();
+    await page.getByText('There are no teams yet.').waitFor();
     watched.expectNoProblems();
     await watched.close();
   });

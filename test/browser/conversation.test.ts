@@ -4,8 +4,9 @@ import { adminToken, TestApp } from '../support/app.ts';
 import { TestBrowser, type WatchedPage } from '../support/browser.ts';
 import { signedIn, widths } from '../support/console.ts';
 import { Customers } from '../support/conversing.ts';
+import { HeldAnswers } from '../support/held-answers.ts';
 import { addPerson, type User } from '../support/people.ts';
-import { Receiver } from '../support/receiver.ts';
+import { failFirst, Receiver } from '../support/receiver.ts';
 import { xssTexts } from '../support/xss.ts';
 
 const question = 'What are your opening hours?';
@@ -84,7 +85,7 @@ describe('a conversation in the console', function () {
     await page.getByText('Its bot gave it to people: the bot decided so').waitFor();
     const third = await customers.says(id, 'Hello?');
     await lane(third).getByText('Faq is silent: the bot has handed the conversation to people.').waitFor();
-    receiver.answerWith((_, response) => void response.writeHead(500).end());
+    receiver.answerWith(failFirst());
     const fourth = await customers.says(id, 'Anybody?');
     await lane(fourth).getByText('Attempt 1: 500').waitFor();
     await lane(fourth)
@@ -121,6 +122,23 @@ describe('a conversation in the console', function () {
     watched.expectNoProblems();
   });
 
+  it('gives back what somebody has just taken, though the page is not told yet who', async () => {
+    const id = await customers.writes(served, 'Bea', question);
+    await open(id, 'Bea');
+    await answering('Faq answers: it is the bot of this inbox.');
+    const held = new HeldAnswers();
+    await page.route(`**/api/v1/accounts/1/conversations/${id}`, held.hold);
+    await app.post(`conversations/${id}/assignments`, { assignee_id: agent.id });
+    await answering('Faq is silent: a person is assigned.');
+    expect(await page.getByText('With Grace').count()).to.equal(0);
+    await press('Give back');
+    await answering('Faq answers: it is the bot of this inbox.');
+    expect((await record(id)).meta.assignee).to.equal(null);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    held.release();
+    watched.expectNoProblems();
+  });
+
   it('lets another bot serve the conversation, and the one of the inbox again', async () => {
     const id = await customers.writes(served, 'Cleo', question);
     await open(id, 'Cleo');
@@ -142,7 +160,8 @@ describe('a conversation in the console', function () {
     await page.getByRole('textbox', { name: 'Reply' }).fill('Good morning');
     await press('Send');
     await said('Good morning').waitFor();
-    expect(await page.getByRole('textbox', { name: 'Reply' }).inputValue()).to.equal('');
+    // The stream of events may tell of it before the answer.
+    await app.eventually(async () => (await page.getByRole('textbox', { name: 'Reply' }).inputValue()) === '');
     await press('Note');
     await page.getByRole('textbox', { name: 'Note' }).fill('She called yesterday');
     await page.keyboard.press('Control+Enter');

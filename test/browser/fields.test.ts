@@ -4,6 +4,7 @@ import { adminToken, TestApp } from '../support/app.ts';
 import { TestBrowser, type WatchedPage } from '../support/browser.ts';
 import { loaded, signedIn } from '../support/console.ts';
 import { Customers } from '../support/conversing.ts';
+import { paintLate } from '../support/late-paint.ts';
 
 describe('the fields of the console', function () {
   this.timeout(60_000);
@@ -151,6 +152,33 @@ describe('the fields of the console', function () {
     await app.eventually(async () => (await page.locator('[aria-busy=true]').count()) === 0);
     expect((await app.get(`conversations/${id}`)).body.priority).to.equal('low');
     expect(await page.getByLabel('Priority').inputValue()).to.equal('low');
+  });
+
+  it('choices that follow at once what somebody else has stored', async () => {
+    const id = await customers.writes(inbox, 'Edgar', 'Hello');
+    const own = await signedIn(browser, app, adminToken);
+    await paintLate(own.page);
+    await own.page.goto(`${app.url}/console/conversations/${id}`);
+    const isLive = own.page
+      .locator('.person')
+      .getByRole('status')
+      .filter({ hasText: /^Live$/ });
+    await isLive.waitFor();
+    const priority = own.page.getByLabel('Priority');
+    const { promise: taken, resolve: take } = Promise.withResolvers<void>();
+    await own.page.route(`**/conversations/${id}`, async (route) => {
+      if (route.request().method() === 'PATCH') await taken;
+      await route.continue();
+    });
+    await app.patch(`conversations/${id}`, { priority: 'high' });
+    await app.eventually(async () => (await priority.inputValue()) === 'high');
+    await priority.selectOption('low');
+    expect(await priority.inputValue()).to.equal('low');
+    take();
+    await app.eventually(async () => (await app.get(`conversations/${id}`)).body.priority === 'low');
+    await own.page.getByRole('group', { name: 'State' }).getByText('low priority').waitFor();
+    expect(await priority.inputValue()).to.equal('low');
+    await own.close();
   });
 
   it('the other conversations of a customer: all that there are, when they are asked for, and new ones', async () => {

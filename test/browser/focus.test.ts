@@ -2,8 +2,10 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { adminToken, TestApp } from '../support/app.ts';
 import { TestBrowser, type WatchedPage } from '../support/browser.ts';
-import { signedIn } from '../support/console.ts';
+import { loaded, signedIn } from '../support/console.ts';
 import { Customers } from '../support/conversing.ts';
+import { HeldAnswers } from '../support/held-answers.ts';
+import { addPerson } from '../support/people.ts';
 
 describe('what the console keeps when a dialog or a sign-in ends', function () {
   this.timeout(60_000);
@@ -80,6 +82,86 @@ describe('what the console keeps when a dialog or a sign-in ends', function () {
     expect(await dialog().count()).to.equal(0);
     expect(await labels()).to.deep.equal(['kept']);
     watched.expectNoProblems(/status of 4\d\d/);
+  });
+
+  it('is the sign-in, whatever is answered late to what was sent before it', async () => {
+    await page.goto(`${app.url}/console/settings/labels`);
+    await button('New label').click();
+    await page.getByLabel('Title').fill('late');
+    const held = new HeldAnswers();
+    await page.route('**/labels', (route) =>
+      route.request().method() === 'POST' ? held.hold(route) : route.continue(),
+    );
+    await page.evaluate(`fetch('/sign_in', { method: 'DELETE' })`);
+    const late = page.waitForResponse(
+      (response) => response.request().method() === 'POST' && response.status() === 401,
+    );
+    await button('Create').click();
+    await app.eventually(async () => held.count > 0);
+    await page.evaluate(`location.hash = 'link=none'`);
+    await page.getByLabel('Access token').fill(adminToken);
+    await button('Sign in').click();
+    await button('New label').waitFor();
+    held.release();
+    await (await late).finished();
+    await page.unrouteAll();
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
+    await page.getByText('(you)').waitFor();
+    watched.expectNoProblems(/status of 4\d\d/);
+  });
+
+  it('is the new access token, though its sign-in is slow and the one before has ended', async () => {
+    const { headers } = await addPerson(app, { name: 'Ada', role: 'administrator' });
+    const own = await signedIn(browser, app, headers.api_access_token, '/console/conversations');
+    await own.page
+      .locator('.person')
+      .getByRole('status')
+      .filter({ hasText: /^Live$/ })
+      .waitFor();
+    await own.page.getByRole('link', { name: 'Access token', exact: true }).click();
+    const { promise: taken, resolve: take } = Promise.withResolvers<void>();
+    await own.page.route('**/sign_in', async (route) => {
+      await taken;
+      await route.continue();
+    });
+    await own.page.getByRole('button', { name: 'Reset the access token' }).click();
+    await own.page.getByRole('button', { name: 'Yes' }).click();
+    const token = own.page.getByLabel('Your new access token', { exact: true });
+    await token.waitFor();
+    // Longer than the service takes to end the stream of events, and the page to ask for it again.
+    await own.page.waitForTimeout(4_000);
+    expect(await token.count()).to.equal(1);
+    take();
+    await own.page.locator('.toast').filter({ hasText: 'Your access token was reset.' }).waitFor();
+    await own.page.getByRole('link', { name: 'Conversations', exact: true }).click();
+    await own.page
+      .locator('.person')
+      .getByRole('status')
+      .filter({ hasText: /^Live$/ })
+      .waitFor();
+    own.expectNoProblems();
+    await own.close();
+  });
+
+  it('is no stream of events while somebody signs out, slow as that may be', async () => {
+    const own = await signedIn(browser, app, adminToken, '/console/conversations');
+    await own.page
+      .locator('.person')
+      .getByRole('status')
+      .filter({ hasText: /^Live$/ })
+      .waitFor();
+    await loaded(own.page);
+    await own.page.route('**/sign_in', async (route) => {
+      const response = await route.fetch();
+      await new Promise((resolve) => setTimeout(resolve, 4_000));
+      await route.fulfill({ response });
+    });
+    await own.page.getByRole('button', { name: 'Sign out' }).click();
+    await own.page.getByLabel('Access token').waitFor();
+    expect(await own.page.getByRole('alert').count()).to.equal(0);
+    own.expectNoProblems();
+    await own.close();
   });
 
   it('is the stream of events, for the views that are shown on when the same person signs in again', async () => {

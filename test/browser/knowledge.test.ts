@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { adminToken, TestApp } from '../support/app.ts';
 import { TestBrowser, type WatchedPage } from '../support/browser.ts';
 import { loaded, signedIn, widths } from '../support/console.ts';
+import { HeldAnswers } from '../support/held-answers.ts';
 import { addPerson } from '../support/people.ts';
 import { xssTexts } from '../support/xss.ts';
 
@@ -129,8 +130,15 @@ describe('the knowledge base in the console', function () {
     await make({ title: 'Watering orchids', content: '## How often\n\nWater orchids once a week & "a bit" < 5 cl.' });
     await make({ title: 'Hidden', content: 'Orchids that nobody may see.', published: false });
     await open('search');
+    const held = new HeldAnswers();
+    await page.route('**/articles/search?*', held.hold);
     await page.getByLabel('Question').fill('How often do I water orchids?');
     await page.keyboard.press('Enter');
+    await app.eventually(async () => held.count > 0);
+    await page.getByRole('status', { name: 'Loading' }).waitFor();
+    expect(await page.getByText('No published article').count()).to.equal(0);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    held.release();
     const found = page.getByRole('list', { name: 'Found' }).getByRole('listitem');
     await found.first().waitFor();
     expect(await found.count()).to.equal(1);

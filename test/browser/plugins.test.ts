@@ -97,14 +97,16 @@ describe('the pages of plugins', function () {
 
   it('install a package by keyboard, show how far that is, and what it asks for', async () => {
     // Slow enough for somebody to see.
+    const { promise: seen, resolve: see } = Promise.withResolvers<void>();
     await page.route(`**${base}`, async (route) => {
-      if (route.request().method() === 'POST') await new Promise((resolve) => setTimeout(resolve, 400));
+      if (route.request().method() === 'POST') await seen;
       await route.continue();
     });
     await choose(first);
     await page.getByRole('button', { name: 'Install' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('progressbar').waitFor();
+    see();
     await page.getByRole('progressbar').waitFor({ state: 'detached' });
     await page.unroute(`**${base}`);
     await toast('1.0.0 is installed');
@@ -116,6 +118,28 @@ describe('the pages of plugins', function () {
     const text = (await page.locator('main').textContent()) ?? '';
     expect(text).to.include('Write to customers').and.include('Send the secret SHOP_KEY to shop.example');
     await watched.expectAccessible();
+    watched.expectNoProblems(/status of 422/);
+  });
+
+  it('list what was installed, whatever else was done while it was on its way', async () => {
+    await visit('plugins');
+    const { promise: seen, resolve: see } = Promise.withResolvers<void>();
+    await page.route(`**${base}`, async (route) => {
+      if (route.request().method() === 'POST') await seen;
+      await route.continue();
+    });
+    await choose({ id: 'slow-one', name: 'Slow one' });
+    await install();
+    await page.getByRole('progressbar').waitFor();
+    const seller = page.getByRole('row', { name: /Seller/ });
+    await seller.getByRole('button', { name: /^Disable/ }).click();
+    await yes();
+    await seller.getByRole('button', { name: /^Enable/ }).click();
+    await seller.getByRole('button', { name: /^Disable/ }).waitFor();
+    see();
+    await page.getByRole('row', { name: /Slow one/ }).waitFor();
+    await page.unroute(`**${base}`);
+    expect((await app.delete(`${base}/slow-one`)).status).to.equal(200);
     watched.expectNoProblems(/status of 422/);
   });
 

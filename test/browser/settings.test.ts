@@ -130,6 +130,8 @@ describe('the settings in the console', function () {
     await own.page.getByRole('button', { name: 'Reset the access token' }).click();
     await own.page.getByRole('button', { name: 'Yes' }).click();
     const token = (await own.page.getByLabel('Your new access token', { exact: true }).textContent()) ?? '';
+    // By then it has signed in with it.
+    await own.page.locator('.toast').filter({ hasText: 'Your access token was reset.' }).waitFor();
     expect((await app.get('/api/v1/profile', headers)).status).to.equal(401);
     expect((await app.get('/api/v1/profile', { api_access_token: token })).body.name).to.equal('Margaret');
     await own.page.reload();

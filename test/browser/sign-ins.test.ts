@@ -62,7 +62,11 @@ describe('sign-ins and access tokens in the console', function () {
   it('end open pages: what is read next says that one has been signed out', async () => {
     const { headers } = await addPerson(app, { name: 'Bob' });
     const watched = await signedIn(browser, app, headers.api_access_token, '/console/conversations');
-    await watched.page.getByText('Live', { exact: true }).first().waitFor();
+    await watched.page
+      .locator('.person')
+      .getByRole('status')
+      .filter({ hasText: /^Live$/ })
+      .waitFor();
     const other = await signInAt(app.url, { access_token: headers.api_access_token });
     const url = `${app.url}/api/v1/profile/access_tokens`;
     const { payload } = (await (await fetch(url, { headers: other })).json()) as { payload: Held[] };

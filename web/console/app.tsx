@@ -1,5 +1,5 @@
 import { Fragment } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { useStore } from '../shared/store.ts';
 import { Dialogs } from './kit/dialog.tsx';
 import { Navigation } from './navigation.tsx';
@@ -43,7 +43,8 @@ export function App() {
 function View({ account, accounts }: { account: Membership | null; accounts: readonly Membership[] }) {
   const { path, query } = useStore(place);
   const isHome = path === '/console' || path === '/console/';
-  useEffect(() => {
+  // Before anybody can press a link, which this would else take back.
+  useLayoutEffect(() => {
     const first = rows.find((row) => row.nav !== undefined && mayOpen(row));
     if (isHome && first) go(first.path + location.search, { replace: true });
   }, [isHome, account]);

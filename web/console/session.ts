@@ -22,6 +22,9 @@ export type Session =
 /** The present session. */
 export const session = new Store<Session>({ state: 'asking' });
 
+/** Whether the sign-in has ended, and the next one is on its way. */
+let isRenewing = false;
+
 /** Calls the service as the person who is signed in, in the account that the console shows. */
 export const call = createCall({
   account: () => currentAccount()?.id ?? null,
@@ -111,15 +114,35 @@ export async function signIn(proof: { access_token: string } | { link: string })
   }
 }
 
-/** Signs in again with another access token of the same person, and stays where it is. */
-export async function renew(accessToken: string): Promise<void> {
-  await call('POST /sign_in', { body: { access_token: accessToken } });
-  tellTabs();
+/**
+ * Replaces the person's access token by the one that `replace` resolves with, signs in again with it, and stays where it is.
+ * The sign-in ends with the token before: until then nobody has signed out.
+ */
+export async function renew(replace: () => Promise<string>): Promise<void> {
+  isRenewing = true;
+  live.stop();
+  try {
+    const accessToken = await replace();
+    await call('POST /sign_in', { body: { access_token: accessToken } });
+    tellTabs();
+  } finally {
+    isRenewing = false;
+    // What was found out meanwhile is older than this.
+    session.set({ ...session.value });
+    live.restart();
+  }
 }
 
 /** Ends the session, here and on the server. Rejects with a ServiceError. */
 export async function signOut(): Promise<void> {
-  await call('DELETE /sign_in');
+  // The service ends the stream of events before it answers: it is not to be opened again.
+  live.stop();
+  try {
+    await call('DELETE /sign_in');
+  } catch (error) {
+    live.restart();
+    throw error;
+  }
   leave(null);
   tellTabs();
 }
@@ -141,7 +164,7 @@ async function compare(): Promise<void> {
   // Somebody has signed in or out here meanwhile: the answer may be older than that.
   if (session.value !== before) return compare();
   const known = before.state === 'in' ? before.profile : null;
-  if (present.profile?.id === known?.id) return;
+  if (present.profile?.id === known?.id || isRenewing) return;
   if (!present.profile) return leave('You have been signed out. Sign in again to go on.');
   enter(present);
   if (known) toast(`${present.profile.name} is signed in in this browser now. ${keptWords(known)}`, 'error');

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { sentenceOf } from '../../shared/service-error.ts';
 import { ChoiceField } from './form.tsx';
 import { toast } from './toast.tsx';
@@ -20,7 +20,8 @@ export function SavedChoice<Value extends string>({ value, save, ...field }: Pro
   const [waiting, setWaiting] = useState(0);
   // Choices are stored one after the other: the last one holds.
   const latest = useRef<Promise<void>>(Promise.resolve());
-  useEffect(() => {
+  // Before anybody can choose again, which it would else take back.
+  useLayoutEffect(() => {
     if (waiting === 0) setChosen(null);
   }, [value]);
   async function store(wanted: Value): Promise<void> {

@@ -17,7 +17,7 @@ export function PluginsPage({ query }: ViewProps) {
   const plugins = useLoad((signal) => call('GET plugins', { query: { page }, signal }), [page]);
   const [changes, setChanges] = useState(0);
   const changed = (): void => {
-    setChanges(changes + 1);
+    setChanges((count) => count + 1);
     void plugins.reload();
   };
   return (

@@ -47,8 +47,9 @@ function isGivenUp({ agent_bot: bot, answers, reason }: Serving): boolean {
   return bot !== null && !answers && byPeople.includes(reason);
 }
 
-async function giveBack({ id, meta: { assignee } }: Conversation): Promise<Conversation> {
-  if (assignee) await call('POST conversations/:id/assignments', { id, body: { assignee_id: null } });
+// Who has it may be told here later than that somebody has it.
+async function giveBack({ id }: Conversation): Promise<Conversation> {
+  await call('POST conversations/:id/assignments', { id, body: { assignee_id: null } });
   return call('POST conversations/:id/toggle_status', { id, body: { status: 'pending' } });
 }
 

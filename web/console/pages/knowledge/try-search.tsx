@@ -11,20 +11,9 @@ import { Highlight } from './highlight.tsx';
 
 type Found = Reply<'GET articles/search'>['payload'][number];
 
-const nothing: { payload: Found[] } = { payload: [] };
-
 /** What bots find for a question: the articles with their scores; the question is kept in the address. */
 export function TrySearchPage({ query }: ViewProps) {
   const [question, tag, language] = [query.get('q') ?? '', query.get('tag') ?? '', query.get('language') ?? ''];
-  const asked = {
-    q: question,
-    ...(tag === '' ? {} : { tags: [tag] }),
-    ...(language === '' ? {} : { languages: [language] }),
-  };
-  const found = useLoad(
-    async (signal) => (question === '' ? nothing : call('GET articles/search', { query: asked, signal })),
-    [question, tag, language],
-  );
   return (
     <Page title="Try the search">
       <p>
@@ -32,12 +21,31 @@ export function TrySearchPage({ query }: ViewProps) {
         enough, and otherwise give the conversation to people.
       </p>
       <Question question={question} tag={tag} language={language} />
-      {question !== '' && <Show of={found}>{({ payload }) => <Results question={question} found={payload} />}</Show>}
+      {/* Anew for each: what was found for another question says nothing of this one. */}
+      {question !== '' && (
+        <Answer key={JSON.stringify([question, tag, language])} question={question} tag={tag} language={language} />
+      )}
     </Page>
   );
 }
 
-function Question(asked: { question: string; tag: string; language: string }) {
+interface Asked {
+  question: string;
+  tag: string;
+  language: string;
+}
+
+function Answer({ question, tag, language }: Asked) {
+  const asked = {
+    q: question,
+    ...(tag === '' ? {} : { tags: [tag] }),
+    ...(language === '' ? {} : { languages: [language] }),
+  };
+  const found = useLoad((signal) => call('GET articles/search', { query: asked, signal }));
+  return <Show of={found}>{({ payload }) => <Results question={question} found={payload} />}</Show>;
+}
+
+function Question(asked: Asked) {
   const [question, setQuestion] = useState(asked.question);
   const [tag, setTag] = useState(asked.tag);
   const [language, setLanguage] = useState(asked.language);

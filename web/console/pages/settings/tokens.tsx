@@ -13,10 +13,12 @@ export function TokensPage() {
   const [token, setToken] = useState<string | null>(null);
   const held = useLoad((signal) => readHeld('access_token', signal));
   async function reset(): Promise<void> {
-    const { access_token: made } = await call('POST /api/v1/profile/reset_access_token');
-    // Shown before anything can fail: the old token is gone, and the old sign-in with it.
-    setToken(made);
-    await renew(made);
+    await renew(async () => {
+      const { access_token: made } = await call('POST /api/v1/profile/reset_access_token');
+      // Shown before anything can fail: the old token is gone, and the old sign-in with it.
+      setToken(made);
+      return made;
+    });
     await held.reload();
   }
   return (
