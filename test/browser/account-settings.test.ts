@@ -7,7 +7,7 @@ import { addPerson } from '../support/people.ts';
 import { xssTexts } from '../support/xss.ts';
 
 describe('the settings of the account in the console', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let watched: WatchedPage;

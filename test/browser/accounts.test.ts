@@ -9,7 +9,7 @@ import { expectAtAllWidths, signedIn } from '../support/console.ts';
 import { addAccount, addPerson, type Person, type User } from '../support/people.ts';
 
 describe('who is signed in at the console, and in which account', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let second: number;

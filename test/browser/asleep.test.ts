@@ -10,7 +10,7 @@ const written = 60;
 const asleepMs = 60_000;
 
 describe('a page whose computer or network sleeps', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let network: SleepingNetwork;
@@ -62,10 +62,7 @@ describe('a page whose computer or network sleeps', function () {
     (await page.locator('td[data-title=Number]').allTextContents()).map(Number);
 
   async function expectShown(page: Page, expected: readonly number[]): Promise<void> {
-    await page
-      .locator('td[data-title=Number]')
-      .getByText(String(expected[0]), { exact: true })
-      .waitFor({ timeout: 45_000 });
+    await page.locator('td[data-title=Number]').getByText(String(expected[0]), { exact: true }).waitFor();
     expect(await shown(page)).to.deep.equal(expected);
   }
 

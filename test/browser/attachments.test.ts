@@ -10,7 +10,7 @@ const tall = { name: 'tall.png', mimeType: 'image/png', buffer: png(60, 3000) };
 const note = { name: 'how to.txt', mimeType: 'text/plain', buffer: Buffer.from('x'.repeat(12_345)) };
 
 describe('files of messages in pages', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   const apps: TestApp[] = [];
   let watched: WatchedPage;
@@ -50,11 +50,14 @@ describe('files of messages in pages', function () {
   async function expectFiles(place: Locator, mostHigh: number): Promise<void> {
     for (const name of [picture.name, tall.name]) {
       const image = place.getByRole('img', { name, exact: true });
-      await image.waitFor();
-      const [width, height] = await image.evaluate((element) => {
-        const { naturalWidth, clientWidth, clientHeight } = element as unknown as Record<string, number>;
-        return naturalWidth ? [clientWidth ?? 0, clientHeight ?? 0] : [0, 0];
-      });
+      // It has its size before it is there, and is loaded when somebody comes near it.
+      await image.scrollIntoViewIfNeeded();
+      const [width, height] = await apps[0]!.eventually(() =>
+        image.evaluate((element): [number, number] | false => {
+          const { naturalWidth, clientWidth = 0, clientHeight = 0 } = element as unknown as Record<string, number>;
+          return naturalWidth ? [clientWidth, clientHeight] : false;
+        }),
+      );
       expect(height, name).to.be.within(1, mostHigh);
       expect(width, name).to.be.within(1, 1600);
       const around = await place.boundingBox();

@@ -26,7 +26,7 @@ const config = {
 const hosts = ['shop.example'];
 
 describe('the pages of bots', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let house: BotHouse;
   let app: TestApp;
@@ -189,7 +189,7 @@ describe('the pages of bots', function () {
     const before = server.receiver.received.length;
     await page.getByText('Send again what was given up').click();
     await page.getByRole('button', { name: 'Recover' }).click();
-    await page.getByText(/Sent again: [1-9]\d* arrived, 0 did not/).waitFor({ timeout: 40_000 });
+    await page.getByText(/Sent again: [1-9]\d* arrived, 0 did not/).waitFor();
     expect(server.receiver.received.slice(before).map(({ body }) => body['content'])).to.include('Hello');
     await watched.expectAccessible();
     await visit('bots');

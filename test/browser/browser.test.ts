@@ -8,7 +8,8 @@ const page = `<!doctype html><html lang="en"><title>Elsewhere</title><main>
 <h1>Elsewhere</h1><img src="data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==">
 <script>document.title = 'Executed'</script></main></html>`;
 
-describe('the browser of the tests', () => {
+describe('the browser of the tests', function () {
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let elsewhere: Server;

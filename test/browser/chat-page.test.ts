@@ -9,7 +9,7 @@ import { failFirst, Receiver } from '../support/receiver.ts';
 import { xssTexts } from '../support/xss.ts';
 
 describe('the chat page in a browser', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let receiver: Receiver;

@@ -6,7 +6,7 @@ import { paintLate } from '../support/late-paint.ts';
 import { addPerson } from '../support/people.ts';
 
 describe('the console', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
 

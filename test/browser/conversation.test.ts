@@ -12,7 +12,7 @@ import { xssTexts } from '../support/xss.ts';
 const question = 'What are your opening hours?';
 
 describe('a conversation in the console', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let customers: Customers;
@@ -37,7 +37,6 @@ describe('a conversation in the console', function () {
     await app.post('webhooks', { url: receiver.url, subscriptions: ['message_created'] });
     watched = await signedIn(browser, app, adminToken);
     page = watched.page;
-    page.setDefaultTimeout(30_000);
   });
 
   beforeEach(() => {
@@ -92,7 +91,7 @@ describe('a conversation in the console', function () {
       .getByText(/failing, again/)
       .waitFor();
     receiver.answerWith((_, response) => response.end());
-    await lane(fourth).getByText('Attempt 2: 200').waitFor({ timeout: 40_000 });
+    await lane(fourth).getByText('Attempt 2: 200').waitFor();
     await app.eventually(async () => (await record(id)).unread_count === 0);
     const other = await customers.writes(plain, 'Bert', 'Hello');
     await open(other, 'Bert');

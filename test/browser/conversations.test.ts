@@ -10,7 +10,7 @@ import { xssTexts } from '../support/xss.ts';
 const address = '/console/conversations';
 
 describe('the list of conversations in the console', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let customers: Customers;

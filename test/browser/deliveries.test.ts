@@ -7,7 +7,7 @@ import { Sending, type Body } from '../support/sending.ts';
 import { xssTexts } from '../support/xss.ts';
 
 describe('deliveries in the console', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   const sending = Sending.use();
   let watched: WatchedPage;

@@ -75,10 +75,11 @@ describe('the first minute', function () {
       .first()
       .waitFor();
     await behind.getByRole('button', { name: 'Let the receiver recover' }).click();
+    // On a slow machine the second attempt comes before this, and the third a minute later.
     await behind
-      .getByText(/Attempt 2 at .*: 200/)
+      .getByText(/Attempt [23] at .*: 200/)
       .first()
-      .waitFor();
+      .waitFor({ timeout: 90_000 });
     lap('recovered');
 
     // The same in the console: the conversation, why its bot was silent, and both attempts.
@@ -91,7 +92,10 @@ describe('the first minute', function () {
       .filter({ hasText: 'Shop assistant is silent: a person is assigned.' })
       .waitFor();
     await operator.page.getByText('Attempt 1: 500').first().waitFor();
-    await operator.page.getByText('Attempt 2: 200').first().waitFor();
+    await operator.page
+      .getByText(/Attempt [23]: 200/)
+      .first()
+      .waitFor();
     lap('seen in the console');
 
     expect(await answers(page).count(), 'the bot has kept silent').to.equal(before);

@@ -8,7 +8,7 @@ import { HeldAnswers } from '../support/held-answers.ts';
 import { addPerson } from '../support/people.ts';
 
 describe('what the console keeps when a dialog or a sign-in ends', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let watched: WatchedPage;
@@ -19,7 +19,6 @@ describe('what the console keeps when a dialog or a sign-in ends', function () {
     app = await TestApp.start();
     watched = await signedIn(browser, app, adminToken, '/console/settings/labels');
     page = watched.page;
-    page.setDefaultTimeout(30_000);
   });
 
   after(async () => {

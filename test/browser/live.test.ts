@@ -8,7 +8,7 @@ import { addInbox } from '../support/records.ts';
 import { xssTexts } from '../support/xss.ts';
 
 describe('the live tail of events in the console', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let watched: WatchedPage;

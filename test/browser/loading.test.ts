@@ -11,7 +11,7 @@ import { fail, Sending } from '../support/sending.ts';
 const settleMs = 700;
 
 describe('what views of the console load', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   const sending = Sending.use();
   let watched: WatchedPage;

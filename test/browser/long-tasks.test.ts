@@ -9,7 +9,7 @@ import { Platform } from '../support/platform.ts';
 const asksBeforeItCloses = '!dispatchEvent(new Event("beforeunload", { cancelable: true }))';
 
 describe('what takes long in the console', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let watched: WatchedPage;

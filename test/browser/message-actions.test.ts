@@ -23,7 +23,7 @@ const loseAnswers = `{
 const loseNothing = 'delete XMLHttpRequest.prototype.addEventListener';
 
 describe('messages in the console', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let customers: Customers;
@@ -41,7 +41,6 @@ describe('messages in the console', function () {
     await app.post(`inboxes/${inbox}/members`, { user_ids: [agent.id] });
     watched = await signedIn(browser, app, adminToken);
     page = watched.page;
-    page.setDefaultTimeout(30_000);
   });
 
   beforeEach(() => watched.problems.splice(0));
@@ -220,6 +219,12 @@ describe('messages in the console', function () {
       await own.page.getByRole('link', { name, exact: true }).click();
       await own.page.getByRole('heading', { level: 1, name }).waitFor();
     };
+    /** Nothing is on its way any more that would be refused to somebody who signs out. */
+    const settled = async (): Promise<void> => {
+      await app.eventually(async () => (await app.get(`conversations/${other}`)).body.unread_count === 0);
+      const waiting = own.page.locator('.waiting, [aria-busy=true]').or(own.page.getByText('Looking…'));
+      await app.eventually(async () => (await waiting.count()) === 0);
+    };
     await own.page.getByRole('button', { name: 'Note', exact: true }).click();
     await own.page.getByRole('textbox', { name: 'Note' }).fill('She is angry');
     await own.page.getByLabel('Files', { exact: true }).setInputFiles([note]);
@@ -233,10 +238,12 @@ describe('messages in the console', function () {
     await own.page.getByRole('textbox', { name: 'Reply' }).fill('For Fay');
     await to('Eve');
     expect(await own.page.getByRole('textbox', { name: 'Reply' }).inputValue()).to.equal('');
+    await to('Fay');
     for (const [token, kept] of [
       [agent.headers.api_access_token, 'For Fay'],
       [adminToken, ''],
     ] as const) {
+      await settled();
       await own.page.getByRole('button', { name: 'Sign out', exact: true }).click();
       await own.page.getByLabel('Access token').fill(token);
       await own.page.getByRole('button', { name: 'Sign in' }).click();

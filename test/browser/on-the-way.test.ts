@@ -6,14 +6,14 @@ import { signedIn } from '../support/console.ts';
 import { Customers } from '../support/conversing.ts';
 import { HeldAnswers } from '../support/held-answers.ts';
 
-// In the page: the limits of what is waited for are over twenty times as soon.
+// In the page: the limits of what is waited for are over five times as soon.
 const hasten = `{
   const { timeout } = AbortSignal;
-  AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 20);
+  AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 5);
 }`;
 
 describe('what is on its way in the console', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let customers: Customers;
@@ -28,7 +28,6 @@ describe('what is on its way in the console', function () {
     inbox = await customers.inbox('Plain');
     watched = await signedIn(browser, app, adminToken);
     page = watched.page;
-    page.setDefaultTimeout(30_000);
   });
 
   afterEach(async () => {
@@ -139,7 +138,13 @@ describe('what is on its way in the console', function () {
     status = 404;
     await page.reload();
     await page.getByRole('alert').filter({ hasText: 'It is 404.' }).waitFor();
-    await page.waitForTimeout(500);
+    // Where the stream begins it is asked for once more.
+    await page
+      .locator('.person')
+      .getByRole('status')
+      .filter({ hasText: /^Live$/ })
+      .waitFor();
+    await page.waitForTimeout(1_500);
     const gone = asked;
     await page.waitForTimeout(4_000);
     expect(asked).to.equal(gone);

@@ -37,7 +37,7 @@ function readRows(): Row[] {
 const rows = readRows();
 
 describe('every page of the console', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   const ids: Record<string, string> = {};
   let house: BotHouse;

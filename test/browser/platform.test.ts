@@ -6,7 +6,7 @@ import { addPerson } from '../support/people.ts';
 import { xssTexts } from '../support/xss.ts';
 
 describe('the platform in the console', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
 

@@ -24,7 +24,8 @@ const hostile = [
   '"><svg onload=window.hit=1>',
   'javascript:window.hit=1',
 ];
-describe('the page of the built-in receiver', () => {
+describe('the page of the built-in receiver', function () {
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
 

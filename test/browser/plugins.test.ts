@@ -35,7 +35,7 @@ const second = {
 };
 
 describe('the pages of plugins', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let root: { path: string; remove: () => void };
@@ -134,10 +134,12 @@ describe('the pages of plugins', function () {
     const seller = page.getByRole('row', { name: /Seller/ });
     await seller.getByRole('button', { name: /^Disable/ }).click();
     await yes();
-    await seller.getByRole('button', { name: /^Enable/ }).click();
-    await seller.getByRole('button', { name: /^Disable/ }).waitFor();
+    const enable = seller.getByRole('button', { name: /^Enable/ });
+    await enable.waitFor();
     see();
     await page.getByRole('row', { name: /Slow one/ }).waitFor();
+    await enable.click();
+    await seller.getByRole('button', { name: /^Disable/ }).waitFor();
     await page.unroute(`**${base}`);
     expect((await app.delete(`${base}/slow-one`)).status).to.equal(200);
     watched.expectNoProblems(/status of 422/);

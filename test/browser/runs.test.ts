@@ -19,7 +19,7 @@ const parrot = `const texts = JSON.parse(ctx.message.content);
   ctx.handoff({ reason: texts.at(-1) });`;
 
 describe('the pages of runs', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let house: BotHouse;
   let app: TestApp;

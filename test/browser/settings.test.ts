@@ -8,7 +8,7 @@ import { addPerson } from '../support/people.ts';
 const attack = `"><img src=x onerror=alert(1)><script>alert(2)</script>`;
 
 describe('the settings in the console', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let watched: WatchedPage;

@@ -14,7 +14,7 @@ interface Held {
 }
 
 describe('sign-ins and access tokens in the console', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
 

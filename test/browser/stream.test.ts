@@ -13,7 +13,7 @@ const list = '/console/conversations';
 const tickets = '**/events/ticket';
 
 describe('the stream of events behind the console', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let customers: Customers;

@@ -5,7 +5,7 @@ import { TestBrowser, type WatchedPage } from '../support/browser.ts';
 import { expectAtAllWidths, signedIn } from '../support/console.ts';
 
 describe('what the console says of what was done', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let watched: WatchedPage;

@@ -9,7 +9,7 @@ import { failFirst, Receiver } from '../support/receiver.ts';
 const traceReads = /\/api\/v1\/accounts\/1\/deliveries\?conversation_id=/;
 
 describe('the trace beside a chat', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let receiver: Receiver;
@@ -124,7 +124,7 @@ describe('the trace beside a chat', function () {
     await say('Who is there?');
     await told(/failing, next attempt at/);
     await page.evaluate(async () => (await fetch('/sign_in', { method: 'DELETE' })).status);
-    await behind().getByRole('alert').filter({ hasText: 'not followed any more' }).waitFor({ timeout: 40_000 });
+    await behind().getByRole('alert').filter({ hasText: 'not followed any more' }).waitFor();
     expect(await readsWithin(4)).to.equal(0);
   });
 

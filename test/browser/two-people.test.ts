@@ -10,7 +10,7 @@ import { signInAt } from '../support/sign-in.ts';
 const lookAtIt = 'document.dispatchEvent(new Event("visibilitychange"))';
 
 describe('a page of one person in a browser that is signed in as another by now', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let customers: Customers;

@@ -9,7 +9,7 @@ import { fail, Sending, type Body } from '../support/sending.ts';
 import { xssTexts } from '../support/xss.ts';
 
 describe('webhooks in the console', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   const sending = Sending.use();
   let watched: WatchedPage;
@@ -73,6 +73,7 @@ describe('webhooks in the console', function () {
     await sending.made('contacts', { name: 'Ada' });
     const [post] = await sending.receiver.waitFor(1);
     verify(secret, post!);
+    await sending.eventuallyIn(made, 'delivered');
     await page.reload();
     await page.getByText('100 % of 1 attempts arrived').waitFor();
     expect(await page.getByText(secret).count()).to.equal(0);

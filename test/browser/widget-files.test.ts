@@ -8,7 +8,7 @@ import { startForeignPage, type ForeignPage } from '../support/foreign-page.ts';
 const picture = { name: 'photo.png', mimeType: 'image/png', buffer: png(40, 30) };
 
 describe('files in the widget in a browser', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let shop: ForeignPage;

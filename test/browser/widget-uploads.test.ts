@@ -77,7 +77,7 @@ describe('large files in the widget on a slow line', function () {
     expect(Number(await bar.getAttribute('value'))).to.be.below(1);
     await watched.expectAccessible();
     await say('Is anybody there?');
-    await app.eventually(async () => (await texts()).includes('Is anybody there?'), 20_000);
+    await app.eventually(async () => (await texts()).includes('Is anybody there?'));
     expect(await texts()).to.deep.equal(['Hello', 'Is anybody there?']);
     await waiting().waitFor({ state: 'detached', timeout: 60_000 });
     // Longer than any other request may take.
@@ -103,7 +103,7 @@ describe('large files in the widget on a slow line', function () {
     await say('Did you get it?');
     await app.eventually(async () => (await texts()).includes('Did you get it?'));
     const alert = page.getByRole('alert').filter({ hasText: 'Not sent: the connection broke.' });
-    await alert.waitFor({ timeout: 40_000 });
+    await alert.waitFor();
     expect(await texts()).to.deep.equal(['Hello', 'Did you get it?']);
     expect(await page.getByText('No connection.').count()).to.equal(0);
     await watched.expectAccessible();

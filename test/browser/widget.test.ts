@@ -12,7 +12,7 @@ interface Inbox {
 }
 
 describe('the widget in a browser', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const browser = new TestBrowser();
   let app: TestApp;
   let shop: ForeignPage;
