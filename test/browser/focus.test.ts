@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { adminToken, TestApp } from '../support/app.ts';
 import { TestBrowser, type WatchedPage } from '../support/browser.ts';
-import { loaded, signedIn } from '../support/console.ts';
+import { signedIn } from '../support/console.ts';
 import { Customers } from '../support/conversing.ts';
 import { HeldAnswers } from '../support/held-answers.ts';
 import { addPerson } from '../support/people.ts';
@@ -144,13 +144,13 @@ describe('what the console keeps when a dialog or a sign-in ends', function () {
   });
 
   it('is no stream of events while somebody signs out, slow as that may be', async () => {
-    const own = await signedIn(browser, app, adminToken, '/console/conversations');
+    // A page that asks for nothing but the stream.
+    const own = await signedIn(browser, app, adminToken, '/console/live');
     await own.page
       .locator('.person')
       .getByRole('status')
       .filter({ hasText: /^Live$/ })
       .waitFor();
-    await loaded(own.page);
     await own.page.route('**/sign_in', async (route) => {
       const response = await route.fetch();
       await new Promise((resolve) => setTimeout(resolve, 4_000));
