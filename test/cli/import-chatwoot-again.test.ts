@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { migrate } from '../../src/postgres/migrate.ts';
 import type { Body } from '../support/sending.ts';
 import { Importing } from '../support/importing.ts';
 
@@ -112,6 +113,35 @@ describe('switchboard import chatwoot, again', function () {
     expect((await conversationsOf(account)).map(({ contact }) => contact.name)).to.deep.equal(['late-wave-12']);
   });
 
+  it('keeps no trace of the conversations of a contact who was erased here, and asks for nothing of them', async () => {
+    const account = await importing.newAccount();
+    await importing.run(account);
+    const { payload } = await read(`${base(account)}/contacts`);
+    const { id } = (payload as Body[]).find(({ name }) => name === 'Mia Novak');
+    expect((await importing.app.delete(`${base(account)}/contacts/${id}`)).status).to.equal(200);
+    const versions = () =>
+      importing.app.query<{ foreign_id: number; known: boolean }>(
+        `SELECT foreign_id, version IS NOT NULL AS known FROM imported WHERE account_id = $1 AND kind = 'conversation' ORDER BY 1`,
+        [account],
+      );
+    const wanted = [
+      { foreign_id: 1, known: false },
+      { foreign_id: 2, known: true },
+      { foreign_id: 3, known: false },
+    ];
+    expect(await versions()).to.deep.equal(wanted);
+    importing.fake.account.messages[1]!.push({ id: 940, message_type: 0, content: 'Mia again' });
+    importing.fake.asked.length = 0;
+    const { code, counts } = await importing.run(account);
+    expect([code, counts.conversations.unchanged, counts.messages.created]).to.deep.equal([0, 3, 0]);
+    expect(importing.fake.asked.filter(({ path }) => path.endsWith('/messages'))).to.deep.equal([]);
+    expect(await versions()).to.deep.equal(wanted);
+    const told = await importing.app.query(`SELECT FROM messages WHERE account_id = $1 AND content = 'Mia again'`, [
+      account,
+    ]);
+    expect(told).to.deep.equal([]);
+  });
+
   it('makes an agent of an author who comes back there', async () => {
     const account = await importing.newAccount();
     await importing.run(account);
@@ -137,6 +167,62 @@ describe('switchboard import chatwoot, again', function () {
       ['Gone Agent', true],
     ]);
     expect((await importing.run(account)).counts.agents).to.include({ created: 0, unchanged: 3 });
+  });
+
+  /** Makes the database as versions left it that noted authors who work there no more as agents. */
+  async function takeBack(account: number): Promise<void> {
+    const run = importing.app.query.bind(importing.app);
+    // Of other tests, and beside those of agents who came back.
+    await run(`DELETE FROM imported WHERE kind = 'author' AND account_id <> $1`, [account]);
+    await run(`DELETE FROM migrations WHERE name = '20261123-former-authors'`);
+    await run(`UPDATE imported SET kind = 'agent' WHERE kind = 'author'`);
+    await run('DROP INDEX imported_seats');
+    await run(`CREATE INDEX imported_agents ON imported (account_id, local_id) WHERE kind = 'agent'`);
+    await run('ALTER TABLE imported DROP CONSTRAINT imported_kind_check');
+    await run(
+      `ALTER TABLE imported ADD CONSTRAINT imported_kind_check
+         CHECK (kind IN ('inbox', 'agent', 'team', 'label', 'contact', 'conversation'))`,
+    );
+  }
+
+  it('goes on after an upgrade from a version that noted authors as agents', async () => {
+    const account = await importing.newAccount();
+    await importing.run(account);
+    await takeBack(account);
+    expect(await migrate(importing.app.databaseUrl)).to.deep.equal(['20261123-former-authors']);
+    const gone = { id: 13, name: 'Gone Agent', email: 'gone@theirs.example', role: 'agent' };
+    importing.fake.account.agents.push(gone);
+    importing.fake.account.messages[2]!.push({
+      id: 930,
+      message_type: 1,
+      content: 'Back',
+      sender: { id: 13, type: 'user' },
+    });
+    const { code, counts } = await importing.run(account);
+    expect([code, counts.agents.created, counts.messages.created]).to.deep.equal([0, 1, 1]);
+    const agents: Body[] = await read(`${base(account)}/agents`);
+    const second = (await conversationsOf(account)).find(({ contact }) => contact.name === 'late-wave-12');
+    const { payload } = await read(`${base(account)}/conversations/${second.id}/messages`);
+    const back = agents.find(({ email }) => email === gone.email);
+    expect((payload as Body[]).slice(1).map(({ sender }) => [sender.name, sender.id === back.id])).to.deep.equal([
+      ['Gone Agent', false],
+      ['Gone Agent', true],
+    ]);
+    await importing.verify();
+  });
+
+  it('names authors whose note is missing', async () => {
+    const account = await importing.newAccount();
+    await importing.run(account);
+    await importing.app.query(`DELETE FROM imported WHERE account_id = $1 AND kind = 'author'`, [account]);
+    const [first] = importing.fake.account.messages[2]!.filter(({ sender }) => (sender as Body)?.id === 13);
+    importing.fake.account.messages[2]!.push({ ...first, id: 930, content: 'Once more' });
+    const { code, remarks, counts } = await importing.run(account);
+    expect([code, remarks, counts.messages.created]).to.deep.equal([0, [], 1]);
+    const second = (await conversationsOf(account)).find(({ contact }) => contact.name === 'late-wave-12');
+    const { payload } = await read(`${base(account)}/conversations/${second.id}/messages`);
+    expect((payload as Body[]).slice(1).map(({ sender }) => sender.name)).to.deep.equal(['Gone Agent', 'Gone Agent']);
+    await importing.verify();
   });
 
   it('says which assignees it dropped', async () => {

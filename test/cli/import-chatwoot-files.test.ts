@@ -189,6 +189,27 @@ describe('switchboard import chatwoot, of files', function () {
     await importing.verify();
   });
 
+  it('are forgotten with the account, what was missing too', async () => {
+    withFiles('one.txt', 'two.txt');
+    const account = await importing.newAccount('Short');
+    importing.fake.intervene(({ path }, response) => {
+      if (!path.endsWith('two.txt')) return false;
+      response.writeHead(410).end();
+      return true;
+    });
+    const { code, counts } = await importing.run(account);
+    expect([code, counts.files.created, counts.files.left_out]).to.deep.equal([1, 1, 1]);
+    const left = () =>
+      importing.app.query(
+        `SELECT message_id FROM missing_files WHERE account_id = $1 UNION ALL SELECT id FROM attachments WHERE account_id = $1`,
+        [account],
+      );
+    expect(await left()).to.have.lengthOf(2);
+    expect((await importing.app.delete(`/platform/api/v1/accounts/${account}`)).status).to.equal(200);
+    expect(await left()).to.deep.equal([]);
+    await importing.verify();
+  });
+
   it('says which flag opens the private host that keeps their files, and copies them with it', async () => {
     withFiles('one.txt', 'two.txt');
     const asked: unknown[] = [];

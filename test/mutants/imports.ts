@@ -11,6 +11,38 @@ const [clients, again] = ['test/cli/import-chatwoot-clients.test.ts', 'test/cli/
 
 export const imports: readonly Mutant[] = [
   {
+    file: 'src/cli/chatwoot/copy/batches.ts',
+    text: 'postponed: first.foreignId',
+    replacement: 'postponed: 0',
+    test: many,
+    only: 'asks for them in the next run',
+    harm: 'A message that took too long once is lost for good.',
+  },
+  {
+    file: 'src/cli/chatwoot/import.ts',
+    text: '    await copyMissingMessages(copying, settings);\n',
+    replacement: '',
+    test: many,
+    only: 'writes those at the end',
+    harm: 'A message that was left out is named in no report.',
+  },
+  {
+    file: 'src/domain/contacts/copies.ts',
+    text: "AND kind = 'conversation' AND local_id = ANY ($2)",
+    replacement: "AND kind = 'conversation' AND foreign_id = ANY ($2)",
+    test: again,
+    only: 'no trace of the conversations',
+    harm: 'Of a customer who was erased a fingerprint of each conversation stays.',
+  },
+  {
+    file: 'src/cli/chatwoot/copy/conversations.ts',
+    text: 'if (known.version === null) return true;',
+    replacement: '',
+    test: again,
+    only: 'asks for nothing of them',
+    harm: 'Each run asks for the messages of everybody who was ever erased.',
+  },
+  {
     file: 'src/domain/imports/imports.ts',
     text: 'AND id = $2 FOR NO KEY UPDATE',
     replacement: 'AND id = $2',

@@ -14,6 +14,7 @@ import { ChatwootClient } from './client.ts';
 import { copyContacts } from './copy/contacts.ts';
 import { copyConversations } from './copy/conversations.ts';
 import { copyMissingFiles } from './copy/missing-files.ts';
+import { copyMissingMessages } from './copy/missing-messages.ts';
 import { copySettings } from './copy/settings.ts';
 import type { Copying } from './copying.ts';
 import { FileCopier } from './files.ts';
@@ -121,6 +122,7 @@ async function copy(found: Pick<Copying, 'client' | 'account' | 'reporter' | 'sh
     await copyContacts(copying, settings);
     await copyMissingFiles(copying);
     await copyConversations(copying, settings);
+    await copyMissingMessages(copying, settings);
   } finally {
     await files?.close();
   }

@@ -13,6 +13,16 @@ export async function moveCopies(tx: Transaction, { from, to }: { from: number; 
   );
 }
 
+/** Forgets what imports read of conversations that are erased with their contact. That they were copied stays known. */
+export async function forgetCopiedConversations(tx: Transaction, conversationIds: readonly number[]): Promise<void> {
+  if (conversationIds.length === 0) return;
+  await sql(
+    tx.connection,
+    `UPDATE imported SET version = NULL WHERE account_id = $1 AND kind = 'conversation' AND local_id = ANY ($2)`,
+    [tx.account.id, conversationIds],
+  );
+}
+
 /** Forgets what imports read of a contact that is erased. That it was copied stays known, so that it does not come back. */
 export async function forgetCopies(tx: Transaction, contactId: number): Promise<void> {
   await sql(

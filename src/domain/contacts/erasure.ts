@@ -1,5 +1,6 @@
 import type { Database } from '../../postgres/database.ts';
 import { Contact } from '../../records/contact.ts';
+import type { Conversation } from '../../records/conversation.ts';
 import { notFound } from '../../errors.ts';
 import { system, transact, type Transact, type Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
@@ -7,7 +8,7 @@ import { deleteLanes } from '../../deliveries/queue/erase.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
 import { lockIfThere } from '../small-rows.ts';
 import { sweep } from '../upkeep/sweep.ts';
-import { forgetCopies } from './copies.ts';
+import { forgetCopiedConversations, forgetCopies } from './copies.ts';
 import { lockDoors } from './doors.ts';
 
 // Conversations that one transaction erases, so that none locks many for long.
@@ -34,17 +35,25 @@ async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased'
   const contact = await lockIfThere(tx.em, Contact, { id, accountId: tx.account.id });
   if (!contact) return 'gone';
   if (some.length === batch) {
-    await eraseConversations(tx, some);
+    await erase(tx, some);
     await requestErasure(tx, contact);
     return 'more';
   }
   // Another conversation may have begun before the contact was locked.
-  await eraseConversations(tx, await tx.conversations({ ids: ofContact, parameters: [id] }));
+  await erase(tx, await tx.conversations({ ids: ofContact, parameters: [id] }));
   tx.record('contact_deleted', { contact, account: tx.account });
   await deleteLanes(tx, 'contact', [id]);
   await forgetCopies(tx, id);
   await sql(tx.em, 'DELETE FROM contacts WHERE account_id = $1 AND id = $2', [tx.account.id, id]);
   return 'erased';
+}
+
+async function erase(tx: Transaction, conversations: readonly Conversation[]): Promise<void> {
+  await eraseConversations(tx, conversations);
+  await forgetCopiedConversations(
+    tx,
+    conversations.map(({ id }) => id),
+  );
 }
 
 // Once the erasure is requested no conversation with the contact can begin, so the erasure terminates.

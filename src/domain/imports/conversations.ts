@@ -5,6 +5,7 @@ import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockImported, noteImported, type Imported } from './imports.ts';
 import { importMessages, type ForeignMessage } from './messages.ts';
+import { noteMissingMessages } from './missing-messages.ts';
 
 /** A conversation to be copied, with the ids that inbox, contact, team and assignee have here. */
 export interface ForeignConversation {
@@ -38,6 +39,8 @@ export interface MessageBatch {
   upTo: number | null;
   /** Whether there are no more. */
   isLast: boolean;
+  /** A message that is left out for now, by its id there. */
+  postponed?: number;
 }
 
 /**
@@ -68,6 +71,8 @@ export async function importConversation(
   const cursor = known?.cursor ?? 0;
   const fresh = batch.messages.filter((message) => message.foreignId > cursor);
   await importMessages(tx, conversation, { importId, foreignId, messages: fresh });
+  if (batch.postponed !== undefined && batch.postponed > cursor)
+    await noteMissingMessages(tx, importId, [{ foreignId: batch.postponed, foreignConversationId: foreignId }]);
   await noteImported(tx, importId, 'conversation', [
     {
       foreignId,

@@ -43,6 +43,7 @@ import { FormerAuthors } from './20261123-former-authors.ts';
 import { ImportedContacts } from './20261123-imported-contacts.ts';
 import { Imports } from './20261123-imports.ts';
 import { MissingFiles } from './20261123-missing-files.ts';
+import { MissingMessages } from './20261123-missing-messages.ts';
 import { ReportHours } from './20261122-report-hours.ts';
 import { EmbeddingChanges } from './20261123-embedding-changes.ts';
 import { WebhookVersions } from './20261122-webhook-versions.ts';
@@ -126,6 +127,7 @@ export const migrations = [
   { name: '20261123-former-authors', class: FormerAuthors },
   { name: '20261123-attribute-definitions', class: AttributeDefinitions },
   { name: '20261123-missing-files', class: MissingFiles },
+  { name: '20261123-missing-messages', class: MissingMessages },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

@@ -37,7 +37,8 @@ async function writeWithFiles(
   return { written: await writeSome(copying, conversation, again), told: again };
 }
 
-// What the database does not write in the time that a statement has, it may write in halves.
+// What the database does not write in the time that a statement has, it may write in halves; one that it does not write by
+// itself either, it may write at the end.
 async function writeSome(
   copying: Copying,
   conversation: ForeignConversation,
@@ -48,13 +49,9 @@ async function writeSome(
   } catch (error) {
     if (!isStatementTimeout(error) || batch.messages.length === 0) throw error;
   }
-  const [first] = batch.messages;
-  if (batch.messages.length === 1 && first) {
-    const what = `message ${first.foreignId} of conversation ${conversation.foreignId}`;
-    const written = await writeSome(copying, conversation, { ...batch, messages: [] });
-    copying.reporter.leaveOut('messages', what, 'the database did not store it in the time that a statement has');
-    return written;
-  }
+  const [first, ...others] = batch.messages;
+  if (first && others.length === 0)
+    return writeSome(copying, conversation, { ...batch, messages: [], postponed: first.foreignId });
   return writeHalves(copying, conversation, batch);
 }
 

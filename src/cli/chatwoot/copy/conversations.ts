@@ -112,7 +112,9 @@ class Walk {
   }
 }
 
+// One without a version was erased here with its contact.
 function isCopied(known: Imported, { version }: { version: string }, given: Foreign): boolean {
+  if (known.version === null) return true;
   const last = lastMessageOf(given);
   return known.complete && known.version === version && last !== null && last <= known.cursor;
 }

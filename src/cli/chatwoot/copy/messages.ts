@@ -47,6 +47,17 @@ export async function* readMessages(
   }
 }
 
+/** Reads a message that was left out before, with its author and its files. */
+export async function readLeftOut(
+  copying: Copying,
+  settings: CopiedSettings,
+  { given, source }: { given: Foreign; source: Source },
+): Promise<ReadBatch> {
+  const records = [given];
+  await addAuthors(copying, settings, records);
+  return readSome(copying, settings, { records, isLast: true, source, isBounded: false });
+}
+
 interface Some {
   records: Foreign[];
   isLast: boolean;

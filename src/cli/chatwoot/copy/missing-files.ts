@@ -5,8 +5,9 @@ import { attempt, type Copying } from '../copying.ts';
 import type { FileCopier } from '../files.ts';
 import { endIfStopped } from '../patience.ts';
 import { placeholderOf } from '../read/message.ts';
-import { idOf, listOf, type Foreign } from '../values.ts';
+import type { Foreign } from '../values.ts';
 import { attachmentsOf, isFile, wordsOf } from './attachments.ts';
+import { readOneMessage } from './one-message.ts';
 
 const pageSize = 100;
 
@@ -37,7 +38,7 @@ function nameOf({ foreignId, foreignConversationId }: MissingFiles): string {
 
 async function copyOne(copying: Copying & { files: FileCopier }, missing: MissingFiles): Promise<void> {
   const { transact, reporter, stopped } = copying;
-  const listed = attachmentsOf(await readMessage(copying, missing));
+  const listed = attachmentsOf(await readOneMessage(copying, missing));
   const { files, positions, problems } = await copyAgain(copying.files, listed, missing);
   endIfStopped(stopped);
   const wordsWithout = (absent: readonly number[]): Foreign[] =>
@@ -53,16 +54,6 @@ async function copyOne(copying: Copying & { files: FileCopier }, missing: Missin
   reporter.count('files', 'created', files.length);
   for (const problem of problems) reporter.leaveOut('files', nameOf(missing), problem);
   if (listed.length === 0) reporter.remark(nameOf(missing), 'it was deleted there');
-}
-
-/** The message as it is there; nothing where it is no more. */
-async function readMessage(
-  { client, account }: Copying,
-  { foreignId, foreignConversationId }: MissingFiles,
-): Promise<Foreign> {
-  const range = { after: String(foreignId), before: String(foreignId + 1) };
-  const answer = await client.get(`${account}/conversations/${foreignConversationId}/messages`, range);
-  return listOf(answer)?.find(({ id }) => idOf(id) === foreignId) ?? {};
 }
 
 async function copyAgain(
