@@ -7,9 +7,37 @@ const [copies, faults, hostile, files, many] = [
   'test/cli/import-chatwoot-files.test.ts',
   'test/cli/import-chatwoot-many.test.ts',
 ];
-const [clients, again] = ['test/cli/import-chatwoot-clients.test.ts', 'test/cli/import-chatwoot-again.test.ts'];
+const [clients, again, notes] = [
+  'test/cli/import-chatwoot-clients.test.ts',
+  'test/cli/import-chatwoot-again.test.ts',
+  'test/cli/import-chatwoot-notes.test.ts',
+];
 
 export const imports: readonly Mutant[] = [
+  {
+    file: 'src/domain/imports/contacts.ts',
+    text: 'version, complete: false },',
+    replacement: 'version },',
+    test: notes,
+    only: 'copies them once',
+    harm: 'Nobody finds the notes about customers again.',
+  },
+  {
+    file: 'src/domain/imports/notes.ts',
+    text: 'AND id = $2 AND deletion_requested_at IS NULL FOR KEY SHARE',
+    replacement: 'OR id = $2 OR id <> $2 ORDER BY id LIMIT 1',
+    test: notes,
+    only: 'erased here meanwhile',
+    harm: 'Notes about a customer who was erased are written about another one.',
+  },
+  {
+    file: 'src/cli/chatwoot/copy/notes.ts',
+    text: 'this.#unanswered >= mostUnanswered',
+    replacement: 'this.#unanswered < 0',
+    test: notes,
+    only: 'asks no more',
+    harm: 'A server without an answer for notes holds an import up for days.',
+  },
   {
     file: 'src/cli/chatwoot/copy/batches.ts',
     text: 'postponed: first.foreignId',

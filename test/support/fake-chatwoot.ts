@@ -16,6 +16,7 @@ export interface ForeignAccount {
   /** Those with neither address, number nor identifier are not listed. */
   contacts: Foreign[];
   contactLabels: Record<number, string[]>;
+  contactNotes?: Record<number, Foreign[]>;
   conversations: Foreign[];
   /** By conversation. */
   messages: Record<number, Foreign[]>;
@@ -106,6 +107,7 @@ export class FakeChatwoot {
 
   #showContact(wanted: number, part: string): unknown {
     if (part === 'labels') return { payload: this.account.contactLabels[wanted] ?? [] };
+    if (part === 'notes') return this.account.contactNotes?.[wanted] ?? [];
     const contact = this.account.contacts.find(({ id }) => id === wanted);
     return contact ? { payload: contact } : null;
   }

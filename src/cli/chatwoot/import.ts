@@ -15,6 +15,7 @@ import { copyContacts } from './copy/contacts.ts';
 import { copyConversations } from './copy/conversations.ts';
 import { copyMissingFiles } from './copy/missing-files.ts';
 import { copyMissingMessages } from './copy/missing-messages.ts';
+import { copyNotes } from './copy/notes.ts';
 import { copySettings } from './copy/settings.ts';
 import type { Copying } from './copying.ts';
 import { FileCopier } from './files.ts';
@@ -123,6 +124,7 @@ async function copy(found: Pick<Copying, 'client' | 'account' | 'reporter' | 'sh
     await copyMissingFiles(copying);
     await copyConversations(copying, settings);
     await copyMissingMessages(copying, settings);
+    await copyNotes(copying, settings);
   } finally {
     await files?.close();
   }

@@ -9,6 +9,8 @@ const counted = [
   'contacts',
   // Contacts whom their list does not show, but conversations name.
   'visitors',
+  // About contacts.
+  'notes',
   'conversations',
   'messages',
   'files',

@@ -1,4 +1,5 @@
 import { theirContact } from './contact-records.ts';
+import { restOf } from './asking.ts';
 import { readConditions } from './conditions.ts';
 import { dropBlanks, leaveOut, listOf, objectOf, unpack } from './json.ts';
 import type { Asked, Json, Operation } from './operation.ts';
@@ -75,7 +76,7 @@ export const contactOperations: readonly Operation[] = [
   { method: 'GET', path: `${base}/:id`, answer: theirSingle, untagged: true },
   { method: 'POST', path: base, wrapper: 'contact', body: readNewContact, answer: theirNew },
   { method: 'PATCH', path: `${base}/:id`, wrapper: 'contact', body: readContact, answer: theirSingle },
-  { method: 'GET', path: `${base}/:id/notes`, answer: ({ payload }: Json) => payload },
+  { method: 'GET', path: `${base}/:id/notes`, answer: restOf },
   { method: 'POST', path: `${base}/:id/contact_inboxes`, body: (body) => leaveOut(body, ['', null], ['source_id']) },
   { method: 'POST', path: `${accounts}/actions/contact_merge`, answer: theirContact },
 ];

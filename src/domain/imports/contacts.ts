@@ -53,7 +53,9 @@ async function create(tx: Transaction, importId: number, given: ForeignContact):
   await join(tx, contact.id, given.sources);
   if (!present) await label(tx, contact.id, given.labels);
   const version = present ? null : versionOf(given);
-  await noteImported(tx, importId, 'contact', [{ foreignId: given.foreignId, localId: contact.id, version }]);
+  await noteImported(tx, importId, 'contact', [
+    { foreignId: given.foreignId, localId: contact.id, version, complete: false },
+  ]);
   return present ? 'found' : 'created';
 }
 
@@ -85,7 +87,8 @@ async function renew(
   if (contact.updatedAt > copied.writtenAt || (await isTaken(tx, contact.id, given.contact.identifier))) return 'kept';
   update(contact, given.contact, tx.now);
   await tx.em.flush();
-  await noteImported(tx, importId, 'contact', [{ foreignId: given.foreignId, localId: contact.id, version }]);
+  const { complete } = copied;
+  await noteImported(tx, importId, 'contact', [{ foreignId: given.foreignId, localId: contact.id, version, complete }]);
   return 'updated';
 }
 

@@ -15,7 +15,7 @@ export interface Imported {
   version: string | null;
   /** Of a conversation: the last message that was copied, by its id there. */
   cursor: number;
-  /** Of a conversation: whether all messages of that time were copied. */
+  /** Of a conversation: whether all messages of that time were copied; of a contact: its notes. */
   complete: boolean;
   writtenAt: Date;
 }
@@ -80,6 +80,21 @@ export async function findImported(
     [accountId, importId, kind, foreignIds],
   );
   return new Map(rows.map((row) => [row.foreign_id, toImported(row)]));
+}
+
+/** Copies of a kind that are not complete, behind one of them, by their ids there: a page. */
+export async function findIncomplete(
+  executor: Executor,
+  { accountId, importId }: { accountId: number; importId: number },
+  { kind, after, limit }: { kind: ImportedKind; after: number; limit: number },
+): Promise<number[]> {
+  const rows = await sql<{ foreign_id: number }>(
+    executor,
+    `SELECT foreign_id FROM imported WHERE account_id = $1 AND import_id = $2 AND kind = $3 AND foreign_id > $4
+       AND NOT complete ORDER BY foreign_id LIMIT $5`,
+    [accountId, importId, kind, after, limit],
+  );
+  return rows.map(({ foreign_id: id }) => id);
 }
 
 function toImported(row: Row): Imported {

@@ -96,10 +96,10 @@ async function readSome(
   };
 }
 
-// Whoever wrote, and is no agent there any more, is named by a seat that nobody has.
-async function addAuthors(
+/** Adds who wrote these: whoever is no agent there any more is named by a seat that nobody has. */
+export async function addAuthors(
   { transact, importId }: Copying,
-  { authors }: CopiedSettings,
+  { authors }: Pick<CopiedSettings, 'authors'>,
   records: readonly Foreign[],
 ): Promise<void> {
   for (const record of records) {

@@ -1,0 +1,87 @@
+import { findIncomplete } from '../../../domain/imports/imports.ts';
+import { importNotes } from '../../../domain/imports/notes.ts';
+import { NoAnswer } from '../client.ts';
+import { attempt, type CopiedSettings, type Copying } from '../copying.ts';
+import { endIfStopped } from '../patience.ts';
+import { toNote } from '../read/note.ts';
+import { idOf, listOf, type Foreign } from '../values.ts';
+import { addAuthors } from './messages.ts';
+
+// Their server answers slowly; what is a page is asked for together, some at a time.
+const [pageSize, atOnce] = [100, 4];
+// So many in a row that their server cannot answer: the others would wait for each try in vain.
+const mostUnanswered = 5;
+
+/**
+ * Copies the notes about contacts that do not have them yet: their lists do not show them, so that each contact is asked for.
+ * Those that their server does not answer are asked for in the next run.
+ */
+export async function copyNotes(copying: Copying, settings: CopiedSettings): Promise<void> {
+  const { transact, importId, show } = copying;
+  const work = new Work(copying, settings);
+  let [after, done] = [0, 0];
+  for (;;) {
+    const page = await transact((tx) =>
+      findIncomplete(
+        tx.connection,
+        { accountId: tx.account.id, importId },
+        { kind: 'contact', after, limit: pageSize },
+      ),
+    );
+    for (let at = 0; at < page.length; at += atOnce) {
+      endIfStopped(copying.stopped);
+      await Promise.all(page.slice(at, at + atOnce).map((id) => work.copyOrLeaveOut(id)));
+      done += Math.min(atOnce, page.length - at);
+      show('notes of contacts', done, null);
+    }
+    after = page.at(-1) ?? after;
+    if (page.length < pageSize) return;
+  }
+}
+
+class Work {
+  readonly #copying: Copying;
+  readonly #settings: CopiedSettings;
+  #unanswered = 0;
+
+  constructor(copying: Copying, settings: CopiedSettings) {
+    this.#copying = copying;
+    this.#settings = settings;
+  }
+
+  async copyOrLeaveOut(foreignId: number): Promise<void> {
+    const leaveOut = (why: string): void =>
+      this.#copying.reporter.leaveOut('notes', `notes of contact ${foreignId}`, why);
+    if (this.#unanswered >= mostUnanswered) return leaveOut('their server does not answer');
+    try {
+      await attempt(() => this.#copy(foreignId), leaveOut);
+      this.#unanswered = 0;
+    } catch (error) {
+      if (!(error instanceof NoAnswer) || error.status === null) throw error;
+      this.#unanswered += 1;
+      leaveOut(error.message);
+    }
+  }
+
+  async #copy(foreignId: number): Promise<void> {
+    const { client, account, transact, importId, reporter, clock } = this.#copying;
+    const { authors } = this.#settings;
+    const given = byAge(listOf(await client.get(`${account}/contacts/${foreignId}/notes`)) ?? []);
+    await addAuthors(
+      this.#copying,
+      this.#settings,
+      given.map(({ user }) => ({ sender: { ...(user as object), type: 'user' } })),
+    );
+    const read = given.flatMap((one) => toNote(one, authors, clock.now()) ?? []);
+    const notes = read.map(({ note }) => note);
+    const copied = await transact((tx) => importNotes(tx, { importId, foreignId }, notes));
+    reporter.count('notes', 'created', copied);
+    if (copied === 0) return;
+    for (const problem of read.flatMap(({ problems }) => problems)) reporter.remark(`contact ${foreignId}`, problem);
+  }
+}
+
+// The newest come first there; they are listed by their ids here.
+function byAge(notes: readonly Foreign[]): Foreign[] {
+  return notes.toSorted((one, other) => (idOf(one['id']) ?? 0) - (idOf(other['id']) ?? 0));
+}
