@@ -20,6 +20,7 @@ const codeFiles = [
   'child/serve-runs',
   'child/give-up-rights',
   'child/isolate',
+  'child/isolate-code',
   'child/spare-isolates',
   'isolate/bootstrap',
   'isolate/context',

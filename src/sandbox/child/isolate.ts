@@ -1,19 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
-import { extname } from 'node:path';
 import ivm from 'isolated-vm';
 import type { RunLimits, RunOutcome } from '../run.ts';
+import { compiledScript, isolateFilename, isolateScript } from './isolate-code.ts';
 
-// In the package that `npm pack` makes, these files are JavaScript.
-const extension = extname(import.meta.filename);
-const bootstrapName = `./bootstrap${extension}`;
-const isolateFolder = new URL('../isolate/', import.meta.url);
-const isolateCode = new Map(
-  [bootstrapName, `./context${extension}`, `./harden${extension}`, `./view${extension}`].map((name) => [
-    name,
-    stripTypeScriptTypes(readFileSync(new URL(name, isolateFolder), 'utf8')),
-  ]),
-);
+const compiled = new ivm.ExternalCopy(compiledScript);
 // `collect` is our own code, but a bot may have found a way to make it slow.
 const collectTimeoutMs = 100;
 // The bootstrap runs before anything of a bot does, and takes far less than a millisecond.
@@ -46,6 +35,8 @@ interface Entries {
 /** An isolate in which our own code is loaded and nothing of a bot: for one run. */
 export interface PreparedIsolate {
   readonly heapMb: number;
+  /** Whether V8 took what was compiled of our own code, instead of compiling it again. */
+  readonly tookCompiled: boolean;
   /** Begins the run; to be called once. `computingMs` is the computing time of all its slices together. */
   begin(limits: RunLimits, computingMs: number): IsolateRun;
   dispose(): void;
@@ -58,19 +49,22 @@ export interface PreparedIsolate {
 export function prepareIsolate(heapMb: number, onCatastrophe: (reason: string) => void): PreparedIsolate {
   const isolate = new ivm.Isolate({ memoryLimit: heapMb, onCatastrophicError: onCatastrophe });
   const context = isolate.createContextSync();
-  const module = compileOwn(isolate, bootstrapName);
-  module.instantiateSync(context, (name) => compileOwn(isolate, name));
-  module.evaluateSync({ timeout: loadTimeoutMs });
+  const script = isolate.compileScriptSync(isolateScript, { filename: isolateFilename, cachedData: compiled });
+  const { cachedDataRejected } = script as { cachedDataRejected?: boolean };
+  const own = script.runSync(context, { timeout: loadTimeoutMs, reference: true }) as ivm.Reference<
+    Record<string, () => string>
+  >;
   const entries: Entries = {
-    start: module.namespace.getSync('start', { reference: true }) as SliceFunction,
-    resume: module.namespace.getSync('resume', { reference: true }) as SliceFunction,
-    collect: module.namespace.getSync('collect', { reference: true }) as ivm.Reference<() => string>,
+    start: own.getSync('start', { reference: true }) as SliceFunction,
+    resume: own.getSync('resume', { reference: true }) as SliceFunction,
+    collect: own.getSync('collect', { reference: true }) as ivm.Reference<() => string>,
   };
   const dispose = () => {
     if (!isolate.isDisposed) isolate.dispose();
   };
   return {
     heapMb,
+    tookCompiled: cachedDataRejected === false,
     dispose,
     begin: (limits, computingMs) => ({ ...slicesOf(isolate, entries, { ...limits, computingMs }), dispose }),
   };
@@ -99,12 +93,6 @@ function slicesOf(
     start: (code, input, tell) => runSlice(start, code, input, new ivm.Callback(tell)),
     resume: (answers) => runSlice(resume, answers),
   };
-}
-
-function compileOwn(isolate: ivm.Isolate, name: string): ivm.Module {
-  const code = isolateCode.get(name);
-  if (code === undefined) throw new Error(`${name} is not part of the bootstrap`);
-  return isolate.compileModuleSync(code, { filename: `switchboard:${name.slice(2)}` });
 }
 
 function msIn(isolate: ivm.Isolate): number {

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { extname } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { createContext, Script } from 'node:vm';
+import { runBounds } from '../run.ts';
+
+/** What isolate/bootstrap.ts exports. */
+interface IsolateEntries {
+  start: (code: string, input: string, tell: (line: string) => void) => void;
+  resume: (answers: string) => void;
+  collect: () => string;
+}
+
+// In the package that `npm pack` makes, these files are JavaScript. Each comes behind those that it imports.
+const extension = extname(import.meta.filename);
+const folder = new URL('../isolate/', import.meta.url);
+const files = ['view', 'harden', 'context', 'bootstrap'];
+
+// What most bots do.
+const usualBot = `({ default: { on: { async message_created(ctx) {
+  ctx.log.info('greets', { to: ctx.contact.name });
+  await ctx.call('anything', {});
+  ctx.reply('Hello');
+  ctx.label.add('greeted');
+} } } })`;
+const usualRun = {
+  event: { id: 1, content: 'Hi', sender: { id: 1, type: 'contact', name: 'Customer' }, conversation: { id: 1 } },
+  handler: 'message_created',
+  config: {},
+  withheld: ['email'],
+  seed: 1,
+  now: 0,
+  run: 'first',
+  bounds: runBounds,
+};
+
+/** Where errors say that they come from our own code. */
+export const isolateFilename = `switchboard:bootstrap${extension}`;
+/** The files of isolate/ as one script, whose value is an IsolateEntries. A script, because V8 takes no compiled modules here. */
+export const isolateScript = `(() => { "use strict"; ${files.map(asFunction).join('\n')}\nreturn file_bootstrap; })()`;
+/** What V8 has made of it, functions that any run calls included: compiling them takes longer than most bots do. */
+export const compiledScript = await compile();
+
+// A file has names of its own, as in a module.
+function asFunction(name: string): string {
+  const text = stripTypeScriptTypes(readFileSync(new URL(`${name}${extension}`, folder), 'utf8'));
+  const exported = [...text.matchAll(/^export function (\w+)/gm)].map(([, own]) => own);
+  const inside = text
+    .replaceAll(/^import (\{[^}]*\}) from '\.\/(\w+)\.[jt]s';/gm, 'const $1 = file_$2;')
+    .replaceAll(/^export (?=function)/gm, '');
+  return `const file_${name} = (() => {${inside}\nreturn { ${exported.join(', ')} }; })();`;
+}
+
+// V8 compiles a function when it is called first, and keeps in its cache those that were. So a bot of our own is run, in a context that nothing else gets.
+async function compile(): Promise<ArrayBuffer> {
+  const script = new Script(isolateScript, { filename: isolateFilename });
+  const { start, resume, collect } = script.runInContext(createContext({})) as IsolateEntries;
+  start(usualBot, JSON.stringify(usualRun), () => undefined);
+  await turn();
+  collect();
+  resume('[{"id":1,"value":null}]');
+  await turn();
+  if (!collect().startsWith('{"state":"done","outcome":"ok"')) throw new Error('Our own bot does not run');
+  const cache = script.createCachedData();
+  return new Uint8Array(cache).buffer;
+}
