@@ -162,6 +162,22 @@ export const conversations: readonly Mutant[] = [
     harm: 'A bot reads other conversations letter by letter, by whether a search is exact.',
   },
   {
+    file: 'src/domain/conversations/search.ts',
+    text: 'min(account_id) = $1 AND max(account_id) = $1',
+    replacement: 'min(account_id) = $1',
+    test: 'test/postgres/plans.test.ts',
+    only: 'own alone',
+    harm: 'A search of a rare text reads what other accounts have written of it, and takes the longer the more that is.',
+  },
+  {
+    file: 'src/domain/conversations/search.ts',
+    text: "sample.is_alone ? 'alone' : 'every'",
+    replacement: "'every'",
+    test: 'test/postgres/plans.test.ts',
+    only: 'by its trigrams alone',
+    harm: 'A rare text takes the longer to find the more messages its account has.',
+  },
+  {
     file: 'src/domain/conversations/lifecycle.ts',
     text: '    await explainHandoff(tx, conversation);\n',
     replacement: '',

@@ -6,6 +6,7 @@ interface Step {
   'Node Type': string;
   'Relation Name'?: string;
   'Index Name'?: string;
+  'Index Cond'?: string;
   'Heap Fetches'?: number;
   'Actual Rows': number;
   'Actual Loops': number;
