@@ -73,7 +73,7 @@ export const planted: readonly [string, string, string][] = [
   ['src/domain/people/planted.ts', `const luck = Math.random();`, 'uses randomness'],
   ['src/domain/people/planted.ts', `import { randomUUID } from 'node:crypto';`, 'uses randomness'],
   ['src/domain/people/planted.ts', `crypto.getRandomValues(bytes);`, 'uses randomness'],
-  ['src/sandbox/planted.ts', `import { runInNewContext } from 'node:vm';`, 'uses code from text'],
+  ['src/sandbox/planted.ts', `import { runInNewContext } from 'node:vm';`, 'uses the compiler'],
   ['src/sandbox/planted.ts', `eval(text);`, 'uses code from text'],
   [
     'src/api/planted.ts',

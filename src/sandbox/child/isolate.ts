@@ -55,9 +55,9 @@ export function prepareIsolate(heapMb: number, onCatastrophe: (reason: string) =
     Record<string, () => string>
   >;
   const entries: Entries = {
-    start: own.getSync('start', { reference: true }) as SliceFunction,
-    resume: own.getSync('resume', { reference: true }) as SliceFunction,
-    collect: own.getSync('collect', { reference: true }) as ivm.Reference<() => string>,
+    start: own.getSync('start', { reference: true }),
+    resume: own.getSync('resume', { reference: true }),
+    collect: own.getSync('collect', { reference: true }),
   };
   const dispose = () => {
     if (!isolate.isDisposed) isolate.dispose();
