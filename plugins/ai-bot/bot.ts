@@ -16,6 +16,8 @@ interface Settings {
 type Ctx = MessageContext<Settings>;
 
 const passagesAtMost = 5;
+/** Characters of what customers wrote that are looked for; the rest of a long text tells more of other things. */
+const askedChars = 2000;
 /** Words of a question that may be a part of the one before. */
 const shortWords = 3;
 
@@ -53,10 +55,11 @@ function leaveAtLast(ctx: Ctx, replies: number): Leave | null {
 }
 
 async function answerBurst(ctx: Ctx, hasModel: boolean): Promise<void> {
-  const more = await ctx.settled();
-  const question = [ctx.message, ...more].map(({ content }) => content).join('\n');
-  const keyword = leaveAtKeyword(ctx, question);
+  const more = await restOfBurst(ctx);
+  const said = [ctx.message, ...more].map(({ content }) => content).join('\n');
+  const keyword = leaveAtKeyword(ctx, said);
   if (keyword) return handOff(ctx, keyword);
+  const question = cut(said);
   // A picture, say: what was asked before is not what is asked now.
   if (question.trim() === '') return handOff(ctx, { cause: 'no_answer', reason: 'The customer wrote no words' });
   const passages = await findPassages(ctx, question, hasModel);
@@ -64,6 +67,11 @@ async function answerBurst(ctx: Ctx, hasModel: boolean): Promise<void> {
   if ('cause' in outcome) return handOff(ctx, { ...outcome, passages: passages ?? [] });
   ctx.reply(outcome.text);
   await ctx.storage.set(answeredKey, more.at(-1)?.id ?? ctx.message.id, { ttl: answeredSeconds });
+}
+
+/** What else the customer writes at the moment. Of very much of it nothing: each message has a run of its own as well. */
+function restOfBurst(ctx: Ctx): Promise<CustomerWords[]> {
+  return ctx.settled().catch(() => []);
 }
 
 /** The passages that answer the question; null when the knowledge base is not to be asked. */
@@ -75,7 +83,14 @@ async function findPassages(ctx: Ctx, question: string, hasModel: boolean): Prom
   // “And on Saturday?” alone finds nothing. Only a model can tell whether what was asked before answers it too.
   const before = hasModel && found.length === 0 && isShort(question) ? questionBefore(ctx) : null;
   if (before === null) return found;
-  return (await ctx.kb.search(`${before} ${question}`, filter)).filter(({ answers }) => answers);
+  return (await ctx.kb.search(`${cut(before, askedChars - question.length)} ${question}`, filter)).filter(
+    ({ answers }) => answers,
+  );
+}
+
+// Nobody who writes or pastes very much may have the bot fail: a call takes so much and no more.
+function cut(text: string, chars = askedChars): string {
+  return text.trim().slice(0, chars).toWellFormed();
 }
 
 function isShort(question: string): boolean {

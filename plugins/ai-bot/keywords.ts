@@ -3,6 +3,9 @@ const wordPart = /[\p{L}\p{N}\p{M}]/u;
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
+/** Characters of a text that are looked through at each of its ends; what lies between is something pasted. */
+const endChars = 20_000;
+
 /** The first of the keywords that the text contains as a whole word or phrase, whatever its case; null when it has none. */
 export function findKeyword(text: string, keywords: readonly string[]): string | null {
   const folded = fold(text);
@@ -14,9 +17,14 @@ export function findKeyword(text: string, keywords: readonly string[]): string |
  * folding, in which the dotless `ı` of Turkish is no `i`, although its upper case is the same.
  */
 function fold(text: string): string {
-  const lower = text.normalize('NFKC').toLowerCase();
+  // Some characters become eighteen when they are made compatible: more of them would take longer than a run may.
+  const lower = endsOf(endsOf(text).normalize('NFKC')).toLowerCase();
   const folded = lower.replace(/[^ı]+/gu, (part) => part.toUpperCase().toLowerCase()).normalize('NFKC');
   return folded.replaceAll('ς', 'σ').replace(/\s+/gu, ' ').trim();
+}
+
+function endsOf(text: string): string {
+  return text.length <= 2 * endChars ? text : `${text.slice(0, endChars)} … ${text.slice(-endChars)}`.toWellFormed();
 }
 
 function contains(text: string, keyword: string): boolean {

@@ -32,8 +32,15 @@ export function questionOf({ account, systemPrompt, temperature, passages, histo
   const request = { temperature, tools: passages === null ? freeTools : citingTools, tool_choice: 'required' } as const;
   let conversation = newest(history);
   const ask = () => ({ ...request, messages: [{ role: 'system' as const, content: system }, ...merged(conversation)] });
-  while (conversation.length > 1 && JSON.stringify(ask()).length > maxJsonChars) conversation = conversation.slice(1);
+  while (conversation.length > 0 && JSON.stringify(ask()).length > maxJsonChars) conversation = shortened(conversation);
   return ask();
+}
+
+// Without the oldest message; the last one by half. Some characters are six as JSON.
+function shortened([first, ...others]: readonly ChatMessage[]): ChatMessage[] {
+  if (!first || others.length > 0) return others;
+  const half = first.content.slice(0, first.content.length / 2).toWellFormed();
+  return half === '' ? [] : [{ ...first, content: half }];
 }
 
 function rulesOf(cites: boolean): string {
