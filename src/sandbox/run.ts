@@ -208,6 +208,8 @@ export const runBounds = {
   /** All actions of a run together, as JSON. */
   outputChars: 256 * 1024,
   callInputChars: 64 * 1024,
+  /** How deep objects and lists of a call's input may be nested: whoever compares or stores it goes down all of it. */
+  callInputDepth: 100,
   /** All answers to one round of calls together, as JSON, without those of `fetch`. */
   callOutputChars: 256 * 1024,
   /** All answers to a run's calls together, as JSON. */

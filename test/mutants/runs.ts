@@ -248,4 +248,20 @@ export const runs: readonly Mutant[] = [
     only: 'disables its plugin',
     harm: 'An operator disables a hostile plugin, and what its runs wait for happens all the same.',
   },
+  {
+    file: 'src/sandbox/parent/host-calls.ts',
+    text: 'return isTooDeep ? { ...request, input: null, isTooDeep } : request;',
+    replacement: 'return request;',
+    test: 'test/runs/hostile-doors.test.ts',
+    only: 'nested without end',
+    harm: 'One account repeats a run of a hostile bot, and the service ends for all.',
+  },
+  {
+    file: 'src/sandbox/isolate/harden.ts',
+    text: "  'Temporal',\n",
+    replacement: '',
+    test: 'test/sandbox/hostile.test.ts',
+    only: 'of a newer Node',
+    harm: "With Node 26 a bot reads the machine's clock, and no replay ends as the run did.",
+  },
 ];

@@ -140,6 +140,27 @@ describe('hostile bots at the doors', function () {
     expect(shop.asked).to.deep.equal([]);
   });
 
+  it('a question that is nested without end is refused, recorded without it, and can be repeated', async () => {
+    const nested = (depth: number) => `let a = 1; for (let i = 0; i < ${depth}; i += 1) a = i % 2 ? [a] : { a };`;
+    for (const [depth, call] of [
+      [101, `ctx.storage.set('a', a)`],
+      [3_000, `ctx.call('no such call', a)`],
+      [3_000, `ctx.fetch('https://${shop.host}/', { method: 'POST', body: a })`],
+      [10_000, `ctx.kb.search(a)`],
+    ] as const) {
+      const { conversation, run } = await house.askAnew('inside', `${nested(depth)} ${caught(call)}`);
+      expect([run.outcome, noteOf(run)], call).to.deep.equal(['ok', 'bad_request']);
+      expect(run.calls.map(({ input, error }) => [input, error?.code])).to.deep.equal([[null, 'bad_request']]);
+      const [kept] = (await house.app.get(`conversations/${conversation}/runs`)).body.payload as [{ id: number }];
+      const { status, body } = await house.app.post(`runs/${kept.id}/replay`);
+      expect([status, body.identical], call).to.deep.equal([200, true]);
+    }
+    const run = await ask(
+      `${nested(90)} await ctx.storage.set('a', a); ctx.note(JSON.stringify(await ctx.storage.get('a')))`,
+    );
+    expect(noteOf(run)).to.match(/^\[\{"a":\[.*1.*\]\}\]$/);
+  });
+
   it('storage takes names of prototypes as names, and no values that are none', async () => {
     const { run } = await house.askAnew(
       'inside',

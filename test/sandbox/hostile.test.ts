@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
+import { sandboxCommand, type SandboxProcess } from '../../src/sandbox/child-process.ts';
 import { createSandbox } from '../../src/sandbox/parent/pool.ts';
 import { defaultLimits } from '../../src/sandbox/run.ts';
 import type { RunResult, Sandbox } from '../../src/sandbox/run.ts';
@@ -273,6 +275,24 @@ describe('sandbox: hostile bots', () => {
     expect(names.filter((name) => !language.includes(name))).to.deep.equal([]);
     const removed = ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry', 'console'];
     expect(names.filter((name) => removed.includes(name))).to.deep.equal([]);
+  });
+
+  it('H47 leaves no way to the clock of a newer Node', async () => {
+    // In Node 24 it is behind a flag.
+    const flags = 'Temporal' in globalThis ? [] : ['--harmony-temporal'];
+    const start = (maxRssMb: number): SandboxProcess => {
+      const [program, args] = sandboxCommand(maxRssMb, flags);
+      return spawn(program, args, { env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+    };
+    const newer = createSandbox({ size: 1, queueLimit: 10, maxRssMb: 256, start });
+    try {
+      const told = `ctx.note(typeof Temporal); ctx.note(typeof Date.prototype.toTemporalInstant)`;
+      const { outcome, error, actions } = await newer.run(requestOf(botOf(told)));
+      expect(outcome, error).to.equal('ok');
+      expect(actions.map((action) => 'content' in action && action.content)).to.deep.equal(['undefined', 'function']);
+    } finally {
+      await newer.close();
+    }
   });
 
   it('answers others while a bot stalls, with a child each', async () => {

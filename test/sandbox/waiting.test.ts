@@ -129,6 +129,18 @@ describe('sandbox: runs that wait for the service', () => {
     });
   }
 
+  it('end where their record cannot be searched, and nothing else ends', async () => {
+    const recall = () => {
+      throw new RangeError('too much');
+    };
+    const result = await sandbox.run(requestOf(botOf(`await ctx.call('slow', 1)`), { recall }));
+    expect(result).to.include({
+      outcome: 'forbidden_action',
+      error: 'The call cannot be answered: RangeError: too much',
+    });
+    expect((await run(`ctx.reply('next')`)).outcome).to.equal('ok');
+  });
+
   it('include calls that the handler did not wait for', async () => {
     const result = await run(`ctx.call('slow', 1); ctx.call('quick', 2).then(() => ctx.reply('later'));`);
     expect(result.outcome).to.equal('ok');

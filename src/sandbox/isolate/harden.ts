@@ -8,6 +8,18 @@ const RealDate = Date;
 const RealProxy = Proxy;
 const dateToString = Date.prototype.toString;
 
+/** Memory and threads that no limit counts, ways to measure time or garbage collection, and a console without output. */
+const removed = [
+  'WebAssembly',
+  'SharedArrayBuffer',
+  'Atomics',
+  'WeakRef',
+  'FinalizationRegistry',
+  'console',
+  // Node 26 has it: another way to the machine's clock.
+  'Temporal',
+];
+
 /**
  * Makes the isolate deterministic and bounded: removes globals that escape the limits, stops all clocks at `now`
  * (milliseconds) and seeds the random numbers.
@@ -21,10 +33,7 @@ export function harden(now: number, seed: number): void {
 }
 
 function removeGlobals(): void {
-  // Memory and threads that no limit counts, ways to measure time or garbage collection, and a console without output.
-  for (const name of ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry', 'console']) {
-    delete (globalThis as unknown as Record<string, unknown>)[name];
-  }
+  for (const name of removed) delete (globalThis as unknown as Record<string, unknown>)[name];
 }
 
 /**

@@ -16,6 +16,12 @@ export interface CallService {
   charsLeft: number;
 }
 
+/** A call as it is answered and recorded. */
+export interface BoundedRequest extends CallRequest {
+  /** Its input was nested too deep, and is null in place of it. */
+  isTooDeep?: true;
+}
+
 /** The answers of a round as JSON text, and its calls with them; or the permission that one of its calls lacked. */
 type AnsweredCalls = { answers: string; calls: RecordedCall[] } | { forbidden: string };
 
@@ -32,7 +38,7 @@ type CallError = NonNullable<RecordedCall['error']>;
  * Performs one round of a bot's calls concurrently. The answers go back together and in the order of the requests, so that
  * a run can be repeated from its recorded answers. Never rejects.
  */
-export async function answerCalls(requests: readonly CallRequest[], service: CallService): Promise<AnsweredCalls> {
+export async function answerCalls(requests: readonly BoundedRequest[], service: CallService): Promise<AnsweredCalls> {
   const answers = await Promise.all(requests.map((request) => answerCall(request, service)));
   const forbidden = answers.find((answer) => answer.forbidden !== undefined)?.forbidden;
   if (forbidden !== undefined) return { forbidden };
@@ -55,8 +61,23 @@ function refuseAll(answers: readonly OneAnswer[], requests: readonly CallRequest
   );
 }
 
-async function answerCall(request: CallRequest, service: CallService): Promise<OneAnswer> {
+/** The call without an input that is nested too deep: what goes down all of it, such as a comparison, would end the service. */
+export function boundedRequest(request: CallRequest): BoundedRequest {
+  const isTooDeep = isNestedDeeper(request.input, runBounds.callInputDepth);
+  return isTooDeep ? { ...request, input: null, isTooDeep } : request;
+}
+
+function isNestedDeeper(value: unknown, most: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return most === 0 || Object.values(value).some((inner) => isNestedDeeper(inner, most - 1));
+}
+
+async function answerCall(request: BoundedRequest, service: CallService): Promise<OneAnswer> {
   const { id, name, input } = request;
+  if (request.isTooDeep) {
+    const message = `The input of a call may be nested ${runBounds.callInputDepth} deep`;
+    return refuse(request, { code: 'bad_request', message }, 0);
+  }
   const call = Object.hasOwn(service.hostCalls, name) ? service.hostCalls[name] : undefined;
   if (!call) {
     const message = `The service offers no call named ${name.slice(0, maxNameChars)}`;

@@ -1,7 +1,7 @@
 import { computingMsOf, runBounds } from '../run.ts';
 import type { HostCall, LogLine, RecordedCall, RunRequest } from '../run.ts';
 import type { CallRequest, Round } from '../wire.ts';
-import { answerCalls } from './host-calls.ts';
+import { answerCalls, boundedRequest } from './host-calls.ts';
 import { recallAnswers } from './recall.ts';
 
 /** An answered round of calls; or the permission that one of them lacked. */
@@ -68,20 +68,26 @@ export class OngoingRun {
     return requests.length > 0 && this.#asked + requests.length <= runBounds.calls;
   }
 
-  /** Performs a round of calls and records them. Never rejects. */
+  /** Performs a round of calls and records them. Never rejects: nobody would notice but the whole process. */
   async answer(requests: readonly CallRequest[], digest: string): Promise<Answered> {
     this.#asked += requests.length;
-    const { request: run, signal } = this;
-    const { recall } = run;
-    const answered = recall
-      ? (recallAnswers(requests, recall) ?? { forbidden: 'The record has no answer to this call' })
-      : await answerCalls(requests, { hostCalls: this.#hostCalls, run, signal, charsLeft: this.#charsLeft });
+    const answered = await this.#perform(requests).catch((error: unknown) => ({
+      forbidden: `The call cannot be answered: ${String(error)}`,
+    }));
     if ('forbidden' in answered) return answered;
     const { answers, calls } = answered;
     this.#charsLeft -= answers.length;
     this.calls.push(...calls);
     this.rounds.push({ digest, answers });
     return { answers };
+  }
+
+  async #perform(requests: readonly CallRequest[]): ReturnType<typeof answerCalls> {
+    const { request: run, signal } = this;
+    const { recall } = run;
+    const asked = requests.map(boundedRequest);
+    if (recall) return recallAnswers(asked, recall) ?? { forbidden: 'The record has no answer to this call' };
+    return answerCalls(asked, { hostCalls: this.#hostCalls, run, signal, charsLeft: this.#charsLeft });
   }
 
   get signal(): AbortSignal {
