@@ -280,4 +280,20 @@ export const articles: readonly Mutant[] = [
     only: 'longer than a word',
     harm: 'A visitor writes a word of two thousand letters, and the service is busy with megabytes of guesses.',
   },
+  {
+    file: 'src/domain/articles/import.ts',
+    text: "  if ('url' in changes || 'path' in changes) await tx.em.flush();\n",
+    replacement: '',
+    test: imports,
+    only: 'takes from an article',
+    harm: 'One page has moved to where another was, and the whole import is answered with 500.',
+  },
+  {
+    file: 'src/domain/articles/import.ts',
+    text: '    present.push(article);\n',
+    replacement: '',
+    test: imports,
+    only: 'however often',
+    harm: 'A text that a file has twice is there twice, for ever.',
+  },
 ];

@@ -84,19 +84,41 @@ function batchesOf(lines: readonly Line[]): Line[][] {
 async function importBatch(tx: Transaction, batch: readonly Line[], language: string): Promise<Outcome[]> {
   await lockArticles(tx);
   const present = await findPresent(tx, batch);
-  const changed: Article[] = [];
-  const outcomes = batch.map(({ article }): Outcome => {
-    const found = matchOf(article, present);
-    if (found && 'error' in found) return found;
-    if (!found) changed.push(create(tx, article, language));
-    else if (update(found, changesOf(article), tx.now)) changed.push(found);
-    else return 'unchanged';
-    return found ? 'updated' : 'created';
-  });
-  if (changed.length === 0) return outcomes;
+  const changed = new Set<Article>();
+  const outcomes: Outcome[] = [];
+  for (const { article } of batch) outcomes.push(await importOne(tx, article, { present, changed, language }));
+  if (changed.size === 0) return outcomes;
   await tx.em.flush();
-  await indexArticles(tx, changed);
+  await indexArticles(tx, [...changed]);
   return outcomes;
+}
+
+/** The articles that lines may be about, those of lines before included, and what has changed so far. */
+interface Batch {
+  present: Article[];
+  changed: Set<Article>;
+  language: string;
+}
+
+async function importOne(
+  tx: Transaction,
+  given: ImportedArticle,
+  { present, changed, language }: Batch,
+): Promise<Outcome> {
+  const found = matchOf(given, present);
+  if (found && 'error' in found) return found;
+  if (!found) {
+    const article = create(tx, given, language);
+    present.push(article);
+    changed.add(article);
+    return 'created';
+  }
+  const changes = update(found, changesOf(given), tx.now);
+  if (!changes) return 'unchanged';
+  changed.add(found);
+  // Written at once: a later line may take what this one left, and new articles are written before changed ones.
+  if ('url' in changes || 'path' in changes) await tx.em.flush();
+  return 'updated';
 }
 
 const presentStatement = `

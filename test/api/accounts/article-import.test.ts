@@ -140,6 +140,60 @@ describe('the import of articles', () => {
     expect(errors[0].error).to.match(/^The URL is that of article \d+, the path that of article \d+$/);
   });
 
+  it('gives a URL or a path that one line takes from an article to another line', async () => {
+    const urls = ['one', 'two', 'three', 'four'].map((name) => `https://help.example.com/${newName(name)}`);
+    const paths = ['a', 'b', 'c', 'd'].map((name) => newName(name));
+    const page = (path?: string, url?: string) => ({ title: newName('Moved'), content: 'Moved.', path, url });
+    const namesOf = async () => (await articles('path = ANY ($1::text[])', paths)).map(({ path, url }) => [path, url]);
+    expect(await imported('a.jsonl', linesOf(page(paths[0], urls[0]), page(paths[1], urls[1])))).to.deep.equal(
+      counts(2, 0, 0),
+    );
+    // A page has moved, and another one is where it was.
+    expect(await imported('a.jsonl', linesOf(page(paths[0], urls[2]), page(paths[2], urls[0])))).to.deep.equal(
+      counts(1, 1, 0),
+    );
+    // One moves after the other.
+    expect(await imported('a.jsonl', linesOf(page(paths[1], urls[3]), page(paths[0], urls[1])))).to.deep.equal(
+      counts(0, 2, 0),
+    );
+    expect(await namesOf()).to.deep.equal([
+      [paths[0], urls[1]],
+      [paths[1], urls[3]],
+      [paths[2], urls[0]],
+    ]);
+    // A file has another name, and another file has its name.
+    const moved = linesOf(page(paths[3], urls[1]), page(paths[0], urls[2]));
+    expect(await imported('a.jsonl', moved)).to.deep.equal(counts(1, 1, 0));
+    expect(await imported('a.jsonl', moved)).to.deep.equal(counts(0, 0, 2));
+    expect(await namesOf()).to.deep.equal([
+      [paths[3], urls[1]],
+      [paths[1], urls[3]],
+      [paths[2], urls[0]],
+      [paths[0], urls[2]],
+    ]);
+  });
+
+  it('takes two lines for one article, one by its URL and one by its path, after each other', async () => {
+    const [url, path] = [`https://help.example.com/${newName('page')}`, newName('path')];
+    await imported('a.jsonl', linesOf({ title: 'First', content: 'Numbat.', url, path }));
+    const lines = linesOf({ title: 'Second', content: 'Bilby.', url }, { title: 'Third', content: 'Quoll.', path });
+    expect(await imported('a.jsonl', lines)).to.deep.equal(counts(0, 2, 0));
+    expect(await titlesFound('quoll')).to.deep.equal(['Third']);
+    expect([await titlesFound('bilby'), await titlesFound('numbat')]).to.deep.equal([[], []]);
+    const passages = await app.query(
+      'SELECT text FROM article_passages WHERE article_id = (SELECT id FROM articles WHERE url = $1)',
+      [url],
+    );
+    expect(passages).to.deep.equal([{ text: 'Quoll.' }]);
+  });
+
+  it('counts a text without URL and path once, however often the file has it', async () => {
+    const line = { title: newName('Twice'), content: 'The same.' };
+    expect(await imported('a.jsonl', linesOf(line, line))).to.deep.equal(counts(1, 0, 1));
+    expect(await imported('a.jsonl', linesOf(line, line))).to.deep.equal(counts(0, 0, 2));
+    expect(await articles('title = $1', line.title)).to.have.length(1);
+  });
+
   const matter = `---\ntitle: "Returns: how"\nlanguage: de\ntags: [returns, 'refund']\npublished: false\nauthor: Ada\n---\n# Rückgabe\n\nText.`;
   const markdown = (folder: string) => ({
     [`${folder}/matter.md`]: matter,
