@@ -16,9 +16,12 @@ interface Settings {
 // \p{L}.
 const betweenWords = /[\s!-/:-@[-`{-\u00bf\u2000-\u206f\u3000-\u303f\uff00-\uff0f]+/;
 
+/** Looked at of a text: one character may become eighteen, and a bot that takes too long is stopped. */
+const maxChars = 10_000;
+
 /** The words of a text, separated and surrounded by spaces, so that " open " does not match "opened". */
 function wordsOf(text: string): string {
-  const words = text.normalize('NFKC').toLowerCase().split(betweenWords).filter(Boolean);
+  const words = text.slice(0, maxChars).normalize('NFKC').toLowerCase().split(betweenWords).filter(Boolean);
   return ` ${words.join(' ')} `;
 }
 

@@ -30,8 +30,11 @@ export default defineBot<{ rules: Rule[] }>({
   },
 });
 
+/** Looked at of a text: one character may become eighteen, and a bot that takes too long is stopped. */
+const maxChars = 10_000;
+
 /** The words of a text, separated and surrounded by spaces, so that " demo " does not match "democracy". */
 function wordsOf(text: string): string {
-  const words = text.normalize('NFKC').toLowerCase().split(betweenWords).filter(Boolean);
+  const words = text.slice(0, maxChars).normalize('NFKC').toLowerCase().split(betweenWords).filter(Boolean);
   return ` ${words.join(' ')} `;
 }

@@ -43,3 +43,12 @@ test('is silent once a person has taken over', async () => {
   await sim.customer('When do you open?');
   sim.expectSilence();
 });
+
+test('is not stopped by a text that grows', async () => {
+  const sim = await simulate(bot);
+  await sim.customer('\uFDFA'.repeat(140_000));
+  assert.deepEqual(
+    sim.runs().map(({ outcome }) => outcome),
+    ['ok'],
+  );
+});

@@ -44,3 +44,12 @@ test('sorts a conversation once, as people have it from then on', async () => {
   await sim.customer('Urgent: it is broken');
   assert.deepEqual([sim.conversation.labels, sim.conversation.priority], [['sales'], 'low']);
 });
+
+test('is not stopped by a text that grows', async () => {
+  const sim = await simulate(bot);
+  await sim.customer('\uFDFA'.repeat(140_000));
+  assert.deepEqual(
+    sim.runs().map(({ outcome }) => outcome),
+    ['ok'],
+  );
+});
