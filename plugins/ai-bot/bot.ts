@@ -118,7 +118,7 @@ async function answer(ctx: Ctx, { question, passages, hasModel, more }: Asked): 
   const { system_prompt: systemPrompt, temperature } = ctx.config;
   const account = ctx.account?.name ?? '';
   try {
-    const history = [...ctx.history, ...laterThan(ctx.history, more)];
+    const history = [...ctx.history, ...laterThan(ctx.history, [ctx.message, ...more])];
     const chat = await ctx.llm.chat(questionOf({ account, systemPrompt, temperature, passages, history }));
     return readAnswer(chat, passages);
   } catch (error) {
@@ -128,8 +128,8 @@ async function answer(ctx: Ctx, { question, passages, hasModel, more }: Asked): 
   }
 }
 
-// A run that begins late has them in its history already.
-function laterThan(history: Ctx['history'], more: readonly CustomerWords[]): Words[] {
+// A run that begins late has them in its history already; one of a very long message does not even have that.
+function laterThan(history: Ctx['history'], more: readonly Pick<CustomerWords, 'id' | 'content'>[]): Words[] {
   const last = history.at(-1)?.id ?? 0;
   return more.filter(({ id }) => id > last).map(({ content }) => ({ content, message_type: 'incoming', sender: null }));
 }
