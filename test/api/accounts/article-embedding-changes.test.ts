@@ -48,7 +48,7 @@ describe('a model that answers vectors of now this length and now that', functio
     // Each is asked for alone: four of one length, four of the other.
     server.embeddings = (response, question) => ((asked += 1) % 8 < 4 ? byMeaning : longer)(response, question);
     await setServer();
-    await app.eventually(async () => (await health()).state === 'failing', 20_000);
+    await app.eventually(async () => (await health()).state === 'failing');
     const stopped = await health();
     expect(stopped.last_error).to.match(/answers vectors of \d+ numbers.* more than 2 times within a day/);
     const { generation, in_hours: inHours } = await task();
@@ -70,8 +70,8 @@ describe('a model that answers vectors of now this length and now that', functio
     );
     // Nobody is waited for: a restart looks, and so does whoever writes.
     await app.post('articles', { title: 'Other', content: 'Words.', tags: [] });
-    await app.eventually(async () => (await health()).state === 'ok' && (await isFound()), 20_000);
-    await app.eventually(async () => (await task()).in_hours === Infinity, 20_000);
+    await app.eventually(async () => (await health()).state === 'ok' && (await isFound()));
+    await app.eventually(async () => (await task()).in_hours === Infinity);
   });
 
   it('is asked again when the operator sets the server', async () => {
@@ -80,10 +80,10 @@ describe('a model that answers vectors of now this length and now that', functio
     await setServer();
     await app.query('UPDATE embedding_tasks SET done_id = 0, due_at = now()');
     await setServer();
-    await app.eventually(async () => (await health()).last_error?.includes('within a day') ?? false, 20_000);
+    await app.eventually(async () => (await health()).last_error?.includes('within a day') ?? false);
     server.embeddings = byMeaning;
     await setServer();
-    await app.eventually(async () => (await health()).state === 'ok' && (await isFound()), 20_000);
+    await app.eventually(async () => (await health()).state === 'ok' && (await isFound()));
   });
 });
 

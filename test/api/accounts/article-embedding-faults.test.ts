@@ -65,7 +65,7 @@ describe('articles that a server embeds one after the other', function () {
       return (asked % 5 === 0 ? embeddings.refuse(500, 'Oops') : byMeaning)(response, question);
     };
     await make(sections(12, (section) => `Text ${section}.`));
-    await app.eventually(isFound, 20_000);
+    await app.eventually(isFound);
     expect(await lengths()).to.deep.equal([{ length: 64, count: 12 }]);
     expect(await health()).to.include({ state: 'ok' });
   });
@@ -74,7 +74,7 @@ describe('articles that a server embeds one after the other', function () {
     server.embeddings = (response, question) =>
       (question.body.input.some((text) => text.includes('unspeakable')) ? refused : byMeaning)(response, question);
     await make(sections(6, () => 'An unspeakable word.'));
-    await app.eventually(isFound, 20_000);
+    await app.eventually(isFound);
     expect(await lengths()).to.deep.equal([
       { length: 64, count: 1 },
       { length: null, count: 5 },
@@ -126,7 +126,7 @@ describe('articles that a server embeds one after the other', function () {
       expect((await lengths()).length).to.be.at.most(1);
     }
     server.embeddings = byMeaning;
-    await app.eventually(isFound, 20_000);
+    await app.eventually(isFound);
   });
 
   it('are no trouble any more when they are gone', async () => {
@@ -135,7 +135,7 @@ describe('articles that a server embeds one after the other', function () {
     await app.eventually(async () => (await health()).state === 'failing');
     for (const { id } of await app.query<{ id: number }>('SELECT id FROM articles WHERE account_id = 1'))
       await app.delete(`articles/${id}`);
-    await app.eventually(async () => (await health()).state === 'ok', 20_000);
+    await app.eventually(async () => (await health()).state === 'ok');
   });
 
   it('are found while the same server refuses another account, or one question', async () => {

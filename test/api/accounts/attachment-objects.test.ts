@@ -33,10 +33,10 @@ describe('attachments in an object store', function () {
         attachmentS3Region: objectKeys.region,
         attachmentS3AccessKeyId: objectKeys.accessKeyId,
         attachmentS3SecretAccessKey: objectKeys.secretAccessKey,
-        attachmentS3TimeoutMs: 1000,
+        attachmentS3TimeoutMs: 3_000,
       },
     });
-    objects = new ObjectStore({ endpoint: server.url, bucket, ...objectKeys, timeoutMs: 1000, clock: systemClock });
+    objects = new ObjectStore({ endpoint: server.url, bucket, ...objectKeys, timeoutMs: 3_000, clock: systemClock });
     inbox = await addInbox(app);
   });
 

@@ -18,7 +18,7 @@ describe('the log of deliveries', () => {
 
   before(async function () {
     this.timeout(60_000);
-    app = await TestApp.start({ config: { webhookTimeoutMs: 400 } });
+    app = await TestApp.start({ config: { webhookTimeoutMs: 2_000 } });
     receiver = await Receiver.start();
   });
 

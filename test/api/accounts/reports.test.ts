@@ -59,11 +59,12 @@ describe('the report of what happened: messages and handoffs', () => {
   afterEach(() => app.query('TRUNCATE report_hours'));
 
   it('is empty where nothing happened, and names its span', async () => {
+    const asked = now();
     const { payload, meta } = await report(app);
     expect(payload).to.deep.equal([]);
     expect(meta).to.deep.include({ by: 'hour', oldest_pending_at: null });
     expect(meta.until - meta.since).to.equal(48 * hour);
-    expect(meta.until).to.be.within(now(), now() + hour);
+    expect(meta.until).to.be.within(asked, now() + hour);
     const days = await report(app, '?by=day');
     expect(days.meta.until - days.meta.since).to.equal(30 * 24 * hour);
   });
@@ -209,21 +210,26 @@ describe('the report of what happened: attempts on receivers', () => {
     const webhook = await sending.webhookFor('message_created');
     const ids = [await sending.conversation(), await sending.conversation()];
     await sending.say(ids[0]!, 'one');
-    await sending.eventuallyIn(webhook, 'delivered');
+    const [arrived] = await sending.eventuallyIn(webhook, 'delivered');
     sending.receiver.answerWith((received, response) => void setTimeout(() => fail(received, response), 150));
     await sending.say(ids[1]!, 'two');
     const [failed] = await sending.eventuallyIn(webhook, 'failing');
     const found = await untilCounted(2);
     expect(sumOf(found)).to.include({ attempts: 2, delivered: 1, customers: 2 });
-    const [taken] = (await sending.app.get(`deliveries/${failed.id}`)).body.attempts;
+    const totals: number[] = [];
+    for (const { id } of [arrived, failed]) {
+      const [{ times }] = (await sending.app.get(`deliveries/${id}`)).body.attempts;
+      totals.push(times.total);
+    }
+    const longest = Math.max(...totals);
     const p95 = Math.max(...found.payload.map(({ p95_ms: ms }: Body) => ms ?? 0));
-    expect(p95).to.be.within(taken.times.total - 1, taken.times.total * 1.2);
+    expect(p95).to.be.within(longest - 1, longest * 1.2);
     expect(found.meta.oldest_pending_at).to.equal(failed.created_at);
     // A look finds out how long it has waited.
     await sending.app.query(`UPDATE deliveries SET created_at = now() - interval '90 s' WHERE id = $1`, [failed.id]);
     await countActivity(sending.app.app.database);
     const waited = (await report(sending.app)).payload.at(-1).oldest_pending_seconds;
-    expect(waited).to.be.within(90, 120);
+    expect(waited).to.be.within(90, 300);
     await sending.app.post(`webhooks/${webhook.id}/cancel_pending`);
     await sending.eventuallyIn(webhook, 'cancelled');
     await count(sending.app);

@@ -51,16 +51,12 @@ describe('deliveries on request', () => {
       const id = await sending.conversation();
       await sending.say(id, 'one');
       const [original] = await sending.eventuallyIn(webhook, 'failing');
+      // Its own next attempt would come too late to be taken for the resend's doing.
+      await sending.putOff(webhook);
       await sending.say(id, 'two');
       await pause();
       expect(sending.contents).to.deep.equal(['one']);
-      // Its own next attempt would come too late to be taken for the resend's doing.
-      await sending.app.query(`UPDATE deliveries SET next_attempt_at = now() + interval '1 hour' WHERE id = $1`, [
-        original.id,
-      ]);
-      await sending.app.query(`UPDATE lanes SET due_at = now() + interval '1 hour' WHERE endpoint_id = $1`, [
-        webhook.id,
-      ]);
+      await sending.putOff(webhook);
       sending.receiver.answerWith((_, response) => response.end());
       const copy = await sending.made(`deliveries/${original.id}/resend`, {}, 202);
       await sending.receiver.waitFor(3);
@@ -90,12 +86,14 @@ describe('deliveries on request', () => {
         received.body['content'] === 'one' ? fail(received, response) : response.end(),
       );
       const copy = await sending.made(`deliveries/${original.id}/resend`, {}, 202);
+      const asked = Date.now() / 1000;
       await sending.app.eventually(async () => (await sending.stateOf(copy.id)) === 'failing');
+      const { body: failing } = await sending.app.get(`deliveries/${copy.id}`);
+      expect(failing.next_attempt_at).to.be.within(asked + 4, Date.now() / 1000 + 8);
+      await sending.putOff(webhook);
       await sending.say(id, 'two');
       await sending.receiver.waitFor(3);
       expect(sending.contents).to.deep.equal(['one', 'one', 'two']);
-      const { body: failing } = await sending.app.get(`deliveries/${copy.id}`);
-      expect(failing.next_attempt_at).to.be.within(Date.now() / 1000, Date.now() / 1000 + 8);
       expect(await sending.stateOf(original.id)).to.equal('delivered');
     });
 
@@ -123,6 +121,7 @@ describe('deliveries on request', () => {
       sending.receiver.answerWith(fail);
       await sending.made('contacts', { name: 'Grace' });
       const [original] = await sending.eventuallyIn(webhook, 'failing');
+      await sending.putOff(webhook);
       const [copyMay, originalMay] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const later: Received[] = [];
       sending.receiver.answerWith((received, response) => {
@@ -214,6 +213,7 @@ describe('deliveries on request', () => {
     const id = await sending.conversation();
     await sending.say(id, 'one');
     await sending.eventuallyIn(webhook, 'failing');
+    await sending.putOff(webhook);
     await sending.say(id, 'two');
     const { status, body } = await sending.app.post(`webhooks/${webhook.id}/cancel_pending`);
     expect([status, body]).to.deep.equal([200, { count: 2 }]);

@@ -32,6 +32,7 @@ describe('a webhook bot', () => {
   // What a test left to be delivered is its own, and not the next one's.
   afterEach(async () => {
     await app.query(`UPDATE deliveries SET state = 'cancelled' WHERE state = 'pending'`);
+    await app.eventually(async () => app.app.engine.inFlight === 0);
     await nothingMoreComes();
     https.receiver.received.length = 0;
     https.receiver.answerWith((_, response) => response.end());

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
+import { until } from '../../sandbox/helpers.ts';
 import { PassageEmbedder } from '../../../src/domain/articles/embeddings/embedder.ts';
 import type { Database } from '../../../src/postgres/database.ts';
+
+const pause = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
 
 /** A database without tasks; `asked` is told of each statement, before it is answered. */
 function databaseOf(asked: (statement: string) => void): Database {
@@ -36,7 +39,9 @@ describe('what embeds articles', () => {
       },
     });
     await embedder.start();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(() => looks === 2);
+    // A third one would follow at once.
+    await pause(50);
     await embedder.stop();
     expect([pokes, looks]).to.deep.equal([1, 2]);
   });
