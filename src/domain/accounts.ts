@@ -39,6 +39,7 @@ async function lockAccount(tx: OuterTransaction, id: number): Promise<Account> {
 }
 
 // Whoever embeds the articles finds out whether that is to be done by another server or model now, or by a key that is right.
+// The task is taken from who has it: it was begun with what was set before, and would be settled by that.
 async function reviseEmbeddings(tx: OuterTransaction, id: number): Promise<void> {
   await sql(
     tx.em,
@@ -47,7 +48,7 @@ async function reviseEmbeddings(tx: OuterTransaction, id: number): Promise<void>
   );
   await sql(
     tx.em,
-    'UPDATE embedding_tasks SET due_at = now(), failures = 0, changes = 0, changes_since = NULL WHERE account_id = $1',
+    'UPDATE embedding_tasks SET due_at = now(), claim = claim + 1, failures = 0, changes = 0, changes_since = NULL WHERE account_id = $1',
     [id],
   );
   tx.announceArticles();

@@ -33,6 +33,14 @@ export const articles: readonly Mutant[] = [
     harm: 'An operator who has mended the server waits for a day.',
   },
   {
+    file: 'src/domain/accounts.ts',
+    text: 'due_at = now(), claim = claim + 1, failures = 0',
+    replacement: 'due_at = now(), failures = 0',
+    test: changes,
+    only: 'is just done',
+    harm: 'Now and then, an account that sets another server for its articles is not embedded by it until somebody writes an article.',
+  },
+  {
     file: 'src/domain/articles/embeddings/tasks.ts',
     text: "const held = 'held AS MATERIALIZED (SELECT id FROM accounts WHERE id = $1 FOR NO KEY UPDATE)';",
     replacement: "const held = 'held AS MATERIALIZED (SELECT $1::bigint AS id)';",

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { pino } from 'pino';
-import { beginSpace, claimTask } from '../../../src/domain/articles/embeddings/tasks.ts';
+import { beginSpace, claimTask, settleTask } from '../../../src/domain/articles/embeddings/tasks.ts';
 import { TestApp } from '../../support/app.ts';
 import { meaningOf } from '../../support/meanings.ts';
 import { embeddings, FakeModelServer } from '../../support/model-server.ts';
@@ -130,6 +130,15 @@ describe('another server for an account', function () {
     await client.query('COMMIT');
     await beginning;
     expect(await app.query('SELECT space FROM embedding_tasks')).to.deep.equal([{ space: 'another' }]);
+  });
+
+  it('is found out about, though a process that knows of the one before is just done', async () => {
+    const em = app.app.database.em();
+    await app.query('UPDATE embedding_tasks SET due_at = now(), done_id = (SELECT max(id) FROM article_passages)');
+    const task = await claimTask(em, 60);
+    expect((await setServer('meaning-1')).status).to.equal(200);
+    await settleTask(em, task!);
+    expect(await app.query('SELECT due_at <= now() AS is_due FROM embedding_tasks')).to.deep.equal([{ is_due: true }]);
   });
 
   it('is set while an article is written, which refers to the account', async () => {
