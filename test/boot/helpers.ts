@@ -103,14 +103,14 @@ export async function query(url: string, statement: string): Promise<Record<stri
   }
 }
 
-/** Calls until it returns something true. Throws after ten seconds. */
+/** Calls until it returns something true. Throws after two minutes: machines may be busy. */
 export async function until<Value>(probe: () => Promise<Value> | Value): Promise<Value> {
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (let attempt = 0; attempt < 2_400; attempt++) {
     const value = await probe();
     if (value) return value;
     await sleep(50);
   }
-  throw new Error('It did not happen within ten seconds');
+  throw new Error('It did not happen within two minutes');
 }
 
 /** Ids of the processes whose parent is the given one. */

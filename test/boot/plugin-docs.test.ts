@@ -87,7 +87,7 @@ describe('docs/plugins.md', function () {
     const written = await run(commands.slice(0, begin));
     expect(written).to.include('bot: Hello, Sam Sample! How can I help?').and.include('Made hello');
     service = spawn('npx', ['switchboard', 'start'], { cwd: folder, env, stdio: 'ignore' });
-    for (let look = 0; look < 300 && !(await isReady(`http://127.0.0.1:${port}`)); look += 1) await sleep(200);
+    for (let look = 0; look < 900 && !(await isReady(`http://127.0.0.1:${port}`)); look += 1) await sleep(200);
     const played = await run(commands.slice(begin + 1));
     expect(played).to.include('Welcome, there! How can I help?'.replace('there', 'Kim'));
     expect(played).to.match(/^Run \d+ ended as recorded: ok, with the same 2 actions\.$/m);

@@ -46,7 +46,7 @@ async function run(
 async function startService(dataDir: string): Promise<{ child: ChildProcess; output: () => string; url: string }> {
   const service = launch(['start'], { PORT: '0', DATA_DIR: dataDir });
   const listens = /Switchboard listens on (http:\/\/127\.0\.0\.1:\d+)/;
-  for (let look = 0; look < 1200 && !listens.test(service.output()); look += 1) await sleep(50);
+  for (let look = 0; look < 4_000 && !listens.test(service.output()); look += 1) await sleep(50);
   return { ...service, url: listens.exec(service.output())?.[1] ?? '' };
 }
 

@@ -120,7 +120,7 @@ describe('a start', function () {
     const starting = Promise.all(both.map(({ app }) => app.start()));
     const em = both[0].app.database.em();
     const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
-    await eventually(async () => (await sql(em, waiting)).length === 2, 10_000);
+    await eventually(async () => (await sql(em, waiting)).length === 2);
     await letGo();
     expect((await starting).filter((one) => one !== null)).to.have.lengthOf(1);
     expect(await sql(em, 'SELECT count(*) FROM accounts')).to.deep.equal([{ count: 1 }]);

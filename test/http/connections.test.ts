@@ -1,3 +1,4 @@
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -94,7 +95,8 @@ describe('connections', () => {
 
   it('are counted to their end: a thousand that came and went take no room', async () => {
     for (let count = 0; count < 1000; count += 1) (await connect(port)).destroy();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const left = () => promisify(server.getConnections.bind(server))();
+    while ((await left()) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     const three = [await open(), await open(), await open()];
     expect(await Promise.all(three.map(answers))).to.deep.equal([true, true, true]);
     expect(connections.busy).to.equal(0);

@@ -39,7 +39,7 @@ describe('/metrics', function () {
     await app.get('/nothing/here');
     await app.post('webhooks', { url: receiver.url, subscriptions: ['contact_created'] });
     await app.post('contacts', { name: 'Another' });
-    await receiver.waitFor(1, 5_000);
+    await receiver.waitFor(1);
     await app.eventually(async () => {
       const { text } = await read();
       return valueOf(text, 'webhook_attempts_total{kind="webhook",result="delivered"}') === 1;

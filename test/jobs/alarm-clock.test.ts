@@ -3,7 +3,7 @@ import { AlarmClock } from '../../src/jobs/alarm-clock.ts';
 import { systemClock } from '../../src/lib/ports.ts';
 import { TestApp } from '../support/app.ts';
 
-const lateMs = 15_000;
+const lateMs = 60_000;
 
 async function recurring(app: TestApp): Promise<string[]> {
   const rows = await app.query<{ name: string }>(`SELECT name FROM agenda_jobs WHERE type = 'single' ORDER BY name`);

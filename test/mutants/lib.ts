@@ -53,6 +53,13 @@ export const lib: readonly Mutant[] = [
     harm: 'A guesser with an IPv6 network has as many tries as it has addresses.',
   },
   {
+    file: 'src/outbound/connections.ts',
+    text: 'const keepAliveMs = 1_500;',
+    replacement: 'const keepAliveMs = 4_000;',
+    test: 'test/outbound/keep-alive.test.ts',
+    harm: 'Deliveries to a server that closes unused connections early fail now and then, and come seconds later.',
+  },
+  {
     file: 'src/outbound/exchange.ts',
     text: `if (this.#ended) return wire.abort(new Error('The exchange is over.'));
 `,

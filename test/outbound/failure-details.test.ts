@@ -42,7 +42,7 @@ describe('what a call without a status says', () => {
     options: Partial<OutboundHttpOptions>,
     signal?: AbortSignal,
   ): Promise<[OutboundResult['errorCode'], OutboundResult['errorDetail']]> {
-    const http = outbound({ timeoutMs: 200, ...options });
+    const http = outbound({ timeoutMs: 1_000, ...options });
     const { errorCode, errorDetail } = await http.post(url, { ...message, ...(signal ? { signal } : {}) });
     await http.close();
     return [errorCode, errorDetail];
@@ -52,8 +52,8 @@ describe('what a call without a status says', () => {
     const mute = await listenHttp(() => {});
     const url = `http://127.0.0.1:${mute.port}/`;
     const hanging = { resolver: { resolve: () => new Promise<never>(() => {}) } };
-    expect(await call(url, {})).to.deep.equal(['timeout', 'no answer within 200 ms']);
-    expect(await call('http://slow.test/', hanging)).to.deep.equal(['timeout', 'no connection within 200 ms']);
+    expect(await call(url, {})).to.deep.equal(['timeout', 'no answer within 1000 ms']);
+    expect(await call('http://slow.test/', hanging)).to.deep.equal(['timeout', 'no connection within 1000 ms']);
     expect(await call(url, {}, AbortSignal.abort())).to.deep.equal(['aborted', 'ended by the caller']);
     expect(await call('http://10.0.0.1/', {})).to.deep.equal(['blocked_address', 'not a public address']);
     const inside = { resolver: scriptedResolver(['10.0.0.1']) };

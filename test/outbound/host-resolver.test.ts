@@ -61,13 +61,14 @@ describe('host resolver', () => {
   });
 
   it('gives up on a silent server, and a hanging name holds up no other', async () => {
-    const started = performance.now();
-    const hanging = Promise.all(Array.from({ length: 10 }, () => resolver.resolve('hanging.test')));
+    let isOver = false;
+    const hanging = Promise.all(Array.from({ length: 10 }, () => resolver.resolve('hanging.test'))).finally(
+      () => (isOver = true),
+    );
     await Promise.all(Array.from({ length: 10 }, (_, index) => resolver.resolve(`name-${index}.test`)));
-    expect(performance.now() - started).to.be.below(1_500);
+    expect(isOver).to.equal(false);
     for (const answer of await hanging) expect(answer).to.deep.equal({ problem: 'ETIMEOUT' });
-    expect(performance.now() - started).to.be.below(8_000);
-  }).timeout(10_000);
+  });
 
   it('keeps answers and failures, asks once for simultaneous callers, and asks again when the TTL is over', async () => {
     const fresh = createHostResolver({ servers: [server.address], hostsFile: '/nonexistent' });

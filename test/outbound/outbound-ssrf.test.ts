@@ -167,7 +167,7 @@ describe('outbound HTTP and forbidden addresses', () => {
     const http = outbound({ allowCidrs: [], resolver: { resolve: () => new Promise(() => {}) } });
     const started = performance.now();
     expect(await http.checkUrl('https://slow.test/', { httpsOnly: true })).to.equal(null);
-    expect(performance.now() - started).to.be.within(900, 1_900);
+    expect(performance.now() - started).to.be.at.least(900);
     await http.close();
   });
 });

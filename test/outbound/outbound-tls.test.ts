@@ -79,7 +79,7 @@ describe('outbound HTTP over TLS', () => {
     const http = outbound({ timeoutMs: 300 });
     const result = await http.post(`https://127.0.0.1:${silent.port}/`, message);
     expect(result).to.include({ errorCode: 'timeout', remoteAddress: null });
-    expect(result.durationMs).to.be.within(290, 1_300);
+    expect(result.durationMs).to.be.at.least(290);
     await http.close();
   });
 

@@ -31,7 +31,7 @@ const seed = [
 ];
 
 describe('plans of files', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let url: string;
   let database: Database;
   let em: EntityManager;

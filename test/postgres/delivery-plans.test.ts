@@ -47,7 +47,7 @@ const everything: LogFilter = {
 };
 
 describe('lists of deliveries among many', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let url: string;
   let database: Database;
   let em: EntityManager;

@@ -8,7 +8,7 @@ import { administrator, agent, fullScansOf, openPlanned } from '../support/plann
 import { indexesOf, plansOf } from '../support/plans.ts';
 
 describe('plans of filters', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let em: EntityManager;
   let drop: () => Promise<void>;
 

@@ -46,7 +46,7 @@ async function undone(em: EntityManager, work: (inside: EntityManager) => Promis
 const lastPage = conversations / conversationsPerPage;
 
 describe('plans', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let em: EntityManager;
   let drop: () => Promise<void>;
 

@@ -36,7 +36,7 @@ const seed = [
 ];
 
 describe('reports among many', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let url: string;
   let database: Database;
   let em: EntityManager;

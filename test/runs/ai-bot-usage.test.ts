@@ -7,6 +7,8 @@ import { messagesOf, openConversation } from '../faults/plugins.ts';
 
 const question = 'When is your shop open?';
 
+const dayMs = 86_400_000;
+
 describe('what AI bots use, and how they are', function () {
   this.timeout(60_000);
   let app: TestApp;
@@ -14,7 +16,7 @@ describe('what AI bots use, and how they are', function () {
   let inbox: number;
 
   async function start(config: object): Promise<void> {
-    app = await TestApp.start({ config: { llmTimeoutMs: 1000, ...config } });
+    app = await TestApp.start({ config: { llmTimeoutMs: 3_000, ...config } });
     const content = 'Our shop is open on weekdays from 9 to 18.';
     await app.post('articles', { title: 'Opening hours', content, url: 'https://help.acme.example/hours' });
     inbox = (await app.post('inboxes', { name: 'Shop', channel: { type: 'api' } })).body.id;
@@ -65,7 +67,7 @@ describe('what AI bots use, and how they are', function () {
   }
 
   describe('bursts', () => {
-    before(() => start({ burstQuietMs: 700, burstMaxMs: 1500 }));
+    before(() => start({ burstQuietMs: 2_500, burstMaxMs: 5_000 }));
     after(() => app.stop());
 
     it('are answered once, with all that the customer wrote', async () => {
@@ -93,18 +95,18 @@ describe('what AI bots use, and how they are', function () {
 
     it('end when the customer pauses, or has gone on for too long', async () => {
       await newBot();
-      expect((await ask([question, question], { pauseMs: 1500 })).replies).to.have.lengthOf(2);
+      expect((await ask([question, question], { pauseMs: 6_000 })).replies).to.have.lengthOf(2);
       const id = await openConversation(app, inbox);
       const isAnswered = async () => (await messagesOf(app, id)).some((one) => one.message_type === 'outgoing');
       let count = 0;
       for (; !(await isAnswered()); count++) {
-        expect(count, 'the customer goes on and on').to.be.below(40);
+        expect(count, 'the customer goes on and on').to.be.below(300);
         await say(id, question);
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
       expect(count).to.be.above(1);
       // What was said last is asked about after the answer.
-      await app.eventually(async () => (await runsIn(id)).length === count, 20_000);
+      await app.eventually(async () => (await runsIn(id)).length === count);
     });
 
     it('are handed over at a keyword in any of their messages, and answered by nobody else', async () => {
@@ -118,7 +120,8 @@ describe('what AI bots use, and how they are', function () {
       await newBot({ max_exchanges: 1 });
       const { id } = await ask(['Hello', question]);
       const [first] = await runsIn(id);
-      expect((await app.post(`runs/${first!.id}/replay`)).body.identical).to.equal(true);
+      // A busy machine may end a repetition by its time; so it is asked for again.
+      await app.eventually(async () => (await app.post(`runs/${first!.id}/replay`)).body.identical === true);
       expect((await ask([question], { id })).reason).to.equal('max_exchanges');
     });
   });
@@ -126,6 +129,12 @@ describe('what AI bots use, and how they are', function () {
   describe('their', () => {
     before(() => start({ burstQuietMs: 0 }));
     after(() => app.stop());
+
+    // They are counted by days: no test begins so late that it would end tomorrow.
+    beforeEach(async () => {
+      const leftMs = dayMs - (Date.now() % dayMs);
+      if (leftMs < 30_000) await new Promise((resolve) => setTimeout(resolve, leftMs));
+    });
 
     describe('tokens of a day', () => {
       it('are a number, or null for any, on bots inside the service', async () => {

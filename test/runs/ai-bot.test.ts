@@ -25,7 +25,7 @@ describe('bots of the kind ai', function () {
 
   before(async () => {
     server = await FakeModelServer.start();
-    app = await TestApp.start({ config: { llmTimeoutMs: 1000, burstQuietMs: 0 } });
+    app = await TestApp.start({ config: { llmTimeoutMs: 3_000, burstQuietMs: 0 } });
     for (const article of [hours, returns, { ...hours, url: null, title: 'Draft of opening hours', published: false }])
       expect((await app.post('articles', article)).status).to.equal(201);
     const created = await app.post('agent_bots', { kind: 'ai', name: 'Ada' });
@@ -364,19 +364,19 @@ describe('bots of the kind ai', function () {
   });
 
   it('say nothing once a person has taken over while the model thinks', async () => {
-    let isAsked = () => {};
-    const asked = new Promise<void>((resolve) => (isAsked = resolve));
+    const [asked, taken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     server.expect([
       (response, question) => {
-        isAsked();
-        setTimeout(() => replies.answer('Too late [1].')(response, question), 200);
+        asked.resolve();
+        void taken.promise.then(() => replies.answer('Too late [1].')(response, question));
       },
     ]);
     const id = await openConversation(app, inbox);
     await say(id, 'When is your shop open?');
-    await asked;
+    await asked.promise;
     const [agent] = (await app.get('agents')).body;
     expect((await app.post(`conversations/${id}/assignments`, { assignee_id: agent.id })).status).to.equal(200);
+    taken.resolve();
     await app.eventually(async () => (await runsOf(id)).length === 1);
     expect((await runsOf(id))[0]).to.include({ outcome: 'superseded' });
     expect((await messagesOf(app, id)).map(({ content }) => content)).to.deep.equal(['When is your shop open?']);

@@ -46,7 +46,7 @@ describe('doors of bots', function () {
         configured: { ...bot({ ...all, secrets: [{ name: 'token', hosts: [host] }] }), config },
       },
       {
-        config: { botFetchTimeoutMs: 600 },
+        config: { botFetchTimeoutMs: 2_500 },
         bodies: { all: { secrets: { SHOP_KEY: shopKey } }, configured: { config: { token: 'config-secret-1' } } },
       },
     );

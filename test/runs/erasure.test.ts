@@ -41,7 +41,7 @@ describe('the text of a deleted message', function () {
         },
         gatherer: { on: { message_created: 'await ctx.settled();' } },
       },
-      { config: { burstQuietMs: 700, burstMaxMs: 3000 } },
+      { config: { burstQuietMs: 2_500, burstMaxMs: 10_000 } },
     );
   });
   after(() => house.close());

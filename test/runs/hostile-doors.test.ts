@@ -42,7 +42,7 @@ describe('hostile bots at the doors', function () {
     const bot = { on: { message_created: told }, top, permissions };
     house = await BotHouse.open(
       { inside: bot, outside: bot },
-      { bodies: { inside: { secrets: { SHOP_KEY: 'sk-4711' } } }, config: { botFetchTimeoutMs: 900 } },
+      { bodies: { inside: { secrets: { SHOP_KEY: 'sk-4711' } } }, config: { botFetchTimeoutMs: 3_000 } },
     );
   });
   after(async () => {

@@ -27,7 +27,7 @@ describe('language models of bots', function () {
         wastes: { on: { message_created: wastes }, permissions },
         looks: { on: { message_created: `ctx.note(JSON.stringify(await ctx.llm.status()))` }, permissions },
       },
-      { config: { llmTimeoutMs: 1000, llmRunMs: 5000, llmMaxBytes: 65_536, llmMaxTokens: 500 } },
+      { config: { llmTimeoutMs: 3_000, llmRunMs: 15_000, llmMaxBytes: 65_536, llmMaxTokens: 500 } },
     );
     await setServer({ base_url: server.baseUrl, model: 'small', api_key: key });
   });

@@ -74,7 +74,7 @@ export function sandboxPids(): number[] {
 }
 
 /** Waits until the condition holds; fails after `withinMs`. */
-export async function until(condition: () => boolean, withinMs = 15_000): Promise<void> {
+export async function until(condition: () => boolean, withinMs = 60_000): Promise<void> {
   const end = performance.now() + withinMs;
   while (!condition()) {
     if (performance.now() > end) throw new Error('It did not happen in time');

@@ -29,7 +29,7 @@ export class Importing {
   static use(account: () => ForeignAccount = smallAccount): Importing {
     const importing = new Importing();
     before(async function () {
-      this.timeout(60_000);
+      this.timeout(180_000);
       importing.#app = await TestApp.start();
       importing.#folder = mkdtempSync(join(tmpdir(), 'switchboard-import-'));
     });
