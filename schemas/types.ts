@@ -3866,7 +3866,7 @@ created_at: UnixTime
 export interface RecoveryBegun {
 id: Id
 /**
- * How many deliveries are sent again; a million where there are more.
+ * How many deliveries are sent again: a million where there are more, and beyond 50,000 at most so many.
  */
 count: number
 }
@@ -3879,7 +3879,7 @@ since: UnixTime
 until: UnixTime
 states: RecoverableState[]
 /**
- * How many deliveries were to be sent again when it began; a million where there were more.
+ * How many deliveries were to be sent again when it began: a million where there were more, and beyond 50,000 at most so many.
  */
 count: number
 /**

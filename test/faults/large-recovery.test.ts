@@ -5,7 +5,7 @@ import { system, transact } from '../../src/events/transaction.ts';
 import { sql } from '../../src/postgres/sql.ts';
 import { Sending, type Body } from '../support/sending.ts';
 import { expectLedger } from './ledger.ts';
-import { mostAtOnce } from './helpers.ts';
+import { mostAtOnce, rowsOf } from './helpers.ts';
 
 // RECOVERED=1000000 for the long profile; what a batch costs among 120,000 is counted in test/postgres/delivery-plans.test.ts.
 const lost = Number(process.env['RECOVERED'] ?? 20_000);
@@ -18,9 +18,10 @@ describe(`${lost.toLocaleString('en')} deliveries that were given up`, function 
   this.timeout(1_800_000);
   const sending = Sending.use({ config: { statementTimeoutMs: 60_000 } });
 
-  // Subjects that nobody talks about, so that they are the recovery's alone.
+  // Subjects that nobody talks about, so that they are the recovery's alone. On a connection without a timeout.
   async function lose(webhook: Body): Promise<void> {
-    await sending.app.query(
+    await rowsOf(
+      sending.app.databaseUrl,
       `WITH lane AS (
          INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id)
          SELECT 1, 'webhook', $1, 'contact', 1000000 + g FROM generate_series(1, ${lanes}) g RETURNING id, subject_id
@@ -95,7 +96,7 @@ describe(`${lost.toLocaleString('en')} deliveries that were given up`, function 
     await app.post(`webhooks/${webhook.id}/pause`);
     expect((await ask()).count).to.equal(lost);
     await sending.app.patch(`webhooks/${webhook.id}`, { active: false });
-    await app.query(`DELETE FROM events WHERE account_payload::text = '{"old":true}'`);
+    await rowsOf(databaseUrl, `DELETE FROM events WHERE account_payload::text = '{"old":true}'`);
     await expectLedger(databaseUrl);
   });
 });

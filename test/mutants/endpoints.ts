@@ -169,7 +169,7 @@ export const endpoints: readonly Mutant[] = [
   },
   {
     file: 'src/deliveries/queue/recover.ts',
-    text: 'const isWanted = `NOT d.superseded AND ',
+    text: 'const isCandidate = `NOT d.superseded AND ',
     replacement: 'const isWanted = `',
     test: recovered,
     only: 'what a 410 cost',

@@ -29,34 +29,37 @@ export interface Recovery extends Wanted {
 const batch = 1000;
 /** Deliveries that are counted when a recovery begins; it sends all. */
 const maxCounted = 1_000_000;
+/** Those of them that are examined; further ones count as they are, though another of the same event may have arrived. */
+const maxExamined = 50_000;
 // Until all deliveries are there their lanes wait, so that none overtakes another; if its process dies they become due.
 const parked = `now() + interval '1 hour'`;
 const isParked = `due_at > now() + interval '10 minutes'`;
 
+// What a plugin handles in a run is not for the bot's server, and no run is made twice.
+const isCandidate = `NOT d.superseded AND d.trigger <> 'test' AND NOT ${isRun('d')}`;
 // Of an event that was asked for again before, only where nothing of it is pending or has arrived. What was not copied has
-// no other delivery. What a plugin handles in a run is not for the bot's server, and no run is made twice.
-// (A scalar with a limit: what EXISTS asks for may be gathered from the whole table first.)
-const isWanted = `NOT d.superseded AND d.trigger <> 'test' AND NOT ${isRun('d')} AND (d.copy = 0 OR (
+// no other delivery. (A scalar with a limit: what EXISTS asks for may be gathered from the whole table first.)
+const isMissing = `(d.copy = 0 OR (
   SELECT o.id FROM deliveries o WHERE ${isSibling('o', 'd')} AND o.state IN ('pending', 'delivered') LIMIT 1) IS NULL)`;
-
 const isOf = (names: string): string =>
   `(SELECT e.id FROM events e WHERE e.account_id = d.account_id AND e.id = d.event_id AND e.name = ANY (${names}) LIMIT 1) IS NOT NULL`;
 
-// Events are looked at only where the webhook was ever subscribed to one that is left out: there may be a million.
+// Other deliveries and events are looked at for the first of them alone, and events only where the webhook was ever subscribed
+// to one that is left out: of a million it would take longer than a request may.
 const startStatement = `
   INSERT INTO recoveries (account_id, endpoint_kind, endpoint_id, since, until, states, count)
   SELECT $1, $2, $3, $4::timestamptz, $5::timestamptz, $6::text[], count(*) FROM (
-    SELECT FROM deliveries d
+    SELECT d.*, row_number() OVER () AS place FROM deliveries d
     WHERE d.account_id = $1 AND d.endpoint_kind = $2 AND d.endpoint_id = $3 AND d.state IN ('exhausted', 'cancelled')
-      AND d.state = ANY ($6) AND d.created_at >= $4::timestamptz AND d.created_at < $5::timestamptz AND ${isWanted}
-      AND (NOT EXISTS (SELECT FROM webhook_versions v
-        WHERE $2 = 'webhook' AND v.account_id = $1 AND v.webhook_id = $3 AND v.subscriptions && $7::text[]) OR NOT ${isOf('$7')})
+      AND d.state = ANY ($6) AND d.created_at >= $4::timestamptz AND d.created_at < $5::timestamptz AND ${isCandidate}
     LIMIT ${maxCounted}) d
+  WHERE d.place > ${maxExamined} OR ${isMissing} AND (NOT EXISTS (SELECT FROM webhook_versions v
+    WHERE $2 = 'webhook' AND v.account_id = $1 AND v.webhook_id = $3 AND v.subscriptions && $7::text[]) OR NOT ${isOf('$7')})
   RETURNING id, count`;
 
 /**
- * Stores a recovery; returns its id, and how many deliveries it will send again, a million where they are more. Events named
- * in `leftOut` are none of them.
+ * Stores a recovery; returns its id, and how many deliveries it will send again: a million where they are more, and beyond
+ * 50,000 at most so many. Events named in `leftOut` are none of them.
  */
 export async function insertRecovery(
   executor: Executor,
@@ -99,8 +102,8 @@ const gatherStatement = `
     ORDER BY created_at, id LIMIT ${batch}
   ), taken AS (
     UPDATE deliveries d SET superseded = true
-    WHERE d.id = ANY (ARRAY(SELECT id FROM looked)) AND d.finished_at <= (SELECT created_at FROM task) AND ${isWanted}
-      AND NOT ${isOf('$2')}
+    WHERE d.id = ANY (ARRAY(SELECT id FROM looked)) AND d.finished_at <= (SELECT created_at FROM task)
+      AND ${isCandidate} AND ${isMissing} AND NOT ${isOf('$2')}
     RETURNING d.account_id, d.event_id, d.lane_id, d.endpoint_kind, d.endpoint_id, d.forwarded, d.format
   ), found AS MATERIALIZED (
     SELECT nextval('deliveries_id_seq') AS id, t.*, l.subject_kind, l.subject_id, coalesce(own.id, nextval('lanes_id_seq')) AS lane
