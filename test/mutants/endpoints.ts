@@ -170,7 +170,7 @@ export const endpoints: readonly Mutant[] = [
   {
     file: 'src/deliveries/queue/recover.ts',
     text: 'const isCandidate = `NOT d.superseded AND ',
-    replacement: 'const isWanted = `',
+    replacement: 'const isCandidate = `',
     test: recovered,
     only: 'what a 410 cost',
     harm: 'Whoever asks twice for a recovery has everything sent twice.',
