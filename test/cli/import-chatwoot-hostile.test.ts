@@ -87,6 +87,7 @@ describe('switchboard import chatwoot, of anything', function () {
       conversations: 1,
       messages: 0,
       files: 0,
+      notes: 0,
     });
     expect(counts.conversations.created).to.equal(8);
     expect(counts.contacts).to.include({ created: 4, unchanged: 1 });

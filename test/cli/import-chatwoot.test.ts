@@ -38,6 +38,7 @@ describe('switchboard import chatwoot', function () {
       conversations: 3,
       messages: 8,
       files: 0,
+      notes: 0,
     });
     expect([counts.conversations.theirs, counts.contacts.theirs]).to.deep.equal([3, 1]);
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { adminToken, TestApp, type Answer } from '../../support/app.ts';
 import { archiveOf } from '../../support/archives.ts';
-import { hold } from '../../support/lock.ts';
+import { hold, untilWaiting } from '../../support/lock.ts';
 import { zipOf } from '../../support/zip.ts';
 
 describe('the import of articles', () => {
@@ -371,17 +371,13 @@ describe('the import of articles', () => {
   });
 
   it('counts each article once when two import the same at the same time', async () => {
-    const lines = Array.from({ length: 120 }, () => ({
-      title: newName('Twin'),
-      content: 'Same.',
-      path: newName('twin'),
-    }));
-    const file = linesOf(...lines);
-    // Nothing is written before both have begun.
+    const lineOf = () => ({ title: newName('Twin'), content: 'Same.', path: newName('twin') });
+    const file = linesOf(...Array.from({ length: 120 }, lineOf));
+    // Neither writes before both have begun.
     const letGo = await hold(app.databaseUrl, 'LOCK TABLE articles IN SHARE MODE');
     const underWay = [imported('a.jsonl', file), imported('a.jsonl', file)];
-    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    await app.eventually(async () => (await app.query(waiting)).length === 2).finally(letGo);
+    await untilWaiting(app, 2);
+    await letGo();
     const both = await Promise.all(underWay);
     const sum = (what: string) => both.reduce((total, one) => total + one[what], 0);
     expect([sum('created'), sum('updated'), sum('unchanged')]).to.deep.equal([120, 0, 120]);
