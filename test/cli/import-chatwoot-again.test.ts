@@ -142,22 +142,24 @@ describe('switchboard import chatwoot, again', function () {
     expect(told).to.deep.equal([]);
   });
 
+  /** An author who was no agent there any more is one again there, and has written. */
+  function comesBack(): Body {
+    const agent = { id: 13, name: 'Gone Agent', email: 'gone@theirs.example', role: 'agent' };
+    importing.fake.account.agents.push(agent);
+    const sender = { id: 13, type: 'user' };
+    importing.fake.account.messages[2]!.push({ id: 930, message_type: 1, content: 'Back', sender });
+    return agent;
+  }
+
   it('makes an agent of an author who comes back there', async () => {
     const account = await importing.newAccount();
     await importing.run(account);
-    const gone = { id: 13, name: 'Gone Agent', email: 'gone@theirs.example', role: 'agent' };
-    importing.fake.account.agents.push(gone);
+    const { email } = comesBack();
     importing.fake.account.inboxMembers[32]!.push(13);
-    importing.fake.account.messages[2]!.push({
-      id: 930,
-      message_type: 1,
-      content: 'Back',
-      sender: { id: 13, type: 'user' },
-    });
     const { code, counts } = await importing.run(account);
     expect([code, counts.agents.created, counts.messages.created]).to.deep.equal([0, 1, 1]);
     const agents: Body[] = await read(`${base(account)}/agents`);
-    const back = agents.find(({ email }) => email === gone.email);
+    const back = agents.find((agent) => agent.email === email);
     expect([back.name, back.confirmed]).to.deep.equal(['Gone Agent', false]);
     const second = (await conversationsOf(account)).find(({ contact }) => contact.name === 'late-wave-12');
     const { payload } = await read(`${base(account)}/conversations/${second.id}/messages`);
@@ -190,20 +192,13 @@ describe('switchboard import chatwoot, again', function () {
     await importing.run(account);
     await takeBack(account);
     expect(await migrate(importing.app.databaseUrl)).to.deep.equal(['20261123-former-authors']);
-    const gone = { id: 13, name: 'Gone Agent', email: 'gone@theirs.example', role: 'agent' };
-    importing.fake.account.agents.push(gone);
-    importing.fake.account.messages[2]!.push({
-      id: 930,
-      message_type: 1,
-      content: 'Back',
-      sender: { id: 13, type: 'user' },
-    });
+    const { email } = comesBack();
     const { code, counts } = await importing.run(account);
     expect([code, counts.agents.created, counts.messages.created]).to.deep.equal([0, 1, 1]);
     const agents: Body[] = await read(`${base(account)}/agents`);
     const second = (await conversationsOf(account)).find(({ contact }) => contact.name === 'late-wave-12');
     const { payload } = await read(`${base(account)}/conversations/${second.id}/messages`);
-    const back = agents.find(({ email }) => email === gone.email);
+    const back = agents.find((agent) => agent.email === email);
     expect((payload as Body[]).slice(1).map(({ sender }) => [sender.name, sender.id === back.id])).to.deep.equal([
       ['Gone Agent', false],
       ['Gone Agent', true],

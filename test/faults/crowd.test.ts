@@ -124,7 +124,7 @@ describe('six hundred receivers that hang, of six tenants', function () {
     return quantile(times, 0.5);
   }
 
-  it('do not keep a healthy webhook of another waiting until they are given up', async () => {
+  it('leave a healthy webhook of another at most twice the time it takes in calm', async () => {
     const { body } = await app.post('webhooks', { url: receiver.url, subscriptions: ['contact_created'] });
     const [row] = await app.query<{ secret: string }>('SELECT secret FROM webhooks WHERE id = $1', [body.id]);
     await medianOfDeliveries();
@@ -153,7 +153,6 @@ describe('six hundred receivers that hang, of six tenants', function () {
     console.log(
       `      median: ${[before, beside, after].map((ms) => ms.toFixed(1)).join(', ')} ms in calm, beside, after`,
     );
-    // A bound for waiting behind them, not for how fast it is: one such wait takes a thousand times as long.
-    expect(beside / Math.max(before, after)).to.be.at.most(20);
+    expect(beside / Math.max(before, after)).to.be.at.most(2);
   });
 });

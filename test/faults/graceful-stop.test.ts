@@ -11,6 +11,7 @@ import { Sink } from './sink.ts';
 
 const rounds = 3;
 const writers = 6;
+const stopMs = 15_000;
 // Begun so long before the signal came, a post has reached the service and must be answered.
 const underWayMs = 600;
 
@@ -54,7 +55,7 @@ describe('a service that is told to stop', function () {
     await dropDatabase(url);
   });
 
-  it(`${rounds} times under load answers what it has begun, leaves no lease behind, and ends`, async () => {
+  it(`${rounds} times under load answers what it has begun, leaves no lease behind, and ends in time`, async () => {
     const sink = await Sink.start({ delayMs: () => 70 });
     const acknowledged: string[] = [];
     const signalled: { underWay: Post[]; after: Post[] }[] = [];
@@ -87,6 +88,7 @@ describe('a service that is told to stop', function () {
       setTimeout(() => stopping.abort(), 300);
       await Promise.all(writing);
       expect(await ending, service.output).to.deep.equal({ code: 0, signal: null });
+      expect(Date.now() - signalAt).to.be.below(stopMs);
       agent.destroy();
 
       const unanswered = posts.filter(({ startedAt, status }) => startedAt < signalAt - underWayMs && status !== 201);
