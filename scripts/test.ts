@@ -1,52 +1,94 @@
-// `npm test`: runs the suite in two mocha processes at once, each with a PostgreSQL of its own, because many tests only
-// wait, for retries, restarts and processes. Passes arguments after `--` to both. What failed is printed once more at the
-// end, because a log that is cut keeps its end; the last line is the sum of the results.
-import { spawn } from 'node:child_process';
-import { globSync } from 'node:fs';
+// `npm test`: runs the test files in several processes at once (scripts/test-run.ts), prints each file as it ends and
+// each failure as it happens, then the slowest files, what failed, and the sum as the last line.
+//   npm test                           everything
+//   npm test -- --changed [REF]        what changes since REF (the last commit unless named) concern, within three minutes
+//   npm test -- test/api --grep label  files by part of their path; tests by title
+//   npm test -- --record               also writes test/durations.json, by which files are dealt
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { changedFiles, chooseChanged } from './changed-tests.ts';
+import { runFiles, type FileReport, type WorkerMessage } from './test-run.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const mocha = fileURLToPath(new URL('../node_modules/mocha/bin/mocha.js', import.meta.url));
-/** Tests that start, kill and pause processes, and mostly wait. */
-const patient = /^test\/(?:faults|boot)\//;
-const result = /^(\d+) passed, (\d+) failed$/m;
-const failures = /^.*\d+ failing[^]*?(?=^\d+ passed, \d+ failed$)/m;
+const recorded = join(root, 'test/durations.json');
+const detailed = join(root, 'node_modules/.cache/switchboard');
+const slowestShown = 20;
+/** Of a file that is not recorded: it begins early, because it could be a long one. */
+const unknownSeconds = 20;
 
-interface Outcome {
-  code: number;
-  passed: number;
-  failed: number;
-  output: string;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { grep: { type: 'string', short: 'g' }, changed: { type: 'boolean' }, record: { type: 'boolean' } },
+});
+const seconds = JSON.parse(readFileSync(recorded, 'utf8')) as Record<string, number>;
+const secondsOf = (file: string): number => seconds[file] ?? unknownSeconds;
+
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+/** Chooses the files of this run, longest first, so that none of them begins last. */
+function chooseFiles(): string[] {
+  const all = globSync('test/**/*.test.ts', { cwd: root });
+  const outside = positionals.filter((path) => path.endsWith('.test.ts') && !all.includes(path) && existsSync(path));
+  const chosen = values.changed
+    ? chooseChanged({ files: all, changed: changedFiles(root, positionals[0] ?? 'HEAD'), secondsOf, read })
+    : [
+        ...all.filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part))),
+        ...outside,
+      ];
+  return chosen.sort((one, other) => secondsOf(other) - secondsOf(one) || one.localeCompare(other));
 }
 
-/** Runs test files in one process; `show` prints its output at once. */
-function run(files: readonly string[], { show }: { show: boolean }): Promise<Outcome> {
-  const { promise, resolve } = Promise.withResolvers<Outcome>();
-  const stdio = ['ignore', 'pipe', 'pipe'] as const;
-  const child = spawn(process.execPath, [mocha, ...process.argv.slice(2), ...files], { cwd: root, stdio: [...stdio] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-      if (show) process.stdout.write(chunk);
-    });
+const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+const begun = performance.now();
+const files = chooseFiles();
+const reports: FileReport[] = [];
+const problems: string[] = [];
+
+function show(message: WorkerMessage): void {
+  if (message.kind === 'failed') return console.log(`  FAILED ${message.file}: ${message.title}`);
+  if (message.kind === 'skipped') return console.log(`  skipped ${message.file}: ${message.title}`);
+  if (message.kind === 'ended') return void (message.problem !== null && problems.push(message.problem));
+  showFile(message);
+}
+
+function showFile(report: FileReport): void {
+  reports.push(report);
+  const { file, passed, failed, ms } = report;
+  const place = `${String(reports.length).padStart(String(files.length).length)}/${files.length}`;
+  const counts = failed === 0 ? `${passed} passed` : `${passed} passed, ${failed} FAILED`;
+  console.log(`${place} ${inSeconds(ms).padStart(7)}  ${file}: ${counts}`);
+}
+
+function showSlowest(): void {
+  const slowest = reports.toSorted((one, other) => other.ms - one.ms).slice(0, slowestShown);
+  console.log(`\nThe ${slowest.length} slowest files (in hooks, computing), each with its slowest test:`);
+  for (const { file, ms, hooksMs, cpuMs, tests } of slowest) {
+    const test = tests.toSorted((one, other) => other.ms - one.ms)[0];
+    const most = test ? `; ${inSeconds(test.ms)} ${test.title}` : '';
+    console.log(`${inSeconds(ms).padStart(8)} (${inSeconds(hooksMs)}, ${inSeconds(cpuMs)})  ${file}${most}`);
   }
-  child.once('close', (code) => {
-    const [, passed = '0', failed = '0'] = result.exec(output) ?? [];
-    resolve({ code: code ?? 1, passed: Number(passed), failed: Number(failed), output });
-  });
-  return promise;
 }
 
-const files = globSync('test/**/*.test.ts', { cwd: root }).sort();
-const halves = [files.filter((file) => patient.test(file)), files.filter((file) => !patient.test(file))] as const;
-// In CI the halves run one after the other: on a busy machine, tests with timeouts of seconds could fail.
-const begun = run(halves[0], { show: true });
-if (process.env['CI'] === 'true') await begun;
-const [first, second] = await Promise.all([begun, run(halves[1], { show: false })]);
-process.stdout.write(second.output);
-for (const half of [first, second]) {
-  if (half.code !== 0) console.log(failures.exec(half.output)?.[0] ?? half.output.slice(-4000));
+function writeTimes(): void {
+  mkdirSync(detailed, { recursive: true });
+  writeFileSync(join(detailed, 'test-times.json'), JSON.stringify(reports, null, 1));
+  if (!values.record) return;
+  const byName = reports.toSorted((one, other) => one.file.localeCompare(other.file));
+  const pairs = byName.map(({ file, ms }) => [file, Math.ceil(ms / 1000)]);
+  writeFileSync(recorded, `${JSON.stringify(Object.fromEntries(pairs), null, 2)}\n`);
 }
-console.log(`\n${first.passed + second.passed} passed, ${first.failed + second.failed} failed`);
-process.exitCode = first.code === 0 && second.code === 0 ? 0 : 1;
+
+console.log(`${files.length} test files`);
+await runFiles({ files, options: { grep: values.grep ?? null }, onMessage: show });
+showSlowest();
+writeTimes();
+for (const { failures } of reports.filter(({ failed }) => failed > 0)) console.log(failures);
+for (const problem of problems) console.log(`After the tests: ${problem}`);
+const sum = (of: 'passed' | 'failed'): number => reports.reduce((total, report) => total + report[of], 0);
+const [passed, failed] = [sum('passed'), sum('failed') + problems.length];
+const cpuMs = reports.reduce((total, report) => total + report.cpuMs, 0);
+console.log(`\n${inSeconds(performance.now() - begun)}, computing ${inSeconds(cpuMs)} in the test processes`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 && passed > 0 ? 0 : 1;

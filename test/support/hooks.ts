@@ -1,16 +1,24 @@
+import { availableParallelism, loadavg } from 'node:os';
 import Mocha from 'mocha';
 import { findLeaks } from './leaks.ts';
 import { stopPostgres } from './postgres.ts';
 
-// How long a test or a hook takes says something of the machine: only what stands still is ended.
-const leastPatienceMs = 180_000;
+/** Bound of a test or hook that names no longer one, on a machine that has no more to do than this suite. */
+const patienceMs = 30_000;
 
-const timeout = Reflect.get(Mocha.Runnable.prototype, 'timeout') as (this: Mocha.Runnable) => number;
-Mocha.Runnable.prototype.timeout = function (this: Mocha.Runnable, ...given: (string | number)[]) {
-  const [ms] = given;
-  const patient = typeof ms === 'number' && ms > 0 ? [Math.max(ms, leastPatienceMs)] : given;
-  return Reflect.apply(timeout, this, patient) as Mocha.Runnable & number;
-};
+/** Returns how many times more work there is than the suite itself makes: two processes for each core. */
+function overload(): number {
+  const [lastMinute = 0] = loadavg();
+  return Math.max(1, lastMinute / (2 * availableParallelism()));
+}
+
+const timeout = Reflect.get(Mocha.Runnable.prototype, 'timeout') as (...values: (string | number)[]) => unknown;
+function patientTimeout(this: Mocha.Runnable, ...values: (string | number)[]): unknown {
+  const [ms] = values;
+  if (ms === undefined) return Number(timeout.call(this)) * overload();
+  return timeout.call(this, typeof ms === 'number' && ms > 0 ? Math.max(ms, patienceMs) : ms);
+}
+Reflect.set(Mocha.Runnable.prototype, 'timeout', patientTimeout);
 
 /** Hooks around the whole run: they stop its Postgres, and fail when a test left something open. */
 export const mochaHooks = {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const pollMs = 50;
-const patienceMs = 60_000;
+const patienceMs = 10_000;
 // What a test opens and has to close; standard input and output are pipes or terminals of the runner's own.
 const ownedResources = new Set([
   'ProcessWrap',
