@@ -51,6 +51,7 @@ export async function start({ watchPlugins = false }: { watchPlugins?: boolean }
     await left.catch((error: unknown) => log.warn({ err: error }, 'no pass left for commands'));
   }
   process.stdout.write(await greeting(app, { config, url, seeded }));
+  app.warmSandbox();
 }
 
 /** What a start prints: where its pages are, and after the first one the token and a link that signs in. */

@@ -57,6 +57,11 @@ export class App {
     return this.#parts.site.prepare();
   }
 
+  /** Starts a process for bots, so that the first message need not wait for it; others start on demand. */
+  warmSandbox(): void {
+    this.#parts.sandbox.warm();
+  }
+
   /** Work in progress: connections with an unanswered request, and deliveries whose result is not written yet. */
   underWay(): { requests: number; deliveries: number } {
     return { requests: this.#parts.http.connections.busy, deliveries: this.engine.inFlight };

@@ -179,6 +179,8 @@ export interface RunResult {
 export interface Sandbox {
   /** Runs a bot on an event. Never rejects because of the bot: every failure of a bot is an outcome. */
   run(request: RunRequest): Promise<RunResult>;
+  /** Starts a child, and keeps one from now on: the next run need not wait for its start. */
+  warm(): void;
   /** Kills the children; queued and current runs end as `crashed`. */
   close(): Promise<void>;
   /** The number of runs that wait for a free child. */

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { eventually } from '../faults/helpers.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 import { killServices, ServiceProcess } from '../support/service.ts';
@@ -51,7 +52,14 @@ function familyOf(pid: number): number[] {
   return family;
 }
 
-const isNode = (pid: number): boolean => /^node|MainThread/.test(readFileSync(`/proc/${pid}/comm`, 'utf8'));
+/** Whether the process is there and a Node. */
+function isNode(pid: number): boolean {
+  try {
+    return /^node|MainThread/.test(readFileSync(`/proc/${pid}/comm`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
 
 describe('SIGUSR1, which makes Node open a debugger', function () {
   this.timeout(60_000);
@@ -70,11 +78,12 @@ describe('SIGUSR1, which makes Node open a debugger', function () {
   ] as const) {
     it(`opens none in the service and its children, which live on, where it ${title}`, async () => {
       const service = await ServiceProcess.start({ databaseUrl, env });
+      // The service, the sandbox process that it keeps warm, and where it is a child the command; pages are built before.
+      const members = 'NODE_OPTIONS' in env ? 3 : 2;
+      await eventually(async () => familyOf(service.pid).filter(isNode).length === members);
       const family = familyOf(service.pid).filter(isNode);
       const ports = family.map(portsOf);
       expect(ports.flat()).to.deep.equal([Number(new URL(service.url).port)]);
-      // The service, its two sandbox processes, and where it is a child the command.
-      expect(family.length).to.equal('NODE_OPTIONS' in env ? 4 : 3);
       for (const pid of family) process.kill(pid, 'SIGUSR1');
       await sleep(openingMs);
       expect(family.map(portsOf)).to.deep.equal(ports);

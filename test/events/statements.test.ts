@@ -281,6 +281,7 @@ async function prepareTurn(app: TestApp): Promise<Operation> {
   const log = { info: () => undefined, warn: () => undefined };
   const sandbox: Sandbox = {
     queued: 0,
+    warm: () => undefined,
     close: async () => undefined,
     run: async () => ({ outcome: 'ok', actions, logs: [], calls: [], wallMs: 1, cpuMs: 0 }),
   };

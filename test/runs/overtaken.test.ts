@@ -102,6 +102,7 @@ describe('a run that was overtaken', () => {
       log: { warn: () => undefined },
       sandbox: {
         queued: 0,
+        warm: () => undefined,
         close: async () => undefined,
         run: async () => {
           await meanwhile(app, id);

@@ -49,6 +49,7 @@ describe('a run', () => {
     const log = { info: () => undefined, warn: () => undefined };
     const sandbox = {
       queued: 0,
+      warm: () => undefined,
       close: async () => undefined,
       run: async () => {
         await app.query(meanwhile, [claimed!.laneId]);

@@ -6,14 +6,57 @@ import { createSandbox } from '../../src/sandbox/parent/pool.ts';
 import { botOf, requestOf, until } from './helpers.ts';
 
 describe('sandbox: the pool of sandbox processes', () => {
+  /** Starts children, and counts them. */
+  function counting(): { pids: number[]; start: (maxRssMb: number) => SandboxProcess } {
+    const pids: number[] = [];
+    const start = (maxRssMb: number): SandboxProcess => {
+      const child = startSandboxProcess(maxRssMb);
+      pids.push(child.pid ?? 0);
+      return child;
+    };
+    return { pids, start };
+  }
+  const isThere = (pid: number) => residentMb(pid) !== null;
+
+  it('starts as many children as runs wait for, and none before', async () => {
+    const { pids, start } = counting();
+    const pool = createSandbox({ size: 3, queueLimit: 20, maxRssMb: 256, start });
+    await new Promise((resolve) => void setImmediate(resolve));
+    expect(pids).to.have.length(0);
+    await pool.run(requestOf(botOf('')));
+    await pool.run(requestOf(botOf('')));
+    expect(pids).to.have.length(1);
+    await Promise.all([1, 2].map(() => pool.run(requestOf(botOf('')))));
+    expect(pids).to.have.length(2);
+    await Promise.all(Array.from({ length: 10 }, () => pool.run(requestOf(botOf('')))));
+    expect(pids).to.have.length(3);
+    await pool.close();
+  });
+
+  it('keeps one child warm when asked to, and ends the others when no run comes for a while', async () => {
+    const { pids, start } = counting();
+    const pool = createSandbox({ size: 3, queueLimit: 20, maxRssMb: 256, start, restMs: 50 });
+    pool.warm();
+    expect(pids).to.have.length(1);
+    process.kill(pids[0]!, 'SIGKILL');
+    await until(() => pids.length === 2);
+    const runs = () => Promise.all(Array.from({ length: 10 }, () => pool.run(requestOf(botOf('')))));
+    await runs();
+    const all = pids.length;
+    await until(() => pids.filter(isThere).length === 1);
+    expect(pids).to.have.length(all);
+    expect((await runs()).map(({ outcome }) => outcome)).to.deep.equal(Array.from({ length: 10 }, () => 'ok'));
+    await pool.close();
+    const cold = createSandbox({ size: 2, queueLimit: 20, maxRssMb: 256, start, restMs: 50 });
+    await cold.run(requestOf(botOf('')));
+    await until(() => !pids.some(isThere));
+    expect(await cold.run(requestOf(botOf('')))).to.include({ outcome: 'ok' });
+    await cold.close();
+  });
+
   it('replaces a child that keeps more than its part of the memory, and no other', async () => {
     const startIn = async (maxRssMb: number) => {
-      const pids: number[] = [];
-      const start = (mb: number) => {
-        const child = startSandboxProcess(mb);
-        pids.push(child.pid ?? 0);
-        return child;
-      };
+      const { pids, start } = counting();
       const one = createSandbox({ size: 1, queueLimit: 2, maxRssMb, start });
       expect(await one.run(requestOf(botOf('')))).to.include({ outcome: 'ok' });
       return { one, pids };

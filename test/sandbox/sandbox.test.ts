@@ -347,6 +347,7 @@ describe('sandbox', () => {
     await run('');
     const others = new Set(sandboxPids());
     const closing = createSandbox({ size: 1, queueLimit: 5, maxRssMb: 256 });
+    closing.warm();
     const own = sandboxPids().filter((pid) => !others.has(pid));
     expect(own).to.have.length(1);
     const runs = [closing.run(requestOf(botOf('for (;;);'))), closing.run(requestOf(botOf('')))];

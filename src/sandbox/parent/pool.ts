@@ -19,8 +19,8 @@ export interface SandboxLog {
 }
 
 /**
- * `size` is the number of child processes, a quarter of which are reserved for quick bots; `queueLimit` the number of
- * runs that may wait; a child that uses more than `maxRssMb` MiB is killed.
+ * `size` is the highest number of child processes, a quarter of which are reserved for quick bots; `queueLimit` the number
+ * of runs that may wait; a child that uses more than `maxRssMb` MiB is killed.
  */
 export interface SandboxOptions {
   size: number;
@@ -31,6 +31,8 @@ export interface SandboxOptions {
   log?: SandboxLog;
   /** Starts a child process; tests pass one of their own. */
   start?: (maxRssMb: number) => SandboxProcess;
+  /** After this time without a run, the children that are not kept warm end; tests pass a short one. */
+  restMs?: number;
 }
 
 interface QueuedRun {
@@ -46,9 +48,11 @@ const lastRestartMs = 5_000;
 /** After this many failed starts in a row, waiting runs end as `crashed`: nobody knows when a child will start. */
 const patientStarts = 3;
 
+const usualRestMs = 60_000;
+
 /**
- * Starts a sandbox and its children. A child that dies is replaced; after failed starts, the delay before the next
- * doubles.
+ * Creates a sandbox. Children start when runs wait for them; one that dies is replaced; after failed starts, the delay
+ * before the next doubles.
  */
 export function createSandbox(options: SandboxOptions): Sandbox {
   return new ProcessPool(options);
@@ -60,15 +64,26 @@ class ProcessPool implements Sandbox {
   readonly #idle: WatchedProcess[] = [];
   readonly #queue: FairQueue<QueuedRun>;
   readonly #paces = new Paces();
-  readonly #restarts = new Set<NodeJS.Timeout>();
   readonly #closing = Promise.withResolvers<RawResult>();
+  readonly #rest: NodeJS.Timeout;
+  #restart: NodeJS.Timeout | undefined;
+  /** The number of children that run a bot. */
+  #busy = 0;
+  /** The number of children since the last rest; a child that dies is replaced up to it. */
+  #wanted = 0;
+  #keptWarm = 0;
   #failedStarts = 0;
   #isClosed = false;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
     this.#queue = new FairQueue(options.queueLimit);
-    for (let count = 0; count < options.size; count += 1) this.#startProcess();
+    this.#rest = setTimeout(() => this.#endUnused(), options.restMs ?? usualRestMs).unref();
+  }
+
+  warm(): void {
+    this.#keptWarm = 1;
+    this.#startMissing();
   }
 
   get queued(): number {
@@ -109,7 +124,8 @@ class ProcessPool implements Sandbox {
 
   close(): Promise<void> {
     this.#isClosed = true;
-    for (const timer of this.#restarts) clearTimeout(timer);
+    clearTimeout(this.#restart);
+    clearTimeout(this.#rest);
     this.#drain('The sandbox was closed');
     this.#closing.resolve(refused('crashed', 'The sandbox was closed'));
     for (const process of this.#processes) process.kill('crashed', 'The sandbox was closed');
@@ -131,13 +147,14 @@ class ProcessPool implements Sandbox {
       while (this.#idle[0]?.isUsable === false) this.#idle.shift();
       const next = this.#idle.length > 0 ? this.#queue.take((owner) => this.#mayRun(owner)) : null;
       const process = next && this.#idle.shift();
-      if (!process) return;
+      if (!process) break;
       void this.#runIn(process, next);
     }
+    this.#startMissing();
   }
 
   #mayRun(owner: Owner): boolean {
-    return this.#idle.length > this.#reserve || this.#paces.mayTakeReserve(owner);
+    return this.#options.size - this.#busy > this.#reserve || this.#paces.mayTakeReserve(owner);
   }
 
   get #reserve(): number {
@@ -147,13 +164,29 @@ class ProcessPool implements Sandbox {
   }
 
   async #runIn(process: WatchedProcess, { run, owner, resolve }: QueuedRun): Promise<void> {
+    this.#busy += 1;
     this.#paces.begin(owner);
     const startedAt = performance.now();
     const end = await process.run(run);
     this.#paces.end(owner, { wallMs: performance.now() - startedAt, killed: !process.isUsable });
+    this.#busy -= 1;
+    this.#rest.refresh();
     if (process.isUsable) this.#idle.push(process);
     resolve(end);
     this.#dispatch();
+  }
+
+  #startMissing(): void {
+    if (this.#isClosed || this.#restart) return;
+    const wanted = Math.max(this.#wanted, this.#keptWarm, this.#busy + this.#queue.size);
+    this.#wanted = Math.min(wanted, this.#options.size);
+    while (this.#processes.size < this.#wanted) this.#startProcess();
+  }
+
+  #endUnused(): void {
+    if (this.#busy > 0 || this.#queue.size > 0) return;
+    this.#wanted = this.#keptWarm;
+    for (const process of this.#idle.splice(this.#keptWarm)) process.kill('crashed', 'The sandbox rests');
   }
 
   #startProcess(): void {
@@ -181,22 +214,19 @@ class ProcessPool implements Sandbox {
       return;
     }
     if (wasReady) {
-      this.#startProcess();
+      this.#startMissing();
       return;
     }
     this.#failedStarts += 1;
     this.#options.log?.warn({ failed_starts: this.#failedStarts, cause }, 'a sandbox process did not start');
     if (this.#failedStarts >= patientStarts) this.#drain('The sandbox cannot be started');
-    this.#restartLater();
-  }
-
-  #restartLater(): void {
-    const delay = Math.min(firstRestartMs * 2 ** (this.#failedStarts - 1), lastRestartMs);
-    const timer = setTimeout(() => {
-      this.#restarts.delete(timer);
-      this.#startProcess();
-    }, delay);
-    this.#restarts.add(timer);
+    this.#restart ??= setTimeout(
+      () => {
+        this.#restart = undefined;
+        this.#startMissing();
+      },
+      Math.min(firstRestartMs * 2 ** (this.#failedStarts - 1), lastRestartMs),
+    );
   }
 
   #drain(reason: string): void {
