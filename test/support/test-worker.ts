@@ -56,6 +56,7 @@ async function runFile(file: string, { grep }: RunOptions): Promise<void> {
   mocha.addFile(file);
   await mocha.loadFilesAsync();
   await new Promise((resolve) => mocha.run(resolve));
+  mocha.dispose();
 }
 
 /** Runs what is sent; a file that does not load counts as a failure. */
