@@ -76,19 +76,21 @@ async function showPosts(ctx: Context, options: PlayOptions): Promise<PlayState>
 }
 
 async function setMode(ctx: Context, options: PlayOptions): Promise<PlayState> {
-  const viewer = await admitAdministrator(ctx, options);
+  await admitAdministrator(ctx, options);
   const body = decodeBody(await readBody(ctx, { limitBytes: modeBytes, types: ['application/json'] }));
   const { mode } = (typeof body === 'object' && body !== null ? body : {}) as { mode?: unknown };
   const known = playModes.find((one) => one === mode);
+  // The token may have been revoked while the body arrived.
+  const viewer = await admitAdministrator(ctx, options, true);
   if (!known) throw invalid('/mode', 'enum', `\`mode\` must be one of ${playModes.join(', ')}`);
   options.server.receiver.mode = known;
   return stateFor(viewer, 0, options);
 }
 
-async function admitAdministrator(ctx: Context, { mounted }: PlayOptions): Promise<Viewer> {
+async function admitAdministrator(ctx: Context, { mounted }: PlayOptions, isAgain = false): Promise<Viewer> {
   // Which router would set.
   ctx['params'] = {};
-  const call = await admit(ctx, { role: 'user', recall: false }, mounted);
+  const call = await admit(ctx, { role: 'user', recall: false, isAgain }, mounted);
   const { id, tokenId, platformAdmin } = (call as Extract<typeof call, { principal: unknown }>).principal;
   const memberships = await mounted.gate.run(mounted.gate.ofCaller(`token ${tokenId}`), () =>
     findMemberships(call.em, id),

@@ -43,7 +43,7 @@ export const system: Actor = {
 export interface Scope {
   account: Named;
   actor: Actor;
-  /** Verifies what is known of the actor, in the transaction; its error refuses the whole of it. */
+  /** Verifies the actor in the transaction; its error refuses the whole of it. */
   proof?: Proof | null;
 }
 
@@ -285,6 +285,7 @@ export function transact<Result>(
 export function transactOutside<Result>(
   database: Database,
   work: (tx: OuterTransaction) => Promise<Result>,
+  proof: Proof | null = null,
 ): Promise<Result> {
-  return commitWithRetries(database, (unit) => work(new OuterTransaction(unit)));
+  return commitWithRetries(database, (unit) => work(new OuterTransaction(unit)), proof);
 }

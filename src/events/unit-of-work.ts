@@ -192,6 +192,8 @@ type Work<Result> = (unit: UnitOfWork) => Promise<Result>;
 /** What the work takes for granted; its error refuses the work, whatever that did. */
 export interface Proof {
   verify(executor: SqlTransaction): Promise<void>;
+  /** The transaction in which it was verified has committed. */
+  committed(): void;
 }
 
 /** What was presumed may have been wrong; whatever the work came to follows from it. */
@@ -210,6 +212,7 @@ async function commitOnce<Result>(
     if (verified.status === 'rejected') throw verified.reason;
     if (done.status === 'rejected') throw done.reason;
     await unit.commit();
+    proof?.committed();
     return done.value;
   } catch (error) {
     if (isUnformatted(error)) for (const id of unit.parts.keys()) wantingAccounts(database).add(id);

@@ -15,6 +15,7 @@ export class StatementLog {
   readonly #prototype = Client.prototype as unknown as { query: Query };
   readonly #query = this.#prototype.query;
   readonly #taken: string[][] = [];
+  readonly #awaited = new Map<RegExp, () => void>();
   #taking = false;
 
   constructor() {
@@ -26,7 +27,14 @@ export class StatementLog {
   }
 
   #take(statement: Statement): void {
+    for (const [pattern, resolve] of this.#awaited) if (pattern.test(spaced(textsOf(statement).join(' ')))) resolve();
     if (this.#taking) this.#taken.push(textsOf(statement));
+  }
+
+  /** Resolves when a statement is sent that matches, with whitespace collapsed. */
+  async next(pattern: RegExp): Promise<void> {
+    await new Promise<void>((resolve) => this.#awaited.set(pattern, resolve));
+    this.#awaited.delete(pattern);
   }
 
   /** The statements sent during `work`, with whitespace collapsed. */
@@ -41,7 +49,7 @@ export class StatementLog {
     await work();
     this.#taking = false;
     return this.#taken
-      .map((texts) => texts.map((text) => text.replaceAll(/\s+/g, ' ').trim()).filter((text) => !background.test(text)))
+      .map((texts) => texts.map(spaced).filter((text) => !background.test(text)))
       .filter(({ length }) => length > 0);
   }
 
@@ -49,6 +57,10 @@ export class StatementLog {
   close(): void {
     this.#prototype.query = this.#query;
   }
+}
+
+function spaced(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
 }
 
 function textsOf(statement: Statement): string[] {

@@ -37,12 +37,36 @@ const principalColumns = `k.id AS token_id, CASE WHEN u.id IS NULL THEN 'agent_b
        coalesce(u.id, b.id) AS id, coalesce(u.name, b.name) AS name, u.email,
        coalesce(u.avatar_url, b.avatar_url) AS avatar_url, u.confirmed, u.platform_admin, b.account_id, k.expires_at`;
 const tokens = `access_tokens k LEFT JOIN users u ON u.id = k.user_id LEFT JOIN agent_bots b ON b.id = k.agent_bot_id`;
-const principalStatement = prepared(`SELECT ${principalColumns} FROM ${tokens} WHERE k.token_hash = $1`);
+const principalText = `SELECT ${principalColumns} FROM ${tokens} WHERE k.token_hash = $1`;
+const principalStatement = prepared(principalText);
+const heldPrincipalStatement = prepared(`${principalText} FOR KEY SHARE OF k`);
 
 /** The holder of the token with this SHA-256, also of one that has expired, or null. */
 export async function findPrincipal(executor: Executor, tokenHash: Buffer): Promise<Principal | null> {
   const [row] = await sql<PrincipalRow>(executor, principalStatement, [tokenHash]);
   return row ? toPrincipal(row) : null;
+}
+
+/** Whether the token's holder is still as it was read, and the token valid. */
+export async function isSamePrincipal(
+  executor: Executor,
+  { tokenHash, principal }: { tokenHash: Buffer; principal: Principal },
+  { now, lock }: Check,
+): Promise<boolean> {
+  const statement = lock ? heldPrincipalStatement : principalStatement;
+  const [row] = await sql<PrincipalRow>(executor, statement, [tokenHash]);
+  return isValid(principal, now) && row !== undefined && isDeepStrictEqual(toPrincipal(row), principal);
+}
+
+/** `lock` keeps the token from being revoked until the transaction ends. */
+interface Check {
+  now: Date;
+  lock: boolean;
+}
+
+/** Whether a token has not expired. */
+export function isValid({ expiresAt }: { expiresAt: Date | null }, now: Date): boolean {
+  return expiresAt === null || expiresAt > now;
 }
 
 function toPrincipal(row: PrincipalRow): Principal {
@@ -89,14 +113,14 @@ interface IdentityRow extends PrincipalRow {
   role: Membership['role'] | null;
 }
 
-const identityStatement = prepared(
-  `SELECT ${principalColumns}, a.name AS account_name, s.id AS seat_id, s.name AS seat_name, s.email AS seat_email,
-       s.avatar_url AS seat_avatar, g.role
+const identityText = `SELECT ${principalColumns}, a.name AS account_name, s.id AS seat_id, s.name AS seat_name,
+       s.email AS seat_email, s.avatar_url AS seat_avatar, g.role
      FROM ${tokens} LEFT JOIN accounts a ON a.id = $2 AND coalesce(b.account_id, a.id) = a.id
      LEFT JOIN seats s ON s.account_id = a.id AND s.person_id = u.id AND s.left_at IS NULL
      LEFT JOIN agents g ON g.account_id = s.account_id AND g.user_id = s.id
-     WHERE k.token_hash = $1`,
-);
+     WHERE k.token_hash = $1`;
+const identityStatement = prepared(identityText);
+const heldIdentityStatement = prepared(`${identityText} FOR KEY SHARE OF k`);
 
 /** A principal within an account: a person with the seat's id and name, a bot with its own. */
 type Entrant = Pick<Principal, 'kind' | 'id' | 'name' | 'email' | 'avatarUrl'> & {
@@ -126,9 +150,12 @@ export async function readIdentity(
   return { tokenHash, accountId, row, principal: toPrincipal(row), entry: toEntry(row, accountId), expiresAt };
 }
 
-/** Whether everything is still as it was read. */
-export async function isUnchanged(executor: Executor, { tokenHash, accountId, row }: Identity): Promise<boolean> {
-  return isDeepStrictEqual(await sql<IdentityRow>(executor, identityStatement, [tokenHash, accountId]), [row]);
+/** Whether everything is still as it was read, and the token valid. */
+export async function isUnchanged(executor: Executor, identity: Identity, { now, lock }: Check): Promise<boolean> {
+  const { tokenHash, accountId, row } = identity;
+  const statement = lock ? heldIdentityStatement : identityStatement;
+  const rows = await sql<IdentityRow>(executor, statement, [tokenHash, accountId]);
+  return isValid(identity, now) && isDeepStrictEqual(rows, [row]);
 }
 
 function toEntry(row: IdentityRow, accountId: number | null): Identity['entry'] {

@@ -2,7 +2,7 @@ import { readIdentity, type Identity } from './identity.ts';
 import type { Clock } from '../../lib/ports.ts';
 import type { Executor } from '../../postgres/sql.ts';
 
-/** Said of an identity that was remembered and is not so any more. */
+/** The caller is not as admitted any more. */
 export class OutdatedIdentity extends Error {}
 
 const maxRemembered = 1_000;

@@ -1,6 +1,4 @@
 import type { Context } from 'koa';
-import type { EntityManager } from '@mikro-orm/postgresql';
-import { sql } from '../../postgres/sql.ts';
 import { checkIfMatch, entityTag } from './entity-tag.ts';
 import type { AnyCall } from '../route/call.ts';
 import { readQuery } from '../route/read-request.ts';
@@ -11,14 +9,6 @@ import { factsOf, type Caller } from '../route/roles.ts';
 export function readIfMatch(ctx: Context): string | null {
   const { 'if-match': header } = ctx.req.headers;
   return ctx.method === 'GET' || ctx.method === 'HEAD' ? null : (header ?? null);
-}
-
-/**
- * Makes the transaction REPEATABLE READ, so that a condition checked in it holds until its commit: if another
- * transaction changes a row that this one then writes, this one fails with a serialization error and is run again.
- */
-export async function freezeView(em: EntityManager): Promise<void> {
-  await sql(em, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
 }
 
 function callerOf(call: AnyCall): Caller | null {

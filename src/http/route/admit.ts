@@ -1,6 +1,12 @@
 import type { Context } from 'koa';
 import type { Database } from '../../postgres/database.ts';
-import { findPrincipal, type Identity, type Principal } from '../../domain/people/identity.ts';
+import {
+  findPrincipal,
+  isSamePrincipal,
+  isUnchanged,
+  type Identity,
+  type Principal,
+} from '../../domain/people/identity.ts';
 import { redeemStreamTicket } from '../../domain/people/stream-tickets.ts';
 import type { Identities } from '../../domain/people/remembered-identities.ts';
 import { ApiError, forbidden } from '../../errors.ts';
@@ -9,7 +15,8 @@ import { addressKey, type RateLimit } from '../server/rate-limit.ts';
 import { admitVisitor } from './admit-visitor.ts';
 import { authenticate, enterAccount, tokenOf } from './authenticate.ts';
 import { Browser } from './browser.ts';
-import { Proof, type Admitted, type OutsideServices } from './call.ts';
+import type { Admitted, OutsideServices } from './call.ts';
+import { Proof, type Holds } from './proof.ts';
 import { readPath } from './read-request.ts';
 import type { TokenUses } from './token-uses.ts';
 import { factsOf, type DoorName, type Role } from './roles.ts';
@@ -37,10 +44,12 @@ export interface AdmissionOptions {
   contactWrites: RateLimit;
 }
 
-/** `recall`: who calls may be known from memory, and is then verified in the call's first transaction (see Proof). */
 interface Admission {
   role: Role;
+  /** The caller may be known from memory; needs `isProven`. */
   recall: boolean;
+  /** The caller is verified again, in the call's first transaction or with its answer (see Proof). */
+  isProven?: boolean;
   /** The call was admitted before, and counted. */
   isAgain?: boolean;
   /** A ticket in the query admits as well as a token. */
@@ -100,8 +109,8 @@ function openCall({ services, database }: AdmissionOptions) {
   return { services, em: database.em(), now: database.clock.now() };
 }
 
-function outside(database: Database): Transact<OuterTransaction> {
-  return (work) => transactOutside(database, work);
+function outside(database: Database, proof: Proof | null = null): Transact<OuterTransaction> {
+  return (work) => transactOutside(database, work, proof);
 }
 
 async function admitToAccount(ctx: Context, admission: Admission, options: AdmissionOptions): Promise<Admitted> {
@@ -123,7 +132,8 @@ async function admitToAccount(ctx: Context, admission: Admission, options: Admis
   const { principal } = identity;
   if (!admission.isAgain) await count(ctx, admission, options, principal);
   const params = readPath(ctx.params);
-  const proof = isRecalled ? new Proof(identities, identity) : null;
+  const holds: Holds = (executor, lock) => isUnchanged(executor, identity, { now: database.clock.now(), lock });
+  const proof = admission.isProven ? new Proof(holds, () => identities.forget(identity)) : null;
   const scope = { ...enterAccount(identity, admission.role), proof };
   const transactHere: Transact = (work) => transact(database, scope, work);
   return { ...call, principal, identity, params, ...scope, transact: transactHere };
@@ -151,13 +161,18 @@ function readAccountId(ctx: Context): number | null {
 
 async function admitToPlatform(ctx: Context, admission: Admission, options: AdmissionOptions): Promise<Admitted> {
   const call = openCall(options);
-  const find = (tokenHash: Buffer): Promise<Principal | null> => findPrincipal(call.em, tokenHash);
+  const { database } = options;
+  let tokenHash: Buffer = Buffer.alloc(0);
+  const find = (hash: Buffer): Promise<Principal | null> => findPrincipal(call.em, (tokenHash = hash));
   const principal = await recognize(ctx, options, find, (found) => found);
-  await count(ctx, admission, options, principal);
+  if (!admission.isAgain) await count(ctx, admission, options, principal);
   const params = readPath(ctx.params);
   const { admits, refusal } = factsOf(admission.role);
   if (!admits({ ...principal, role: null })) throw forbidden(refusal);
-  return { ...call, principal, params, transact: outside(options.database) };
+  const known = { tokenHash, principal };
+  const holds: Holds = (executor, lock) => isSamePrincipal(executor, known, { now: database.clock.now(), lock });
+  const proof = admission.isProven ? new Proof(holds) : null;
+  return { ...call, principal, proof, params, transact: outside(database, proof) };
 }
 
 async function admitAnybody(ctx: Context, { role }: Admission, options: AdmissionOptions): Promise<Admitted> {

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { Identity } from '../../domain/people/identity.ts';
+import { isValid, type Identity } from '../../domain/people/identity.ts';
 import type { Named } from '../../records/conversation.ts';
 import { forbidden, notFound, unauthenticated } from '../../errors.ts';
 import type { Actor } from '../../events/transaction.ts';
@@ -16,7 +16,7 @@ export async function authenticate<Found extends { expiresAt: Date | null }>(
 ): Promise<Found> {
   if (token === '' || token.length > maxTokenLength || looksForged(token)) throw unauthenticated();
   const found = await find(hashToken(token));
-  if (!found || (found.expiresAt !== null && found.expiresAt <= now)) throw unauthenticated();
+  if (!found || !isValid(found, now)) throw unauthenticated();
   return found;
 }
 

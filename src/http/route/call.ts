@@ -1,13 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { isUnchanged, type Identity, type Principal } from '../../domain/people/identity.ts';
-import { OutdatedIdentity, type Identities } from '../../domain/people/remembered-identities.ts';
+import type { Identity, Principal } from '../../domain/people/identity.ts';
 import type { AttachmentStore } from '../../domain/attachments/store.ts';
 import type { ReadMeaning } from '../../domain/articles/embeddings/questions.ts';
 import type { ImportBounds } from '../../domain/articles/import-file.ts';
 import type { Visit } from '../../domain/widget/visits.ts';
 import type { Named } from '../../records/conversation.ts';
 import type { Actor, OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
-import type { Executor } from '../../postgres/sql.ts';
 import type { SignedFileLinks } from '../../lib/file-links.ts';
 import type { Mail } from '../../lib/mail.ts';
 import type { EventStreams } from '../../live/streams.ts';
@@ -19,6 +17,7 @@ import type { Shape } from '../../schemas.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
 import type { Browser } from './browser.ts';
 import type { FormFile } from './form-body.ts';
+import type { Proof } from './proof.ts';
 import type { DoorName } from './roles.ts';
 
 /** Services for handlers. None of them waits for another system, so a handler may be one transaction as a whole. */
@@ -86,31 +85,6 @@ interface OpenedCall {
   now: Date;
 }
 
-/** That a caller who is known from memory is still the same: verified once, in the call's first transaction. */
-export class Proof {
-  readonly #identities: Identities;
-  readonly #identity: Identity;
-  #isGiven = false;
-
-  constructor(identities: Identities, recalled: Identity) {
-    this.#identities = identities;
-    this.#identity = recalled;
-  }
-
-  get isGiven(): boolean {
-    return this.#isGiven;
-  }
-
-  /** Errors: OutdatedIdentity. */
-  async verify(executor: Executor): Promise<void> {
-    if (this.#isGiven) return;
-    this.#isGiven = await isUnchanged(executor, this.#identity);
-    if (this.#isGiven) return;
-    this.#identities.forget(this.#identity);
-    throw new OutdatedIdentity();
-  }
-}
-
 /** A call in an account, by one of its agents or bots. */
 interface AccountCall extends OpenedCall {
   principal: Principal;
@@ -118,7 +92,7 @@ interface AccountCall extends OpenedCall {
   identity: Identity;
   account: Named;
   actor: Actor;
-  /** Null for a caller who was looked up for this call. */
+  /** Null for a call that only reads what is there at its admission. */
   proof: Proof | null;
   /** Runs domain verbs in one transaction, with the caller as actor. */
   transact: Transact;
@@ -127,6 +101,8 @@ interface AccountCall extends OpenedCall {
 /** A call outside of accounts, by a token's holder. */
 interface PlatformCall extends OpenedCall {
   principal: Principal;
+  /** As of an account's call. */
+  proof: Proof | null;
   /** Runs domain verbs in one transaction that has no account yet: see OuterTransaction.in. */
   transact: Transact<OuterTransaction>;
 }
@@ -142,7 +118,7 @@ interface VisitorCall extends Omit<AccountCall, 'principal' | 'identity' | 'proo
 }
 
 /** A call that needs no token. */
-interface OpenCall extends Omit<PlatformCall, 'principal'> {
+interface OpenCall extends Omit<PlatformCall, 'principal' | 'proof'> {
   browser: Browser;
 }
 

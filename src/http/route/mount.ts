@@ -1,14 +1,15 @@
 import { Router } from '@koa/router';
 import type { Context } from 'koa';
-import { OutdatedIdentity } from '../../domain/people/remembered-identities.ts';
 import { ApiError, tooLarge } from '../../errors.ts';
+import { transact, type Transact } from '../../events/transaction.ts';
 import { assertShape } from '../../schemas.ts';
 import { admit, type AdmissionOptions } from './admit.ts';
 import type { Admitted, AnyCall, InAccount } from './call.ts';
 import { entityTag, isUnchanged } from '../conditional/entity-tag.ts';
 import { findAnswer, onlyOnce, readKeyedRequest, type Answer } from '../conditional/idempotency.ts';
-import { freezeView, readIfMatch, requireMatch } from '../conditional/if-match.ts';
+import { readIfMatch, requireMatch } from '../conditional/if-match.ts';
 import { pageLinks } from './link-header.ts';
+import { answerProven } from './proof.ts';
 import { isIdParameter, parameterNames } from './record-route.ts';
 import { inAccount, inOneTransaction } from './one-transaction.ts';
 import type { Arrivals } from '../server/arrivals.ts';
@@ -93,12 +94,13 @@ async function serve(ctx: Context, served: Served): Promise<void> {
   ctx.body = reply.body;
 }
 
-// What changes something verifies the caller in its transaction, so that until then who calls may be known from memory.
+// A call that changes something verifies its caller in its transaction, so until then the caller may be known from memory.
 async function reach(ctx: Context, served: Served): Promise<Answer> {
   const { route, options } = served;
   const { role } = route.contract;
-  const recall = route.method !== 'GET' && !preparationOf(ctx, route) && readIfMatch(ctx) === null;
-  const admitted = await admit(ctx, { role, recall }, options);
+  const recall = route.method !== 'GET';
+  const isProven = recall || preparationOf(ctx, route) !== undefined;
+  const admitted = await admit(ctx, { role, recall, isProven }, options);
   if (!route.contract.withFiles || !isForm(ctx) || !('account' in admitted)) return reachAs(ctx, admitted, served);
   const visitorAt = factsOf(role).limits.storing ? addressKey(ctx) : null;
   const paid = visitorAt === null ? 0 : await payAhead(ctx, visitorAt, options);
@@ -122,20 +124,13 @@ async function payAhead(ctx: Context, address: string, { visitorUploads, bodyLim
 }
 
 async function reachAs(ctx: Context, admitted: Admitted, served: Served, form: Form | null = null): Promise<Answer> {
-  const { route, options } = served;
-  const { role } = route.contract;
+  const { role } = served.route.contract;
   const sending = readSent(ctx, served, form);
-  const proof = 'proof' in admitted ? admitted.proof : null;
-  try {
-    const reply = await answer(ctx, { ...admitted, ...(await sending) }, served);
-    if (!proof || proof.isGiven) return reply;
-  } catch (error) {
-    const isOfMemory = error instanceof OutdatedIdentity || (error instanceof ApiError && error.status < 500);
-    if (!proof || proof.isGiven || !isOfMemory) throw error;
-  }
-  // Answered from memory, without a transaction, or by somebody who is not the same any more: nothing was changed.
-  const again = await admit(ctx, { role, recall: false, isAgain: true }, options);
-  return answer(ctx, { ...again, ...(await sending) }, served);
+  const again = { role, recall: false, isProven: true, isAgain: true };
+  return answerProven(admitted, {
+    readmit: () => admit(ctx, again, served.options),
+    answer: async (caller) => answer(ctx, { ...caller, ...(await sending) }, served),
+  });
 }
 
 async function readSent(ctx: Context, { route: { contract }, options }: Served, form: Form | null) {
@@ -167,7 +162,11 @@ async function answer(ctx: Context, call: AnyCall, served: Served): Promise<Answ
     route.contract.needsNoDatabase ? work() : options.gate.run(parties, work);
   const prepare = preparationOf(ctx, route);
   if (prepare) {
-    const kept = await inside(() => findKeptAnswer(ctx, call, served));
+    const kept = await inside(async () => {
+      // Preparations store files, and ask other systems in the caller's name.
+      if ('proof' in call) await call.proof?.check(call.em);
+      return findKeptAnswer(ctx, call, served);
+    });
     if (kept) return kept;
   }
   const read = <Found>(find: (em: AnyCall['em']) => Promise<Found>) => inside(() => find(call.em));
@@ -176,10 +175,18 @@ async function answer(ctx: Context, call: AnyCall, served: Served): Promise<Answ
     try {
       return await perform(ctx, call, prepared, served);
     } catch (error) {
-      await route.steps.refused?.(error, call, prepared);
+      await route.steps.refused?.(error, unproven(call, options), prepared);
       throw error;
     }
   });
+}
+
+// Cleaning up after a refusal needs no right.
+function unproven(call: AnyCall, { database }: MountOptions): AnyCall {
+  if (!('proof' in call && 'account' in call)) return call;
+  const { account, actor } = call;
+  const transactHere: Transact = (work) => transact(database, { account, actor }, work);
+  return { ...call, transact: transactHere };
 }
 
 function partiesOf(ctx: Context, call: AnyCall, { route, options: { gate } }: Served): Party[] {
@@ -198,8 +205,8 @@ async function perform(ctx: Context, call: AnyCall, prepared: unknown, served: S
   if (ifMatch !== null && !request && served.route.contract.inBatches && 'account' in call) {
     return handle(ctx, { call: checkedFirst(ifMatch, call, served), prepared }, served);
   }
-  return inOneTransaction(database, call, async (held, em) => {
-    if (ifMatch !== null) await freezeView(em);
+  const view = ifMatch === null ? 'moving' : 'frozen';
+  return inOneTransaction(database, { call, view }, async (held, em) => {
     const run = async () => {
       if (ifMatch !== null) await requireMatch(ifMatch, held, served.traits.record);
       return handle(ctx, { call: held, prepared }, served);
@@ -235,8 +242,7 @@ function checkedFirst(ifMatch: string, call: InAccount, { options, traits }: Ser
   let isChecked = false;
   const checked: InAccount['transact'] = async (work) => {
     if (isChecked) return call.transact(work);
-    const result = await inAccount(options.database, call, async (held, em) => {
-      await freezeView(em);
+    const result = await inAccount(options.database, { call, view: 'frozen' }, async (held) => {
       await requireMatch(ifMatch, held, traits.record);
       return held.transact(work);
     });

@@ -7,10 +7,14 @@ import {
   type Scope,
   type Transact,
 } from '../../events/transaction.ts';
+import { sql } from '../../postgres/sql.ts';
 import type { AnyCall, InAccount } from './call.ts';
 
 /** Work on a call whose reads and writes are all in one transaction; `em` is the transaction's. */
 type HeldWork<Call, Result> = (held: Call, em: EntityManager) => Promise<Result>;
+
+/** What a transaction sees of others that commit meanwhile: with `frozen` nothing (REPEATABLE READ). */
+export type View = 'moving' | 'frozen';
 
 /**
  * Runs `work` with a call that reads and writes in one transaction. It commits when `work` returns and rolls back when
@@ -18,26 +22,39 @@ type HeldWork<Call, Result> = (held: Call, em: EntityManager) => Promise<Result>
  */
 export function inOneTransaction<Result>(
   database: Database,
-  call: AnyCall,
+  { call, view }: { call: AnyCall; view: View },
   work: HeldWork<AnyCall, Result>,
 ): Promise<Result> {
-  return 'account' in call ? inAccount(database, call, work) : outsideAccounts(database, call, work);
+  return 'account' in call
+    ? inAccount(database, { call, view }, work)
+    : outsideAccounts(database, { call, view }, work);
 }
 
 /** Like inOneTransaction, for a call in an account. */
 export function inAccount<Result>(
   database: Database,
-  call: InAccount,
+  { call, view }: { call: InAccount; view: View },
   work: HeldWork<InAccount, Result>,
 ): Promise<Result> {
-  return transact(database, scopeOf(call), (tx) =>
+  const { account, actor } = call;
+  return transact(database, { account, actor, proof: openingOf(call, view) }, (tx) =>
     work({ ...call, em: reader(tx.em), now: tx.now, transact: (verbs) => tx.savepoint(verbs) }, tx.em),
   );
 }
 
-function scopeOf(call: InAccount): Scope {
-  const { account, actor } = call;
-  return { account, actor, proof: 'proof' in call ? call.proof : null };
+/**
+ * Sent first in the transaction. A frozen view holds a condition that is checked in it until the commit: if another
+ * transaction changes a row that this one then writes, this one fails with a serialization error and is run again.
+ */
+function openingOf(call: AnyCall, view: View): Exclude<Scope['proof'], undefined> {
+  const proof = 'proof' in call ? call.proof : null;
+  if (view === 'moving') return proof;
+  return {
+    verify: async (executor) => {
+      await Promise.all([sql(executor, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ'), proof?.verify(executor)]);
+    },
+    committed: () => proof?.committed(),
+  };
 }
 
 // A fork has an identity map of its own, so it reads the rows and not the transaction's unsaved objects.
@@ -47,11 +64,12 @@ function reader(em: EntityManager): EntityManager {
 
 function outsideAccounts<Result>(
   database: Database,
-  call: Exclude<AnyCall, InAccount>,
+  { call, view }: { call: Exclude<AnyCall, InAccount>; view: View },
   work: HeldWork<AnyCall, Result>,
 ): Promise<Result> {
-  return transactOutside(database, (tx) => {
+  const held = (tx: OuterTransaction): Promise<Result> => {
     const part: Transact<OuterTransaction> = (verbs) => tx.savepoint(verbs);
     return work({ ...call, em: reader(tx.em), now: tx.now, transact: part }, tx.em);
-  });
+  };
+  return transactOutside(database, held, openingOf(call, view));
 }
