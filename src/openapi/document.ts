@@ -1,5 +1,5 @@
 import { catalog, payloadSchema, type Audience, type EventName } from '../events/catalog.ts';
-import type { Shape } from '../schemas.ts';
+import { documents, type Shape } from '../schemas.ts';
 import { describeComponents } from './components.ts';
 import { describeOperation } from './operation.ts';
 import { ComponentSchemas, pascal, type Json } from './schemas.ts';
@@ -36,19 +36,27 @@ function templated(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
+type Tag = Json & { name: string; description: string };
+
 function describePaths(
   routes: readonly Route[],
   schemas: ComponentSchemas,
-): { paths: Record<string, Json>; tags: string[] } {
+): { paths: Record<string, Json>; tags: Tag[] } {
   const paths: Record<string, Json> = {};
-  const tags = new Set<string>();
+  const tags = new Map<string, string>();
   for (const route of routes) {
     const { operation, tag } = describeOperation(route, routes, schemas);
     const item = (paths[templated(route.path)] ??= {});
     item[route.method.toLowerCase()] = operation;
-    tags.add(tag);
+    if (!tags.has(tag)) tags.set(tag, describeTag(route));
   }
-  return { paths, tags: [...tags] };
+  return { paths, tags: Array.from(tags, ([name, told]) => ({ name, description: told })) };
+}
+
+// Operations are described by the record or the list that the first of them answers, or else by that operation.
+function describeTag({ contract: { reply, record, paged, summary } }: Route): string {
+  const described = record || paged || reply.endsWith('-list') ? documents.get(reply)?.['description'] : undefined;
+  return typeof described === 'string' ? described : `${summary}.`;
 }
 
 /** The published contract, OpenAPI 3.1, made from the route table, the event catalogue and their schemas. */
@@ -61,7 +69,7 @@ export function describeApi(routes: readonly Route[], version: string): Shape<'r
     openapi: '3.1.0',
     info: { title: 'Switchboard', version, description, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: '/' }],
-    tags: [...tags, ...Object.values(audiences).map(({ tag }) => tag)].map((name) => ({ name })),
+    tags: [...tags, ...Object.values(audiences).map(({ tag, told }) => ({ name: tag, description: told }))],
     ...document,
     components: describeComponents(document, schemas),
   };

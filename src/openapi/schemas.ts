@@ -58,14 +58,20 @@ export class ComponentSchemas {
     const document = readableDocument(schema);
     if (!document) throw new Error(`No schema ${schema}`);
     const [, definition, rest = ''] = /^\/\$defs\/([^/]+)(.*)$/.exec(pointer) ?? [];
-    if (definition === undefined) {
-      const { $schema: _schema, $defs: _definitions, ...whole } = document;
-      return this.#add(componentName(schema), whole, schema) + pointer;
-    }
-    const definitions = (document['$defs'] ?? {}) as Record<string, Json>;
-    const piece = definitions[definition];
+    const { $schema: _schema, $defs: definitions = {}, ...whole } = document;
+    const piece = definition === undefined ? whole : (definitions as Record<string, Json>)[definition];
     if (!piece) throw new Error(`No definition ${definition} in ${schema}`);
-    return this.#add(componentName(schema) + pascal(definition), piece, schema) + rest;
+    const name = componentName(schema) + pascal(definition ?? '');
+    return this.#addPart({ name, piece, path: definition === undefined ? pointer : rest }, schema);
+  }
+
+  // A part of a component becomes one of its own: many generators do not follow references into components.
+  #addPart({ name, piece, path }: { name: string; piece: Json; path: string }, schema: string): string {
+    const [, ...steps] = path.split('/');
+    const part = steps.reduce<unknown>((at, step) => (at as Json | undefined)?.[step], piece);
+    if (!part) throw new Error(`Nothing at ${path} in ${schema}`);
+    const suffix = steps.filter((step) => step !== 'properties').map(pascal);
+    return this.#add(name + suffix.join(''), part as Json, schema);
   }
 
   #add(name: string, piece: Json, schema: string): string {

@@ -31,6 +31,32 @@ function follow(document: Any, value: Any): Any {
     .reduce((at: Any, key: string) => at[key], document);
 }
 
+const data = new Set(['const', 'enum', 'default', 'examples', 'example']);
+
+/**
+ * Breaches of rules of Redocly (`struct`, `no-required-schema-properties-undefined`) and Spectral (`array-items`), which both
+ * read booleans and lists of types less freely than JSON Schema does. Properties may have the names of keywords.
+ */
+function findBrokenRules(part: Any, path: string, areProperties = false): string[] {
+  if (typeof part !== 'object' || part === null) return [];
+  const within = Object.entries<Any>(part)
+    .filter(([key]) => areProperties || !data.has(key))
+    .flatMap(([key, value]) => findBrokenRules(value, `${path}/${key}`, !areProperties && key === 'properties'));
+  return areProperties || Array.isArray(part) ? within : [...brokenRules(part, path), ...within];
+}
+
+function brokenRules({ type, items, required, properties, allOf, ...rest }: Any, path: string): string[] {
+  const booleans = ['if', 'then', 'else'].filter((key) => typeof rest[key] === 'boolean');
+  const isList = Array.isArray(required) && !allOf;
+  return [
+    ...booleans.map((key) => `${path}: \`${key}\` is no object`),
+    ...([type].flat().includes('array') && !items ? [`${path}: an array without \`items\``] : []),
+    ...(isList ? required.filter((name: string) => !properties?.[name]) : []).map(
+      (name: string) => `${path}: \`${name}\` is no property`,
+    ),
+  ];
+}
+
 const replyTypeOf = ({ stream }: Contract) => (stream ? 'text/event-stream' : 'application/json');
 
 describe('the published contract', () => {
@@ -63,6 +89,26 @@ describe('the published contract', () => {
     expect(errors ?? []).to.deep.equal([]);
     expect(valid).to.equal(true);
     expect(document.openapi).to.match(/^3\.1\./);
+  });
+
+  it('refers to components alone, and to no place inside of one: generators stop there', () => {
+    const references = Array.from(JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g), ([, name = '']) => name);
+    expect(references).to.have.length.greaterThan(500);
+    expect(references.filter((name) => !/^#\/components\/\w+\/[^/]+$/.test(name))).to.deep.equal([]);
+  });
+
+  it('passes the linters of the field: their rules that this document has broken, as errors or warnings', () => {
+    const broken = (part: unknown) => findBrokenRules(part, 'document');
+    // Each rule finds what it is about.
+    const planted: [schema: string, problem?: string][] = [
+      ['{ "if": {}, "then": true }', 'document: `then` is no object'],
+      ['{ "type": ["string", "array"] }', 'document: an array without `items`'],
+      ['{ "then": { "required": ["id"] } }', 'document/then: `id` is no property'],
+      ['{ "properties": { "type": { "const": "array" }, "required": { "type": "array", "items": {} } } }'],
+    ];
+    for (const [schema, ...problems] of planted) expect(broken(JSON.parse(schema)), schema).to.deep.equal(problems);
+    expect(broken(document)).to.deep.equal([]);
+    for (const { name, description } of document.tags) expect(description, name).to.match(/^[A-Z].*\.$/);
   });
 
   it('has every route of the table, and nothing else', () => {
