@@ -2311,6 +2311,10 @@ blocked?: boolean
 custom_attributes?: GivenAttributes
 additional_attributes?: GivenAttributes
 /**
+ * Refuses an `email` or `phone_number` that another contact of the account has.
+ */
+unique_addresses?: boolean
+/**
  * An inbox in which the contact is known from the beginning.
  */
 inbox_id?: Id
@@ -2418,6 +2422,10 @@ avatar_url?: (string | null)
 blocked?: boolean
 custom_attributes?: GivenAttributes
 additional_attributes?: GivenAttributes
+/**
+ * Refuses an `email` or `phone_number` that another contact of the account has.
+ */
+unique_addresses?: boolean
 [k: string]: unknown
 }
 /**
@@ -3430,6 +3438,7 @@ inbox: {
 id: Id
 name: string
 channel_type: string
+avatar_url: (string | null)
 }
 }
 /**

@@ -106,8 +106,9 @@ export function createServer(
   return http;
 }
 
-function dialectOf({ outbound }: Mechanisms) {
-  return (ask: Ask) => serveChatwoot(ask, (url) => outbound.checkUrl(url, { httpsOnly: false }));
+function dialectOf({ outbound, random }: Mechanisms) {
+  const checkUrl = (url: string) => outbound.checkUrl(url, { httpsOnly: false });
+  return (ask: Ask) => serveChatwoot({ ask, checkUrl, uuid: () => random.uuid() });
 }
 
 function rateLimitsOf(config: Config) {

@@ -11,6 +11,14 @@ function unwrap(answer: Found): Found {
   return 'payload' in answer ? answer.payload : answer;
 }
 
+/** The fields that its model of a contact's inbox requires; it raises without one of them. */
+function expectModel(place: Found): void {
+  expect(place.source_id).to.be.a('string');
+  expect(place.inbox.channel_id).to.be.a('number');
+  for (const field of ['id', 'avatar_url', 'name', 'channel_type', 'provider'])
+    expect(place.inbox).to.have.property(field);
+}
+
 /** The SDK's way to call: by its header, with what is unwrapped. */
 class Sdk {
   readonly #url: string;
@@ -43,6 +51,17 @@ interface Made {
   source: string;
   conversation: number;
   message: number;
+}
+
+/** Creates the flow's contact; returns the places that the answer names. */
+async function createContact(sdk: Sdk, made: Made, { inbox }: FieldHome): Promise<Found[]> {
+  const contact = { inbox_id: inbox, name: 'Smoke Test', email: 'smoke@example.com', identifier: 'smoke-1' };
+  const { contact: record, contact_inbox: place } = await sdk.call('POST', 'contacts', contact);
+  expect(record).to.include({ name: 'Smoke Test', email: 'smoke@example.com', identifier: 'smoke-1' });
+  expect(place.source_id).to.be.a('string');
+  made.contact = record.id;
+  made.source = place.source_id;
+  return [place, ...(record.contact_inboxes ?? [])];
 }
 
 /** The flow by which the official Python SDK is tried against a service, in its order. */
@@ -104,13 +123,15 @@ const flow: Step<Sdk, Made>[] = [
   {
     name: 'contacts.create',
     says: ['contact_created'],
-    play: async (sdk, made, { inbox }) => {
-      const contact = { inbox_id: inbox, name: 'Smoke Test', email: 'smoke@example.com', identifier: 'smoke-1' };
-      const { contact: record, contact_inbox: place } = await sdk.call('POST', 'contacts', contact);
-      expect(record).to.include({ name: 'Smoke Test', email: 'smoke@example.com', identifier: 'smoke-1' });
-      expect(place.source_id).to.be.a('string');
-      made.contact = record.id;
-      made.source = place.source_id;
+    play: async (sdk, made, home) => {
+      for (const place of await createContact(sdk, made, home)) expectModel(place);
+    },
+    inDefault: {
+      because: 'the inbox of a contact has no `channel_id`: it is its own channel',
+      says: ['contact_created'],
+      play: async (sdk, made, home) => {
+        for (const { inbox } of await createContact(sdk, made, home)) expect(inbox).not.to.have.property('channel_id');
+      },
     },
   },
   {

@@ -14,7 +14,8 @@ const base = '/api/v1/accounts/:account_id/contacts/:id';
 
 /** An inbox of a contact in REST answers. */
 export function presentContactInbox({ sourceId, inbox }: ContactInbox): Shape<'resources/contact-inbox'> {
-  return { source_id: sourceId, inbox: { id: inbox.id, name: inbox.name, channel_type: inbox.channelType } };
+  const { id, name, channelType, avatarUrl } = inbox;
+  return { source_id: sourceId, inbox: { id, name, channel_type: channelType, avatar_url: avatarUrl } };
 }
 
 /** In which inboxes a contact is known, and can be. */

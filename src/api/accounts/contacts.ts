@@ -1,5 +1,6 @@
 import { addContactInbox, findContactInboxes } from '../../domain/contacts/contact-inboxes.ts';
 import { deleteContact } from '../../domain/contacts/erasure.ts';
+import { refuseTakenAddresses } from '../../domain/contacts/taken-addresses.ts';
 import { createContactNote, listContactNotes, type ContactNote } from '../../domain/contacts/notes.ts';
 import {
   createContact,
@@ -88,6 +89,7 @@ const createRoute = doors.account(
   async ({ services, body, transact }) => {
     const { inbox_id: inboxId, source_id: sourceId = null } = body;
     const created = await transact(async (tx) => {
+      if (body.unique_addresses) await refuseTakenAddresses(tx, body);
       const contact = await createContact(tx, {
         name: body.name,
         email: body.email ?? null,
@@ -122,7 +124,12 @@ const updateRoute = doors.account(
       customAttributes: body.custom_attributes,
       additionalAttributes: body.additional_attributes,
     };
-    return presentSingle(await transact((tx) => updateContact(tx, params.id, changes)));
+    return presentSingle(
+      await transact(async (tx) => {
+        if (body.unique_addresses) await refuseTakenAddresses(tx, body, params.id);
+        return updateContact(tx, params.id, changes);
+      }),
+    );
   },
 );
 

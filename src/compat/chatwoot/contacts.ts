@@ -1,4 +1,4 @@
-import { theirContact } from './contact-records.ts';
+import { theirContact, theirPlace, theirPlaces } from './contact-records.ts';
 import { restOf } from './asking.ts';
 import { readConditions } from './conditions.ts';
 import { dropBlanks, leaveOut, listOf, objectOf, unpack } from './json.ts';
@@ -36,7 +36,7 @@ function readSearch(query: URLSearchParams): void {
 
 function readContact(body: Json): Json {
   const given = leaveOut(body, ['', null], ['name', 'blocked', 'source_id', ...attributes]);
-  return unpack(leaveOut(given, ['', 0, null], ['inbox_id']), attributes);
+  return { ...unpack(leaveOut(given, ['', 0, null], ['inbox_id']), attributes), unique_addresses: true };
 }
 
 // A name is not wanted of them: who has none is called by what is known of it.
@@ -56,7 +56,7 @@ function theirPage({ payload, meta }: Json): Json {
 async function withInboxes(contact: Json, { account, ask }: Asked): Promise<Json> {
   const { status, body } = await ask('GET', `${account}/contacts/${String(contact['id'])}/contact_inboxes`);
   const places = status === 200 ? { contact_inboxes: objectOf(body)['payload'] } : {};
-  return { ...theirContact(contact), ...places };
+  return theirContact({ ...contact, ...places });
 }
 
 async function theirSingle({ payload }: Json, asked: Asked): Promise<Json> {
@@ -64,8 +64,19 @@ async function theirSingle({ payload }: Json, asked: Asked): Promise<Json> {
 }
 
 async function theirNew({ payload }: Json, asked: Asked): Promise<Json> {
-  const { contact, contact_inbox: place = { inbox: null, source_id: null } } = objectOf(payload);
-  return { payload: { contact: await withInboxes(objectOf(contact), asked), contact_inbox: place } };
+  const { contact, contact_inbox: place } = objectOf(payload);
+  return {
+    payload: {
+      contact: await withInboxes(objectOf(contact), asked),
+      contact_inbox: place ? theirPlace(objectOf(place)) : { inbox: null, source_id: null },
+    },
+  };
+}
+
+// An integration passes the source id on to `POST conversations`, where it becomes the contact's: it opens nothing.
+function theirContactable({ payload }: Json, { uuid }: Asked): Json {
+  const places = listOf(payload).map((place) => ({ ...place, source_id: place['source_id'] ?? uuid() }));
+  return { payload: theirPlaces(places) };
 }
 
 /** Contacts, their notes and their inboxes. */
@@ -77,6 +88,17 @@ export const contactOperations: readonly Operation[] = [
   { method: 'POST', path: base, wrapper: 'contact', body: readNewContact, answer: theirNew },
   { method: 'PATCH', path: `${base}/:id`, wrapper: 'contact', body: readContact, answer: theirSingle },
   { method: 'GET', path: `${base}/:id/notes`, answer: restOf },
-  { method: 'POST', path: `${base}/:id/contact_inboxes`, body: (body) => leaveOut(body, ['', null], ['source_id']) },
+  {
+    method: 'GET',
+    path: `${base}/:id/contact_inboxes`,
+    answer: ({ payload }: Json) => ({ payload: theirPlaces(payload) }),
+  },
+  {
+    method: 'POST',
+    path: `${base}/:id/contact_inboxes`,
+    body: (body) => leaveOut(body, ['', null], ['source_id']),
+    answer: theirPlace,
+  },
+  { method: 'GET', path: `${base}/:id/contactable_inboxes`, answer: theirContactable, untagged: true },
   { method: 'POST', path: `${accounts}/actions/contact_merge`, answer: theirContact },
 ];

@@ -25,6 +25,8 @@ export interface Asked {
   sent: Json;
   /** Checks a URL that webhooks are to call. */
   checkUrl: CheckUrl;
+  /** A random UUID. */
+  uuid: () => string;
   /** Whether our route answered what it had answered before, and did nothing. */
   isReplayed: () => boolean;
   /** Asks our routes in the caller's name; of a request with an Idempotency-Key each POST has a key that follows from it. */

@@ -40,7 +40,7 @@ const asOurs: Operation = { method: 'GET', path: '' };
  * | 429 in plain text | 429 in JSON, with `Retry-After` |
  * | canned responses, custom filters, automation rules, portals, integrations, reports | 404 |
  */
-export function serveChatwoot(ask: Ask, checkUrl: CheckUrl): Middleware {
+export function serveChatwoot(ports: Ports): Middleware {
   return async (ctx, next) => {
     const path = readPath(ctx.path);
     if (path === null) {
@@ -49,7 +49,7 @@ export function serveChatwoot(ask: Ask, checkUrl: CheckUrl): Middleware {
     }
     const { operation, params } = table.find(ctx.method, path) ?? { operation: asOurs, params: {} };
     const said = { path: ctx.path, query: ctx.querystring };
-    const asked = translate(ctx, { path, operation, params }, { ask, checkUrl });
+    const asked = translate(ctx, { path, operation, params }, ports);
     await next();
     if (ctx['_matchedRoute']) ctx['_matchedRoute'] = `${prefix}${String(ctx['_matchedRoute'])}`;
     await answer(ctx, { operation, asked, said });
@@ -67,6 +67,7 @@ function readPath(path: string): string | null {
 interface Ports {
   ask: Ask;
   checkUrl: CheckUrl;
+  uuid: () => string;
 }
 
 interface Found {
@@ -75,7 +76,7 @@ interface Found {
   params: Record<string, string>;
 }
 
-function translate(ctx: Context, { path, operation, params }: Found, { ask, checkUrl }: Ports): Asked {
+function translate(ctx: Context, { path, operation, params }: Found, { ask, checkUrl, uuid }: Ports): Asked {
   const { method: theirs } = ctx;
   const asked: Asked = {
     path,
@@ -84,6 +85,7 @@ function translate(ctx: Context, { path, operation, params }: Found, { ask, chec
     query: new URLSearchParams(ctx.querystring),
     sent: {},
     checkUrl,
+    uuid,
     isReplayed: () => ctx.response.get('idempotency-replayed') === 'true',
     ask: (method, asking, body) =>
       ask(ctx, { method, path: asking, ...(body ? { body } : {}), ...derivedKey(ctx, theirs, [method, asking, body]) }),

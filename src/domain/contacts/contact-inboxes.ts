@@ -4,12 +4,20 @@ import { sql, type Executor } from '../../postgres/sql.ts';
 import { maxSourceIds } from '../../records/source-ids.ts';
 import { mayServeInbox, seesEverything } from '../conversations/access.ts';
 
+/** An inbox where a contact is known. */
+interface ContactPlace {
+  id: number;
+  name: string;
+  channelType: string;
+  avatarUrl: string | null;
+}
+
 /** An inbox in which a contact is known, and by which external identifier. */
 export interface ContactInbox {
   contactId: number;
   /** Null where it would admit somebody who may not see the inbox. */
   sourceId: string | null;
-  inbox: { id: number; name: string; channelType: string };
+  inbox: ContactPlace;
 }
 
 interface Row {
@@ -18,6 +26,7 @@ interface Row {
   inbox_id: number;
   name: string;
   channel_type: string;
+  avatar_url: string | null;
 }
 
 /** Who asks, in which account. */
@@ -27,7 +36,7 @@ interface Asking {
 }
 
 // Who holds an identifier that admits reads the contact's conversations in the inbox: `$2` is the agent, null for all others.
-const columns = `k.contact_id, k.inbox_id, i.name, i.channel_type, CASE WHEN NOT k.admits OR $2::bigint IS NULL OR EXISTS (
+const columns = `k.contact_id, k.inbox_id, i.name, i.channel_type, i.avatar_url, CASE WHEN NOT k.admits OR $2::bigint IS NULL OR EXISTS (
   SELECT FROM inbox_members m WHERE m.account_id = $1 AND m.inbox_id = k.inbox_id AND m.user_id = $2) THEN k.source_id END
   AS source_id`;
 const joined = `FROM contact_inboxes k JOIN inboxes i ON i.account_id = k.account_id AND i.id = k.inbox_id
@@ -57,8 +66,7 @@ export async function listContactInboxes(
 }
 
 function toContactInbox(row: Row): ContactInbox {
-  const inbox = { id: row.inbox_id, name: row.name, channelType: row.channel_type };
-  return { contactId: row.contact_id, sourceId: row.source_id, inbox };
+  return { contactId: row.contact_id, sourceId: row.source_id, inbox: placeOf({ ...row, id: row.inbox_id }) };
 }
 
 /** What tells how a contact is reached in an inbox of a channel. */
@@ -86,7 +94,7 @@ export async function findContactable(
 ): Promise<ContactInbox[]> {
   const rows = await sql<Row & Reach>(
     executor,
-    `SELECT c.id AS contact_id, c.email, c.phone_number, i.id AS inbox_id, i.name, i.channel_type,
+    `SELECT c.id AS contact_id, c.email, c.phone_number, i.id AS inbox_id, i.name, i.channel_type, i.avatar_url,
        (SELECT k.source_id FROM contact_inboxes k WHERE k.account_id = $1 AND k.contact_id = c.id AND k.inbox_id = i.id
          ORDER BY k.id DESC LIMIT 1) AS source_id
      FROM contacts c JOIN inboxes i ON i.account_id = c.account_id
@@ -131,13 +139,18 @@ interface InboxRow {
   id: number;
   name: string;
   channel_type: string;
+  avatar_url: string | null;
+}
+
+function placeOf({ id, name, channel_type: channelType, avatar_url: avatarUrl }: InboxRow): ContactPlace {
+  return { id, name, channelType, avatarUrl };
 }
 
 // FOR KEY SHARE: the inbox must not be deleted before somebody is known in it.
 async function readInbox(executor: Executor, accountId: number, id: number): Promise<InboxRow> {
   const [inbox] = await sql<InboxRow>(
     executor,
-    'SELECT id, name, channel_type FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE',
+    'SELECT id, name, channel_type, avatar_url FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE',
     [accountId, id],
   );
   if (!inbox) throw notFound('Inbox');
@@ -179,11 +192,10 @@ export async function addContactInbox(
   const inbox = await readInbox(tx.connection, tx.account.id, inboxId);
   const contact = await lockContact(tx, contactId);
   await checkMember(tx, inboxId);
-  const { channel_type: channelType, name } = inbox;
-  const given = sourceId ?? addressFor({ ...contact, channel_type: channelType });
+  const given = sourceId ?? addressFor({ ...contact, channel_type: inbox.channel_type });
   const id = given ?? made;
   const isNew = await insertSource(tx, { contactId, inboxId, sourceId: id, admits: admits || given === null });
-  return { contactId, sourceId: id, inbox: { id: inboxId, name, channelType }, isNew };
+  return { contactId, sourceId: id, inbox: placeOf(inbox), isNew };
 }
 
 async function checkMember({ connection, account, actor }: Transaction, inboxId: number): Promise<void> {

@@ -33,7 +33,7 @@ describe('the inboxes of contacts', () => {
     expect(status).to.equal(201);
     expect(body.contact_inbox).to.deep.equal({
       source_id: 'ada@phone',
-      inbox: { id: inbox, name: body.contact_inbox.inbox.name, channel_type: 'Channel::Api' },
+      inbox: { id: inbox, name: body.contact_inbox.inbox.name, channel_type: 'Channel::Api', avatar_url: null },
     });
     expect(await app.eventNames()).to.deep.equal(['contact_created']);
     expect(await list(body.id)).to.deep.equal(['ada@phone']);

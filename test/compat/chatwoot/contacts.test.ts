@@ -21,6 +21,8 @@ describe('Chatwoot profile: contacts', function () {
     made += 1;
     return theirs.succeed('POST', 'contacts', { name: `Caller ${made}`, ...fields });
   };
+  // The fields that the models of their official Python SDK require, with their kinds.
+  const slim = { avatar_url: '', channel_type: 'Channel::Api', provider: null };
   const ids = (list: { id: number }[]) => list.map(({ id }) => id);
 
   it('are created with their inbox, in one event, and answered in their wrappers', async () => {
@@ -31,7 +33,8 @@ describe('Chatwoot profile: contacts', function () {
     expect(contact).to.deep.include({ availability_status: 'offline', custom_attributes: {} });
     expect(contact).not.to.have.property('last_activity_at');
     expect(place.source_id).to.be.a('string').and.not.equal('');
-    expect(place.inbox).to.include({ id: inbox });
+    const { name } = (await world.app.get(`inboxes/${inbox}`)).body;
+    expect(place.inbox).to.deep.equal({ ...slim, id: inbox, channel_id: inbox, name });
     expect(contact.contact_inboxes).to.deep.equal([place]);
     expect(await world.app.eventNames()).to.deep.equal(['contact_created']);
     const single = await theirs.succeed('GET', `contacts/${contact.id}`);
@@ -115,6 +118,43 @@ describe('Chatwoot profile: contacts', function () {
     ).to.equal(422);
   });
 
+  it('have the addresses of no other contact, as there, and beside others who want the same', async () => {
+    const email = 'one-of-a-kind@example.com';
+    const first = await create({ email, phone_number: '+491701234599' });
+    await world.app.eventNames();
+    const refusal = async (method: string, path: string, body: object) => {
+      const { status, body: answer } = await theirs.call(method, path, body);
+      return [status, answer.message, answer.attributes];
+    };
+    const taken = [422, 'Email has already been taken', ['email']];
+    expect(await refusal('POST', 'contacts', { name: 'x', email: 'One-Of-A-Kind@Example.com' })).to.deep.equal(taken);
+    const both = { name: 'x', email, phone_number: '+491701234599' };
+    expect(await refusal('POST', 'contacts', both)).to.deep.equal([
+      422,
+      'Email has already been taken, Phone number has already been taken',
+      ['email', 'phone_number'],
+    ]);
+    expect(await world.app.eventNames()).to.deep.equal([]);
+    const { id } = first.payload.contact;
+    const other = (await create()).payload.contact.id;
+    expect(await refusal('PATCH', `contacts/${other}`, { email })).to.deep.equal(taken);
+    expect((await theirs.succeed('PATCH', `contacts/${id}`, { email, name: 'Same' })).payload.name).to.equal('Same');
+    const key = { 'idempotency-key': 'a contact once' };
+    const keyed = { name: 'Keyed', email: 'keyed-once@example.com' };
+    const answers = [await theirs.post('contacts', keyed, key), await theirs.post('contacts', keyed, key)];
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
+    const races = Array.from({ length: 6 }, () => theirs.post('contacts', { name: 'x', email: 'race@example.com' }));
+    const statuses = (await Promise.all(races)).map(({ status }) => status);
+    expect(statuses).to.have.members([200, 422, 422, 422, 422, 422]);
+    // Ours has several contacts with one address, unless it is asked otherwise; another account's are nobody's business.
+    expect((await world.app.post('contacts', { name: 'x', email })).status).to.equal(201);
+    const elsewhere = `/api/v1/accounts/${world.other.maker.accountId}/contacts`;
+    expect((await theirs.post(elsewhere, { name: 'x', email }, world.other.administrator.headers)).status).to.equal(
+      200,
+    );
+    await world.app.delete(`contacts/${id}`);
+  });
+
   it('are merged, noted and deleted', async () => {
     const [one, two] = [await create(), await create({ identifier: 'goes' })];
     const [base, other] = [one.payload.contact.id, two.payload.contact.id];
@@ -139,11 +179,41 @@ describe('Chatwoot profile: contacts', function () {
     const { id } = payload.contact;
     const place = await theirs.succeed('POST', `contacts/${id}/contact_inboxes`, { inbox_id: inbox, source_id: '' });
     expect(place.source_id).to.be.a('string').and.not.equal('');
+    expect(place.inbox).to.include({ ...slim, id: inbox, channel_id: inbox });
     const can = await theirs.succeed('GET', `contacts/${id}/contactable_inboxes`);
     expect(can.payload.map((one: { inbox: { id: number } }) => one.inbox.id)).to.include(inbox);
     const { payload: conversations } = await theirs.succeed('GET', `contacts/${contact}/conversations`);
     expect(conversations[0].messages).to.be.an('array');
     expect((await theirs.get(`contacts/${world.other.contact}`)).status).to.equal(404);
+  });
+
+  it('can begin in each contactable inbox by the source id that it is answered with', async () => {
+    const contact = await world.home.maker.contact();
+    const { inbox } = world.home;
+    const { payload } = await theirs.succeed('GET', `contacts/${contact}/contactable_inboxes`);
+    expect(payload.length).to.be.greaterThan(0);
+    for (const place of payload) {
+      expect(place.source_id).to.be.a('string').and.not.equal('');
+      expect(place.inbox).to.include.keys('id', 'name', 'channel_type', 'channel_id', 'avatar_url', 'provider');
+    }
+    const { source_id: source } = payload.find((one: { inbox: { id: number } }) => one.inbox.id === inbox);
+    const body = { inbox_id: inbox, contact_id: contact, source_id: source };
+    const opened = await theirs.succeed('POST', 'conversations', body);
+    expect(opened.meta.sender.id).to.equal(contact);
+    const again = await theirs.succeed('GET', `contacts/${contact}/contactable_inboxes`);
+    expect(again.payload.find((one: { inbox: { id: number } }) => one.inbox.id === inbox).source_id).to.equal(source);
+  });
+
+  it('show an agent no place without its source id: clients need one everywhere', async () => {
+    const { inbox, outsider } = world.home;
+    const { payload } = await create({ inbox_id: inbox });
+    const { id } = payload.contact;
+    const mine = await theirs.succeed('GET', `contacts/${id}`);
+    expect(mine.payload.contact_inboxes).to.have.length(1);
+    const seen = await theirs.call('GET', `contacts/${id}`, undefined, outsider.headers);
+    expect(seen.body.payload.contact_inboxes).to.deep.equal([]);
+    const { body } = await theirs.call('GET', `contacts/search?q=Caller%20${made}`, undefined, outsider.headers);
+    expect(body.payload.map((one: { contact_inboxes: object[] }) => one.contact_inboxes)).to.deep.equal([[]]);
   });
 
   it('are answered anew though nothing of ours changed: no tag', async () => {
