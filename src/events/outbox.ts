@@ -19,9 +19,10 @@ export interface RecordedEvent extends NewEvent {
   kept: KeptSubject | null;
 }
 
-/** The circumstances of an event: its causation depth, the arbiter's decision on the bot, and what makes links to files. */
+/** The circumstances of an event: its causation depth, or the bot whose request it is (see NewEvent), the arbiter's decision on the bot, and what makes links to files. */
 interface Occasion {
   depth: number;
+  requestedBy?: number | null;
   bot: BotDecision | null;
   links: FileLinks;
   /** Whether the account may want its body in another format. */
@@ -32,7 +33,7 @@ interface Occasion {
 export function eventOf(
   name: EventName,
   subject: Subject,
-  { depth, bot, links, isFormatWanted = false }: Occasion,
+  { depth, requestedBy = null, bot, links, isFormatWanted = false }: Occasion,
 ): RecordedEvent {
   const { conversation, session } = subject;
   const sequence = conversation && !isFleeting(name) ? ++conversation.eventSequence : null;
@@ -42,6 +43,7 @@ export function eventOf(
     inboxId: (conversation ?? session)?.inbox.id ?? null,
     sequence,
     depth,
+    requestedBy,
     bot,
     accountPayload: bodyOf({ name, audience: 'account', sequence, links }, subject),
     botPayload: bot && bodyOf({ name, audience: 'bot', sequence, links }, subject),

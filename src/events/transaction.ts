@@ -14,7 +14,7 @@ import { commitWithRetries, type LastStatement, type Part, type Proof, type Unit
 
 /**
  * On whose behalf something is done. `depth` is the number of bot runs between a customer's action and this one: 0 for
- * people, for a bot one more than that of the event it handles.
+ * people, for a run one more than that of the event it handles. For a bot's request it is 0 as well: see NewEvent.
  */
 export interface Actor {
   kind: 'user' | 'agent_bot' | 'contact' | 'system';
@@ -220,7 +220,10 @@ export class Transaction extends OuterTransaction {
   record(name: EventName, subject: Subject, bot: BotDecision | null = null): void {
     const { database } = this.unit;
     const isFormatWanted = wantingAccounts(database).has(this.accountId);
-    const occasion = { depth: this.actor.depth, bot, links: database.fileLinks, isFormatWanted };
+    const { kind, id, depth } = this.actor;
+    // A run acts at a depth of its own, above 0.
+    const requestedBy = kind === 'agent_bot' && depth === 0 ? id : null;
+    const occasion = { depth, requestedBy, bot, links: database.fileLinks, isFormatWanted };
     this.#part.events.push(eventOf(name, subject, occasion));
   }
 

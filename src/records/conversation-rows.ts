@@ -20,7 +20,8 @@ export const columns = `
   ct.identifier AS contact_identifier, ct.avatar_url AS contact_avatar, ct.blocked AS contact_blocked,
   c.status, c.priority, c.assignee_id, u.name AS assignee_name, c.team_id, t.name AS team_name,
   ${servingBotColumns}, c.agent_bot_id IS NOT NULL AS bot_overrides,
-  c.bot_silence, c.bot_silence_of, c.human_silence, c.bot_streak, c.handoff_reason, c.closed_by, c.session_began_at,
+  c.bot_silence, c.bot_silence_of, c.human_silence, c.bot_streak, c.bot_changes, c.bot_changed_at,
+  c.handoff_reason, c.closed_by, c.session_began_at,
   ARRAY(SELECT l.title FROM conversation_labels cl JOIN labels l ON l.account_id = cl.account_id AND l.id = cl.label_id
         WHERE cl.account_id = c.account_id AND cl.conversation_id = c.id ORDER BY l.title) AS labels,
   c.source_id, c.snoozed_until, c.waiting_since, c.sla_policy_id,
@@ -64,6 +65,8 @@ export interface Row extends ServingBotRow {
   bot_silence_of: number | null;
   human_silence: HumanSilence | null;
   bot_streak: number;
+  bot_changes: number;
+  bot_changed_at: string | null;
   handoff_reason: HandoffReason | null;
   closed_by: Conversation['closedBy'];
   session_began_at: string | null;
@@ -126,6 +129,8 @@ export function toConversation(row: Row): Conversation {
     botSilenceOf: row.bot_silence_of,
     humanSilence: row.human_silence,
     botStreak: row.bot_streak,
+    botChanges: row.bot_changes,
+    botChangedAt: momentOrNull(row.bot_changed_at),
     handoffReason: row.handoff_reason,
     closedBy: row.closed_by,
     sessionBeganAt: momentOrNull(row.session_began_at),

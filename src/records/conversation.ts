@@ -48,6 +48,9 @@ export interface Conversation {
   humanSilence: HumanSilence | null;
   /** Public messages of bots since the customer's last message. */
   botStreak: number;
+  /** Notes and changes of bots in a row, and when the last one was: see bot-loops.ts. */
+  botChanges: number;
+  botChangedAt: Date | null;
   /** Why people got it from its bot; null again with the next session, and when a person sets `pending`. */
   handoffReason: HandoffReason | null;
   /** Who resolved or snoozed it; null while it is neither. */

@@ -80,7 +80,7 @@ const draftStatement = prepared(`
     SELECT nextval('conversations_id_seq') AS id, $1::bigint AS account_id, $2::bigint AS inbox_id, $3::bigint AS contact_id,
       $4::text AS status, NULL AS priority, $5::timestamptz AS snoozed_until, $6::bigint AS assignee_id, $7::bigint AS team_id,
       NULL::bigint AS agent_bot_id, NULL AS bot_silence, NULL::bigint AS bot_silence_of, NULL AS human_silence,
-      0 AS bot_streak, NULL AS handoff_reason, NULL AS closed_by, NULL::timestamptz AS session_began_at, $8::text AS source_id, NULL::timestamptz AS waiting_since, NULL::bigint AS sla_policy_id,
+      0 AS bot_streak, 0 AS bot_changes, NULL::timestamptz AS bot_changed_at, NULL AS handoff_reason, NULL AS closed_by, NULL::timestamptz AS session_began_at, $8::text AS source_id, NULL::timestamptz AS waiting_since, NULL::bigint AS sla_policy_id,
       NULL::timestamptz AS first_response_due_at, NULL::timestamptz AS resolution_due_at, 0 AS unread_count,
       0::bigint AS event_sequence, $9::jsonb AS additional_attributes, $10::jsonb AS custom_attributes,
       $11::timestamptz AS created_at, $11::timestamptz AS updated_at, $11::timestamptz AS last_activity_at

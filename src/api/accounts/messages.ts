@@ -1,7 +1,6 @@
 import { readConversation } from '../../domain/conversations/access.ts';
 import { checkFiles } from '../../domain/attachments/checked-files.ts';
 import { discardFiles } from '../../domain/attachments/rows.ts';
-import { stopLoop } from '../../domain/bots/suspension.ts';
 import { deleteMessage, updateMessage } from '../../domain/conversations/message-edits.ts';
 import { send } from '../../domain/conversations/send.ts';
 import { findMessage, findMessages } from '../../records/message.ts';
@@ -67,9 +66,8 @@ export const messageRoutes = [
         );
         return messageRecord(message, conversation, services.fileLinks);
       },
-      refused: async (error, { actor, params, transact }, attachments = []) => {
+      refused: async (_, { transact }, attachments = []) => {
         if (attachments.length > 0) await transact((tx) => discardFiles(tx, attachments));
-        await stopLoop(transact, { error, actor, conversationId: params.conversation_id });
       },
     },
   ),

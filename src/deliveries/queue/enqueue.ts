@@ -2,6 +2,9 @@ import { arrayParameter, type ElementType } from '../../postgres/array-parameter
 import { valuesOf, type Part } from '../../postgres/write-set.ts';
 import { liveLaneOrder } from './lock-order.ts';
 
+/** Bots do not receive events whose causation depth is larger. */
+export const maxCausationDepth = 5;
+
 /** An event to write, with its bodies as JSON text. */
 export interface NewEvent {
   name: string;
@@ -13,6 +16,8 @@ export interface NewEvent {
   inboxId: number | null;
   sequence: number | null;
   depth: number;
+  /** The bot whose request caused it: the depth follows that of the last event it was sent; null for all others. */
+  requestedBy: number | null;
   accountPayload: string | null;
   botPayload: string | null;
   /** Whether the format `chatwoot` has a body of its own for the event. */
@@ -29,6 +34,7 @@ const columns: readonly { name: string; type: ElementType; valueOf: (event: NewE
   { name: 'inbox_id', type: 'bigint', valueOf: ({ inboxId }) => inboxId },
   { name: 'sequence', type: 'bigint', valueOf: ({ sequence }) => sequence },
   { name: 'depth', type: 'int', valueOf: ({ depth }) => depth },
+  { name: 'requested_by', type: 'bigint', valueOf: ({ requestedBy }) => requestedBy },
   { name: 'account_payload', type: 'text', valueOf: ({ accountPayload }) => accountPayload },
   { name: 'bot_payload', type: 'text', valueOf: ({ botPayload }) => botPayload },
   { name: 'is_formatted', type: 'boolean', valueOf: ({ isFormatted }) => isFormatted },
@@ -75,11 +81,21 @@ function arraysFrom(first: number): string {
 const formatFor = (format: string): string => `CASE WHEN ${format} <> 'default' THEN
   CASE WHEN e.is_formatted AND e.chatwoot_payload IS NULL THEN refuse_unformatted() ELSE ${format} END END`;
 
+// A bot's server does not say which event it reacts to: the last one of the conversation that it was sent, if that is one of the
+// last hundred. Its requests alone never reach a depth at which it is not told (bot-loops.ts counts them), but a run that they
+// cause continues at theirs.
+const depth = `CASE WHEN e.requested_by IS NULL THEN e.depth ELSE least(${maxCausationDepth}, 1 + coalesce((
+  SELECT s.depth FROM events s WHERE s.account_id = $1 AND s.conversation_id = e.conversation_id
+    AND s.sequence > e.sequence - 100 AND s.bot_id = e.requested_by AND EXISTS (
+      SELECT FROM deliveries d WHERE d.account_id = $1 AND d.event_id = s.id AND d.endpoint_kind = 'bot'
+        AND d.endpoint_id = e.requested_by AND d.attempt > 0)
+  ORDER BY s.sequence DESC LIMIT 1), 0)) END`;
+
 const expressions = `
   written AS (
     INSERT INTO events (id, account_id, name, conversation_id, contact_id, inbox_id, sequence, depth, account_payload,
       bot_payload, chatwoot_payload, bot_id, bot_chosen_by, bot_silence, lone_account_id, webhook_epoch)
-    SELECT e.id, $1, e.name, e.conversation_id, e.contact_id, e.inbox_id, e.sequence, e.depth, e.account_payload::json,
+    SELECT e.id, $1, e.name, e.conversation_id, e.contact_id, e.inbox_id, e.sequence, ${depth}, e.account_payload::json,
       e.bot_payload::json, e.chatwoot_payload::json, e.bot_id, e.bot_chosen_by, e.bot_silence,
       CASE WHEN e.conversation_id IS NULL AND e.contact_id IS NULL THEN $1::bigint END,
       coalesce((SELECT epoch FROM webhook_epochs WHERE account_id = $1), 0)

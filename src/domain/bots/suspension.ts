@@ -1,7 +1,7 @@
 import type { BotSilence } from '../../records/conversation.ts';
-import { ApiError } from '../../errors.ts';
 import { system, type Actor, type Transaction, type Transact } from '../../events/transaction.ts';
 import { silenceOf } from '../conversations/arbiter.ts';
+import { LoopSuspected } from '../conversations/bot-loops.ts';
 import { handOff } from '../conversations/lifecycle.ts';
 
 /**
@@ -22,14 +22,15 @@ export async function suspendBot(
 }
 
 /**
- * Suspends a bot whose message was refused as a suspected loop. `transact` must run a new transaction: the one in which
- * the message was refused is rolled back.
+ * Suspends a bot whose request was refused as a suspected loop. `transact` must run a new transaction: the one in which
+ * the request was refused is rolled back.
  */
 export async function stopLoop(
   transact: Transact,
-  { error, actor: { id: botId, name }, conversationId }: { error: unknown; actor: Actor; conversationId: number },
+  { error, actor: { id: botId, name } }: { error: unknown; actor: Actor },
 ): Promise<void> {
-  if (!(error instanceof ApiError) || error.code !== 'loop_suspected' || botId === null) return;
-  const note = `The bot ${name} seems to talk in a loop and was stopped here. Please take over.`;
+  if (!(error instanceof LoopSuspected) || botId === null) return;
+  const { conversationId } = error;
+  const note = `The bot ${name} seems to be in a loop and was stopped here. Please take over.`;
   await transact((tx) => suspendBot(tx.as(system), conversationId, { botId, silence: 'loop_suspected', note }));
 }

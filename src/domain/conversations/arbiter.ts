@@ -1,6 +1,7 @@
 import type { BotSilence, Conversation, HumanSilence } from '../../records/conversation.ts';
 import type { MessageDraft } from '../../records/message.ts';
 import type { ServingBot, Unfitness } from '../../records/serving-bot.ts';
+import { maxCausationDepth } from '../../deliveries/queue/enqueue.ts';
 import { forbidden } from '../../errors.ts';
 import type { EventName } from '../../events/catalog.ts';
 import type { BotDecision } from '../../events/outbox.ts';
@@ -11,9 +12,6 @@ import { hearsCustomers, stateOf } from './silence.ts';
 export type SilenceReason = BotSilence | HumanSilence | 'human_assigned' | 'contact_blocked';
 /** Why a bot does not receive an event. */
 type Deafness = SilenceReason | Unfitness | 'event_not_wanted' | 'own_message' | 'private_note' | 'causation_depth';
-
-// Ends loops in which bots react to what bots caused.
-const maxCausationDepth = 5;
 
 /** Why the conversation's bot is silent; null when it is not. */
 export function silenceOf(conversation: Conversation): SilenceReason | null {
@@ -96,6 +94,7 @@ function deafness(
   if (!bot.events.includes(name)) return 'event_not_wanted';
   // An unfit bot receives no new events; its pending ones fail, and people get the conversation.
   if (bot.unfit) return bot.unfit;
+  // Ends loops in which bots react to what bots caused.
   if (actor.depth > maxCausationDepth) return 'causation_depth';
   if (message) return deafnessToMessage(bot, conversation, message);
   return isForSpeakers(name) ? silenceOf(conversation) : null;

@@ -5,6 +5,7 @@ import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockConversation } from './access.ts';
 import { refuseSilentBot } from './arbiter.ts';
+import { countBotChange } from './bot-loops.ts';
 import { giveToBot } from './serving-bot.ts';
 import { undergo } from './status.ts';
 
@@ -81,6 +82,7 @@ function handOver(tx: Transaction, conversation: Conversation, next: Holders): C
 
 function sayGiven(tx: Transaction, conversation: Conversation, changed: ChangedAttributes): void {
   if (Object.keys(changed).length === 0) return;
+  countBotChange(tx, conversation);
   conversation.updatedAt = tx.now;
   tx.record('conversation_updated', { conversation, changed });
 }

@@ -31,8 +31,8 @@ const causes: Readonly<Record<BotSilence, HandoffReason>> = {
   bot_failed: 'bot_unreachable',
 };
 
-function isSessionBegun({ before, next }: Change): boolean {
-  return before.status === 'resolved' && next.status !== 'resolved';
+function isSessionBegun({ before, next, change }: Change): boolean {
+  return before.status === 'resolved' && next.status !== 'resolved' && change.kind !== 'bot_ended';
 }
 
 function isGivenBack({ change, actor }: Change): boolean {

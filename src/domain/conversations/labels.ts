@@ -4,6 +4,7 @@ import type { Transaction } from '../../events/transaction.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockConversation } from './access.ts';
+import { countBotChange } from './bot-loops.ts';
 import { makeMissingLabels, maxLabelsPerAccount } from './label-making.ts';
 
 /**
@@ -40,6 +41,7 @@ async function relabel(
 }
 
 function sayLabels(tx: Transaction, conversation: Conversation, current: string[]): Conversation {
+  countBotChange(tx, conversation);
   const previous = conversation.labels;
   Object.assign(conversation, { labels: current, updatedAt: tx.now });
   tx.record('conversation_updated', { conversation, changed: { labels: { previous, current } } });

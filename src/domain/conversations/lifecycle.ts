@@ -151,8 +151,8 @@ export interface BotEnding {
 }
 
 /**
- * Hands a conversation to people: its bot is silent until the next session, the status becomes `open` unless it is
- * `resolved`, and `note` becomes a private note.
+ * Hands a conversation to people: its bot is silent until the next session, the status becomes `open` (a resolved
+ * one stays so, unless the bot was in a loop), and `note` becomes a private note.
  */
 export async function handOff(
   tx: Transaction,

@@ -7,7 +7,7 @@ import { holdFiles } from '../attachments/rows.ts';
 import { lockConversation } from './access.ts';
 import { decide, refuseSilentBot, quarantineNote } from './arbiter.ts';
 import { autoAssign } from './auto-assignment.ts';
-import { refuseLoop } from './bot-loops.ts';
+import { countBotChange, refuseLoop } from './bot-loops.ts';
 import { findGreeting } from './greetings.ts';
 import { meetFirstResponse } from './promises.ts';
 import { undergo } from './status.ts';
@@ -78,7 +78,10 @@ function awaitsQuarantined({ status, bot, contact }: Conversation): boolean {
 }
 
 async function applyToConversation(tx: Transaction, conversation: Conversation, input: NewMessage): Promise<void> {
-  if (input.private) return undergo(tx, conversation, { kind: 'noted' });
+  if (input.private) {
+    countBotChange(tx, conversation);
+    return undergo(tx, conversation, { kind: 'noted' });
+  }
   if (input.type === 'incoming') return hearCustomer(tx, conversation);
   if (tx.actor.kind !== 'system') meetFirstResponse(conversation, tx.now);
   if (tx.actor.kind === 'agent_bot') return allowBot(tx, conversation);

@@ -117,7 +117,8 @@ const rules: { [Kind in SilenceChange['kind']]: Rule<Kind> } = {
   bot_removed: () => ({ byBot: null, streak: 0 }),
   bot_ended: (state, _, { reason }) => ({
     byBot: state.byBot ?? reason,
-    status: state.status === 'resolved' ? 'resolved' : 'open',
+    // Agents look after a loop; nobody waits for a bot that failed where all is resolved.
+    status: state.status === 'resolved' && reason !== 'loop_suspected' ? 'resolved' : 'open',
   }),
 };
 

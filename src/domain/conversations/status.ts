@@ -4,6 +4,7 @@ import type { ChangedAttributes } from '../../events/catalog.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import { unixSecondsOrNull } from '../../lib/unix-time.ts';
 import { decide, refuseSilentBot } from './arbiter.ts';
+import { countBotChange, forgetBotChanges } from './bot-loops.ts';
 import { handoffReasonAfter } from './handoff-reason.ts';
 import { nextSilence, stateOf, type NextSilence, type SilenceChange } from './silence.ts';
 import { meetResolution } from './promises.ts';
@@ -48,6 +49,7 @@ function move(tx: Transaction, conversation: Conversation, to: Move): void {
   const { status } = to;
   const changed = change(tx, conversation, to);
   if (Object.keys(changed).length === 0) return;
+  countBotChange(tx, conversation);
   conversation.updatedAt = tx.now;
   if (status === previous) return tx.record('conversation_updated', { conversation, changed });
   if (status === 'resolved') endWaiting(tx, conversation);
@@ -61,7 +63,7 @@ function move(tx: Transaction, conversation: Conversation, to: Move): void {
  * Applies what the actor does to a locked conversation: computes the next silence, status and reason of handoff and stores
  * them. Says conversation_status_changed when the status changes, and to the bot conversation_resolved, or
  * conversation_opened after `resolved`; conversation_updated when only the end of a snooze or the reason changes. `until` is
- * the end of a snooze. Errors: 403 for a silent bot whose change would move the status.
+ * the end of a snooze. Errors: 403 for a silent bot whose change would move the status, and for a bot in a loop.
  */
 export function undergo(
   tx: Transaction,
@@ -73,6 +75,8 @@ export function undergo(
   const next = nextSilence(before, tx.actor.kind, what);
   const { status } = next;
   if (status !== before.status) refuseSilentBot(tx.actor, conversation);
+  const isGivenBack = before.byBot !== null && next.byBot === null;
+  if (what.kind === 'customer_spoke' || isGivenBack) forgetBotChanges(conversation);
   const made = { before, next, change: what, actor: tx.actor.kind };
   keepSilence(conversation, next);
   move(tx, conversation, { status, until, handoffReason: handoffReasonAfter(conversation.handoffReason, made) });

@@ -2,6 +2,7 @@ import type { Conversation, Priority } from '../../records/conversation.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { lockConversation } from './access.ts';
 import { change, merge } from '../changes.ts';
+import { countBotChange } from './bot-loops.ts';
 import { applySla } from './breaches.ts';
 
 /** Changes of a conversation's own fields; undefined leaves a field unchanged, attributes are merged key by key. */
@@ -30,6 +31,7 @@ export async function updateConversation(
     customAttributes: merge('/custom_attributes', customAttributes, attributes.customAttributes),
   });
   if (!changed) return conversation;
+  countBotChange(tx, conversation);
   if (changed.sla_policy_id) await applySla(tx, conversation);
   conversation.updatedAt = tx.now;
   tx.record('conversation_updated', { conversation, changed });

@@ -1,5 +1,6 @@
 import { Router } from '@koa/router';
 import type { Context } from 'koa';
+import { stopLoop } from '../../domain/bots/suspension.ts';
 import { ApiError, tooLarge } from '../../errors.ts';
 import { transact, type Transact } from '../../events/transaction.ts';
 import { assertShape } from '../../schemas.ts';
@@ -175,7 +176,9 @@ async function answer(ctx: Context, call: AnyCall, served: Served): Promise<Answ
     try {
       return await perform(ctx, call, prepared, served);
     } catch (error) {
-      await route.steps.refused?.(error, unproven(call, options), prepared);
+      const after = unproven(call, options);
+      await route.steps.refused?.(error, after, prepared);
+      if ('actor' in after) await stopLoop(after.transact, { error, actor: after.actor });
       throw error;
     }
   });

@@ -62,6 +62,7 @@ import { SessionBegan } from './20261122-session-began.ts';
 import { ContactInboxes } from './20261122-contact-inboxes.ts';
 import { BodyFormats } from './20261123-body-formats.ts';
 import { AttributeDefinitions } from './20261123-attribute-definitions.ts';
+import { BotChanges } from './20261123-bot-changes.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -128,6 +129,7 @@ export const migrations = [
   { name: '20261123-attribute-definitions', class: AttributeDefinitions },
   { name: '20261123-missing-files', class: MissingFiles },
   { name: '20261123-missing-messages', class: MissingMessages },
+  { name: '20261123-bot-changes', class: BotChanges },
 ];
 
 /** True if all migrations were applied; false for an empty database. */

@@ -208,6 +208,8 @@ function conversationOf(contact: Contact, bot: ServingBot, now: Date): Conversat
     firstResponseDueAt: null,
     resolutionDueAt: null,
     unreadCount: 0,
+    botChanges: 0,
+    botChangedAt: null,
     eventSequence: 0,
     additionalAttributes: {},
     customAttributes: {},

@@ -291,7 +291,7 @@ describe('a webhook bot', () => {
     const { body } = await app.get(`${path}/messages`);
     const notes = body.payload.filter((message: { private: boolean }) => message.private);
     expect(notes).to.have.lengthOf(1);
-    expect(notes[0].content).to.match(/Robbi seems to talk in a loop/);
+    expect(notes[0].content).to.match(/Robbi seems to be in a loop/);
     expect((await answer('Still here')).body.code).to.equal('bot_suppressed');
     await hear('Anybody?');
     await nothingMoreComes();

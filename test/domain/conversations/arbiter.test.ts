@@ -135,6 +135,8 @@ const conversationOf = (one: Case, status: ConversationStatus): Conversation => 
   botSilence: one.ending.byBot?.[0] ?? null,
   botSilenceOf: one.ending.byBot?.[1] ?? null,
   humanSilence: one.ending.byPeople ?? null,
+  botChanges: 0,
+  botChangedAt: null,
   botStreak: 0,
   handoffReason: null,
   closedBy: null,

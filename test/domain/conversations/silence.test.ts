@@ -147,7 +147,13 @@ const table: readonly Row[] = [
     { kind: 'bot_ended', reason: 'bot_failed' },
     { status: 'open', byBot: 'bot_failed' },
   ],
-  ['system', { status: 'resolved' }, { kind: 'bot_ended', reason: 'loop_suspected' }, { byBot: 'loop_suspected' }],
+  [
+    'system',
+    { status: 'resolved' },
+    { kind: 'bot_ended', reason: 'loop_suspected' },
+    { status: 'open', byBot: 'loop_suspected' },
+  ],
+  ['system', { status: 'resolved' }, { kind: 'bot_ended', reason: 'bot_failed' }, { byBot: 'bot_failed' }],
   ['agent_bot', { byBot: 'handed_off', status: 'open' }, { kind: 'bot_ended', reason: 'handed_off' }, {}],
 ];
 
