@@ -21,5 +21,5 @@ COPY web web
 RUN node --disable-warning=ExperimentalWarning --eval "import('/app/src/site/site.ts').then(({ loadOrBuild }) => loadOrBuild('/app'))"
 USER node
 EXPOSE 3000
-ENTRYPOINT ["node", "--disable-sigusr1", "--no-node-snapshot", "--disable-warning=ExperimentalWarning", "src/cli/main.ts"]
+ENTRYPOINT ["node", "--disable-sigusr1", "--disable-warning=ExperimentalWarning", "src/cli/main.ts"]
 CMD ["start"]

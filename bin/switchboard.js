@@ -13,11 +13,12 @@ const main = existsSync(source) ? source : fileURLToPath(new URL('../dist/cli/ma
 const bundledNodes = ['../node_modules/.bin/node', '../../.bin/node'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
-// Without --disable-sigusr1, any process of the same system user could open Node's debugger. isolated-vm does not work
-// with Node's start-up snapshot.
-const flags = ['--disable-sigusr1', '--no-node-snapshot', '--disable-warning=ExperimentalWarning'];
+// Without --disable-sigusr1, any process of the same system user could open Node's debugger.
+const flags = ['--disable-sigusr1', '--disable-warning=ExperimentalWarning'];
 // An older Node does not know --disable-sigusr1; a listener keeps the debugger closed too.
 process.on('SIGUSR1', () => undefined);
+// Compiled code, which a start finds again; where the folder cannot be written, Node goes without.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../prepared/compiled', import.meta.url));
 const node = findNode();
 if (node === null) {
   console.error(

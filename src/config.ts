@@ -142,7 +142,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Values = Record<string, unknown>;
 
 const settings: Readonly<Record<string, Setting>> = schema.properties;
-const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true });
+const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, validateSchema: false });
 const validate = ajv.compile<Values>(schema);
 const projectFolder = fileURLToPath(new URL('..', import.meta.url));
 /** Whether this is a package that somebody has installed. */

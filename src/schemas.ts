@@ -97,8 +97,17 @@ interface ValidatorOptions {
   useDefaults?: boolean;
 }
 
+// The documents are ours: tests hold them against the schema of schemas, which takes a quarter of a second to compile.
+const validatorOptions = {
+  strict: true,
+  strictRequired: false,
+  allowUnionTypes: true,
+  verbose: true,
+  validateSchema: false,
+} as const;
+
 function createValidator(options: ValidatorOptions): Ajv2020 {
-  const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true, verbose: true, ...options });
+  const ajv = new Ajv2020({ ...validatorOptions, ...options });
   formats.default(ajv);
   ajv.addKeyword('x-secret');
   ajv.addKeyword('x-explained');
@@ -122,13 +131,18 @@ function isWithinBytes(maxBytes: number, value: unknown): boolean {
   return Buffer.byteLength(JSON.stringify(value)) <= maxBytes;
 }
 
-// Stops at the first problem, so that a limit such as maxItems protects from the work behind it.
-const quick = createValidator({ allErrors: false });
-const thorough = createValidator({ allErrors: true });
-// Parameters of query strings are texts and may be repeated; the HTTP server limits their size.
-const coercing = createValidator({ allErrors: true, coerceTypes: 'array', useDefaults: true });
+const kinds = {
+  // Stops at the first problem, so that a limit such as maxItems protects from the work behind it.
+  quick: { allErrors: false },
+  thorough: { allErrors: true },
+  // Parameters of query strings are texts and may be repeated; the HTTP server limits their size.
+  coercing: { allErrors: true, coerceTypes: 'array', useDefaults: true },
+} as const satisfies Record<string, ValidatorOptions>;
+const validators = new Map<keyof typeof kinds, Ajv2020>();
 
-function compiled(ajv: Ajv2020, name: string): ValidateFunction {
+function compiled(kind: keyof typeof kinds, name: string): ValidateFunction {
+  const ajv = validators.get(kind) ?? createValidator(kinds[kind]);
+  validators.set(kind, ajv);
   const validate = ajv.getSchema(`switchboard:/${name}.json`);
   if (!validate) throw new Error(`No schema ${name}`);
   return validate;
@@ -155,14 +169,14 @@ function spend(value: unknown, budget: number): number {
  * `whole` names the value itself in messages, by default "The body".
  */
 export function findProblems(name: SchemaName, value: unknown, whole?: string): ErrorDetail[] {
-  const first = faults(compiled(quick, name), value, whole);
+  const first = faults(compiled('quick', name), value, whole);
   const isSmall = first.length > 0 && spend(value, maxWhollyChecked) >= 0;
-  return isSmall ? faults(compiled(thorough, name), value, whole) : first;
+  return isSmall ? faults(compiled('thorough', name), value, whole) : first;
 }
 
 /** Like findProblems, for query strings: converts texts to numbers and booleans and sets defaults, in place. */
 export function findQueryProblems(name: SchemaName, query: Record<string, unknown>): ErrorDetail[] {
-  const found = faults(compiled(coercing, name), query);
+  const found = faults(compiled('coercing', name), query);
   // Ajv checks `maximum` before it converts the text, and `1e400` becomes Infinity.
   const endless = Object.keys(query).filter((key) => query[key] === Infinity || query[key] === -Infinity);
   return [

@@ -79,7 +79,7 @@ const fences: readonly Fence[] = [
   // esbuild-wasm has no file system; it may be loaded only in the process that reads one package, or builds the site.
   { what: 'the bundler', only: 'src/packages/bundle.ts', beside: 'src/site/build.ts', modules: /^esbuild/ },
   { what: 'the model client', only: 'src/models/openai.ts', modules: /^openai(\/|$)/ },
-  { what: 'Agenda', only: 'src/jobs/alarm-clock.ts', modules: /^agenda$|^@agendajs\// },
+  { what: 'Agenda', only: 'src/jobs/agenda.ts', modules: /^agenda$|^@agendajs\// },
   { what: 'outbound HTTP', only: 'src/outbound/connections.ts', modules: /^undici$/ },
   // Commands are clients of the running service, not parts of it.
   { what: 'fetch', only: 'src/lib/service-client.ts', code: /(?<![.\w])fetch\s*\((?!\w+\??: )/ },

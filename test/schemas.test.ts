@@ -155,3 +155,12 @@ describe('schemas that are written out', () => {
     });
   }
 });
+
+describe('the schema documents', () => {
+  it('are valid schemas, which a start does not check again', () => {
+    const ajv = new Ajv2020({ allErrors: true });
+    for (const [name, document] of documents)
+      expect(ajv.validateSchema(document), `${name}: ${ajv.errorsText(ajv.errors)}`).to.equal(true);
+    expect(ajv.validateSchema({ type: 'object', required: 'name' })).to.equal(false);
+  });
+});

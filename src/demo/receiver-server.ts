@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer } from '../lib/node-http.ts';
 import type { OpenEndpoint } from '../outbound/addresses.ts';
 import { isHook } from './endpoint.ts';
 import type { Receiver } from './receiver.ts';

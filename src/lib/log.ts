@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module';
 import { pino, type Logger, type LoggerOptions } from 'pino';
-import pretty from 'pino-pretty';
+import type { PinoPretty } from 'pino-pretty';
 
 // Matches a control sequence of terminals in JSON text, where the ESC character is escaped.
 const controlSequence = /\\u001b(?:\[[0-9;?]*[ -/]*[@-~])?/gi;
@@ -11,6 +12,7 @@ const controlSequence = /\\u001b(?:\[[0-9;?]*[ -/]*[@-~])?/gi;
 export function createLog(level: string, isTerminal: boolean = process.stdout.isTTY): Logger {
   const options: LoggerOptions = { level, hooks: { streamWrite: withoutControlSequences } };
   if (!isTerminal) return pino(options);
+  const pretty = createRequire(import.meta.url)('pino-pretty') as typeof PinoPretty;
   const terminal = pretty({
     ignore: 'pid,hostname',
     translateTime: 'SYS:HH:MM:ss',

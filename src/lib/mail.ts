@@ -1,4 +1,5 @@
-import { createTransport, type Transporter } from 'nodemailer';
+import { createRequire } from 'node:module';
+import type { createTransport as Create, Transporter } from 'nodemailer';
 
 /** A mail whose purpose is one link. */
 export interface Mail {
@@ -32,18 +33,7 @@ export class Mailer {
   constructor({ smtpUrl, from, log }: { smtpUrl: string | null; from: string | null; log: MailLog }) {
     this.#from = from ?? '';
     this.#log = log;
-    this.#transport =
-      smtpUrl === null
-        ? null
-        : createTransport({
-            url: smtpUrl,
-            connectionTimeout: connectMs,
-            greetingTimeout: connectMs,
-            dnsTimeout: connectMs,
-            socketTimeout: inactivityMs,
-            disableFileAccess: true,
-            disableUrlAccess: true,
-          });
+    this.#transport = smtpUrl === null ? null : openTransport(smtpUrl);
   }
 
   /** Whether there is a mail server. */
@@ -88,6 +78,20 @@ export class Mailer {
     await Promise.all(this.#underWay);
     this.#transport?.close();
   }
+}
+
+function openTransport(url: string): Transporter {
+  // The library is loaded only where there is a mail server.
+  const { createTransport } = createRequire(import.meta.url)('nodemailer') as { createTransport: typeof Create };
+  return createTransport({
+    url,
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    dnsTimeout: connectMs,
+    socketTimeout: inactivityMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
 }
 
 function reasonOf(error: unknown): string {

@@ -1,9 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { LookupAddress } from 'node:dns';
+import { createRequire } from 'node:module';
 import { isIP } from 'node:net';
 import type { LookupFunction, Socket } from 'node:net';
 import { callbackify } from 'node:util';
-import { buildConnector, Pool } from 'undici';
+import type * as Undici from 'undici';
 import type { AddressPolicy } from './addresses.ts';
 import { Dial, takeDialTimes } from './dial-times.ts';
 import type { HostResolver } from './host-resolver.ts';
@@ -43,7 +44,7 @@ export interface Connections {
 }
 
 interface OriginPool {
-  readonly pool: Pool;
+  readonly pool: Undici.Pool;
   active: number;
   idleSince: number;
 }
@@ -60,14 +61,16 @@ const maxOrigins = 5_000;
 const keepAliveMs = 1_500;
 /** The longest a connection lives, whatever its server asks for, so that a changed DNS record takes effect. */
 const connectionLifeMs = 60_000;
+// The library is loaded with the first connection: a start makes none.
+const loadUndici = (): typeof Undici => createRequire(import.meta.url)('undici') as typeof Undici;
 const sendHeadersChannel = 'undici:client:sendHeaders';
 
 /** Creates an empty set of connections; `send` opens them. */
 export function createConnections(settings: ConnectionSettings): Connections {
   const { idleMs = connectionLifeMs } = settings;
-  const connect = createConnector(settings);
   const pools = new Map<string, OriginPool>();
   const sockets = observeSockets();
+  let connect: Undici.buildConnector.connector | undefined;
 
   // Not undici's Agent: it never closes the pool of an origin after a request to it was aborted.
   function sweep(longestIdleMs: number): void {
@@ -82,7 +85,11 @@ export function createConnections(settings: ConnectionSettings): Connections {
     const known = pools.get(origin);
     if (known !== undefined) return known;
     if (pools.size >= maxOrigins) sweep(0);
-    const opened = { pool: createPool(origin, settings, connect), active: 0, idleSince: 0 };
+    const opened = {
+      pool: createPool(origin, settings, (connect ??= createConnector(settings))),
+      active: 0,
+      idleSince: 0,
+    };
     pools.set(origin, opened);
     return opened;
   }
@@ -114,7 +121,8 @@ async function holdOpen(entry: OriginPool, exchange: Exchange): Promise<void> {
   entry.idleSince = performance.now();
 }
 
-function createPool(origin: string, settings: ConnectionSettings, connect: buildConnector.connector): Pool {
+function createPool(origin: string, settings: ConnectionSettings, connect: Undici.buildConnector.connector): Undici.Pool {
+  const { Pool } = loadUndici();
   return new Pool(origin, {
     connect,
     connections: settings.connectionsPerOrigin,
@@ -136,10 +144,10 @@ function createPool(origin: string, settings: ConnectionSettings, connect: build
  * calls no lookup for one. For a name, the lookup checks the addresses and returns exactly these to Node, so that no
  * second DNS answer can differ. TLS still checks the certificate against the name.
  */
-function createConnector({ policy, resolver, timeoutMs }: ConnectionSettings): buildConnector.connector {
+function createConnector({ policy, resolver, timeoutMs }: ConnectionSettings): Undici.buildConnector.connector {
   // Node begins to look a name up within the call that opens the socket.
   let current: Dial | null = null;
-  const open = buildConnector({
+  const open = loadUndici().buildConnector({
     allowH2: false,
     timeout: timeoutMs,
     lookup: createVettedLookup(policy, resolver, () => current),

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http';
 import { ApiError, type ErrorDetail } from '../../errors.ts';
+import { STATUS_CODES } from '../../lib/node-http.ts';
 import { listOf, objectOf } from './json.ts';
 import type { Asked, Json, Told } from './operation.ts';
 

@@ -1,4 +1,5 @@
-import { Router } from '@koa/router';
+import { createRequire } from 'node:module';
+import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { stopLoop } from '../../domain/bots/suspension.ts';
 import { ApiError, tooLarge } from '../../errors.ts';
@@ -45,6 +46,8 @@ interface Served {
   options: MountOptions;
 }
 
+// Its other build imports node:http, which lib/node-http.ts avoids.
+const { Router: KoaRouter } = createRequire(import.meta.url)('@koa/router') as { Router: typeof Router };
 // The JSON of cacheable replies, which are always the same object.
 const written = new WeakMap<object, string>();
 
@@ -55,7 +58,7 @@ export function layerName({ method, path }: Route): string {
 
 /** Koa middleware that serves the routes: admission, validation by each route's contract, handler, answer. */
 export function mount(routes: readonly Route[], options: MountOptions): Router {
-  const router = new Router({ sensitive: true });
+  const router = new KoaRouter({ sensitive: true });
   for (const route of routes.toSorted(bySpecificity)) {
     const served: Served = { route, traits: traitsOf(route, routes), options };
     const layer = { name: layerName(route), sensitive: true };

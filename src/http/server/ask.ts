@@ -1,7 +1,8 @@
-import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type Koa from 'koa';
 import type { Context } from 'koa';
+import { ServerResponse } from '../../lib/node-http.ts';
 
 /** A request that the service makes of itself. */
 interface OwnRequest {

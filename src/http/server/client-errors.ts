@@ -1,6 +1,7 @@
-import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError } from '../../errors.ts';
+import { STATUS_CODES } from '../../lib/node-http.ts';
 import type { Random } from '../../lib/ports.ts';
 import { errorBody } from './answer-errors.ts';
 import { answerHeaders } from './common-headers.ts';

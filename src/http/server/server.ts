@@ -1,7 +1,8 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { Router } from '@koa/router';
 import Koa from 'koa';
 import type { Logger } from 'pino';
+import { createServer } from '../../lib/node-http.ts';
 import type { Random } from '../../lib/ports.ts';
 import { answerErrors } from './answer-errors.ts';
 import { askingOf, type Ask } from './ask.ts';
