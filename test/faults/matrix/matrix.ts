@@ -6,6 +6,7 @@ import type { DatabaseFault, Fault } from './fault.ts';
 import { killedProcesses } from './killed-processes.ts';
 import { lostDatabases } from './lost-databases.ts';
 import { oddReceivers } from './odd-receivers.ts';
+import { soak } from './soak.ts';
 import { unreachableReceivers } from './unreachable-receivers.ts';
 
 const all = [
@@ -18,10 +19,11 @@ const all = [
   ...clients,
 ];
 
-/** Every fault, F1 to F20, and all at once. */
+/** Every fault, F1 to F20, all at once, and none for long. */
 export const faults: readonly (Fault | DatabaseFault)[] = [
   ...all.toSorted((one, other) => numberOf(one) - numberOf(other)),
   everything,
+  soak,
 ];
 
 function numberOf({ id }: Pick<Fault, 'id'>): number {
