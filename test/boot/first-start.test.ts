@@ -27,11 +27,11 @@ async function bash(script: string): Promise<string> {
   return output;
 }
 
-/** A block of commands of the README, by a line that it has. */
-function readmeBlock(line: string): string {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const blocks = [...readme.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block ?? '');
-  return blocks.find((block) => block.includes(line)) ?? expect.fail(`The README has no commands with ${line}`);
+/** Returns a block of commands of a page, by a line that it has. */
+function commandsOf(page: string, line: string): string {
+  const blocks = [...readFileSync(join(root, page), 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)];
+  const found = blocks.map(([, block]) => block ?? '').find((block) => block.includes(line));
+  return found ?? expect.fail(`${page} has no commands with ${line}`);
 }
 
 describe('the first start at a terminal', function () {
@@ -106,12 +106,13 @@ describe('the first start at a terminal', function () {
     expect((await fetch(url, { method: 'POST', headers: { accept: browser } })).status).to.equal(404);
   });
 
-  it('has everything that the commands of the README need', async () => {
+  it('has everything that the first calls of the documentation need', async () => {
     const token = /TOKEN=(\S+)/.exec(first)?.[1] ?? '';
-    const played = `${readmeBlock('call $API/inboxes ')}\n${readmeBlock('set_agent_bot')}`
-      .replace('TOKEN=…', `TOKEN=${token}`)
-      .replace('http://127.0.0.1:3000', url)
-      .replace('sleep 1;', 'until call $IT/messages | grep -q 9:00; do sleep 0.2; done;');
+    const played =
+      `${commandsOf('docs/api.md', 'call $API/inboxes ')}\n${commandsOf('docs/webhook-bot.md', 'set_agent_bot')}`
+        .replace('TOKEN=…', `TOKEN=${token}`)
+        .replace('http://127.0.0.1:3000', url)
+        .replace('sleep 1;', 'until call $IT/messages | grep -q 9:00; do sleep 0.2; done;');
     expect(played).to.include(token).and.include('until call');
     const answers = (await bash(played)).trim().split('\n');
     const replies = answers.map((line) => JSON.parse(line) as Record<string, unknown>);

@@ -29,7 +29,7 @@ describe('the first screen of the README', function () {
   it('has the picture, the two commands and a bot of eight lines', () => {
     const screen = readme.split('\n').slice(0, 40).join('\n');
     expect(screen).to.match(/!\[[^\]]+\]\(docs\/images\/\S+\.webp\)/);
-    expect(screen).to.include('\nnpm ci\nnpm start ').and.include(code);
+    expect(screen).to.include('\nnpm ci --omit=dev\nnpm start ').and.include(code);
     expect(code.trim().split('\n')).to.have.lengthOf(8);
   });
 
