@@ -5,6 +5,9 @@ export type Digest = Record<string, string>;
 
 const statements = new WeakMap<TestApp, Promise<string>>();
 
+/** The last digest of each service, with the snapshot that it was computed in. */
+const latest = new WeakMap<TestApp, { snapshot: string; digest: Digest }>();
+
 // Each row version's place and inserting transaction, without reading the row.
 const version = 't.ctid::text || t.xmin::text';
 // That a bot's token was used is stored later, whatever the request came to; so its rows are read without that.
@@ -19,14 +22,18 @@ async function makeStatement(app: TestApp): Promise<string> {
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'agenda_jobs' ORDER BY tablename`,
   );
   const hashes = tables.map(({ name }) => ofTable(name)).join(' UNION ALL ');
-  return `SELECT json_object_agg(name, hash) AS digest FROM (${hashes}) hashes`;
+  return `SELECT pg_current_snapshot()::text AS snapshot, json_object_agg(name, hash) AS digest FROM (${hashes}) hashes`;
 }
 
-/** Computes the digest of the whole database. */
+/** Returns the digest of the whole database, computed anew only if a transaction that may have written has ended since. */
 export async function readDigest(app: TestApp): Promise<Digest> {
+  const known = latest.get(app);
+  const [current] = await app.query<{ snapshot: string }>('SELECT pg_current_snapshot()::text AS snapshot');
+  if (known && known.snapshot === current!.snapshot) return known.digest;
   const statement = statements.get(app) ?? makeStatement(app);
   statements.set(app, statement);
-  const [row] = await app.query<{ digest: Digest }>(await statement);
+  const [row] = await app.query<{ snapshot: string; digest: Digest }>(await statement);
+  latest.set(app, row!);
   return row!.digest;
 }
 
