@@ -40,12 +40,22 @@ export function resolve(schema: Schema, document: string): { schema: Schema; doc
   return resolve(target.schema, target.document);
 }
 
+// Making one takes longer than a request.
+const matchingTexts = new Map<string, Arbitrary<string>>();
+
+function matching(pattern: string): Arbitrary<string> {
+  const known = matchingTexts.get(pattern);
+  if (known) return known;
+  const made = fc.stringMatching(new RegExp(pattern.replace(/\\p\{L\}\\p\{N\}/g, 'a-z0-9'), 'u'));
+  matchingTexts.set(pattern, made);
+  return made;
+}
+
 function text(schema: Schema): Arbitrary<string> {
   if (schema.format === 'email') return fc.integer({ min: 1, max: 9999 }).map((n) => `person-${n}@example.com`);
   if (schema.format === 'uri' || schema.format === 'date-time') return fc.constant('https://example.com/');
   const { pattern } = schema;
-  if (pattern !== undefined && pattern !== '\\S')
-    return fc.stringMatching(new RegExp(pattern.replace(/\\p\{L\}\\p\{N\}/g, 'a-z0-9'), 'u'));
+  if (pattern !== undefined && pattern !== '\\S') return matching(pattern);
   const minLength = schema.minLength ?? 0;
   const maxLength = Math.max(minLength, Math.min(schema.maxLength ?? maxGeneratedLength, maxGeneratedLength));
   const fits = (value: string) => value.length >= minLength && value.length <= (schema.maxLength ?? Infinity);
