@@ -6,7 +6,7 @@ import type { ModelPorts } from '../runs/doors/chat.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What bots ask with `ctx.llm`: the account's own server, else the operator's. */
+/** What bots ask with `ctx.llm`: the account's own server, else the operator's. A system bot's prompt is no account's to read. */
 export function modelsOf(mechanisms: Mechanisms, metrics: Metrics): ModelPorts {
   const { config, databases, models } = mechanisms;
   const operators = operatorsServer(mechanisms, config.llmModel);
@@ -15,7 +15,8 @@ export function modelsOf(mechanisms: Mechanisms, metrics: Metrics): ModelPorts {
     runMs: config.llmRunMs,
     maxTokens: config.llmMaxTokens,
     spentToday: (owner, now) => countTokens(databases.engine.em(), owner, now),
-    serverOf: async (accountId) => {
+    serverOf: async ({ accountId, isSystemBot }) => {
+      if (isSystemBot) return operators;
       const own = await findModelServer(databases.engine.em(), accountId);
       return own ? accountsServer(mechanisms, own, own.model) : operators;
     },

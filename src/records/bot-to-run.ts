@@ -12,6 +12,8 @@ export interface BotToRun {
   config: Record<string, unknown>;
   /** Its secrets by name, sealed. */
   secrets?: Readonly<Record<string, string>>;
+  /** Whether it is the platform's; absent for an account's own. */
+  isSystem?: boolean;
   /** Whether its account has set a server for it; absent for none. */
   hasServer?: boolean;
   /** The tokens of models that it may use on a day in an account; absent for any number. */
@@ -29,6 +31,7 @@ interface BotRow {
   run_bot_plugin: string | null;
   run_bot_config: Record<string, unknown>;
   run_bot_secrets: Record<string, string>;
+  run_bot_is_system: boolean;
   run_bot_has_server: boolean;
   run_bot_tokens_per_day: number | null;
   run_bot_health_error: string | null;
@@ -48,7 +51,7 @@ export const foundWithBot = `
     SELECT to_json(found) FROM (
       SELECT ${columns}, ${versionColumn} AS run_version, nextval('messages_id_seq') AS run_message_id, p.id AS run_bot_id, p.name AS run_bot_name, p.avatar_url AS run_bot_avatar,
         p.plugin_id AS run_bot_plugin, p.config AS run_bot_config, p.secrets AS run_bot_secrets,
-        p.outgoing_url IS NOT NULL AS run_bot_has_server, p.tokens_per_day AS run_bot_tokens_per_day,
+        p.account_id IS NULL AS run_bot_is_system, p.outgoing_url IS NOT NULL AS run_bot_has_server, p.tokens_per_day AS run_bot_tokens_per_day,
         p.health_error AS run_bot_health_error
       FROM (SELECT ${versioned} FROM conversations WHERE account_id = d.account_id AND id = e.conversation_id OFFSET 0) c ${joins}
     ) found) END`;
@@ -69,6 +72,7 @@ function toBot(row: BotRow): BotToRun {
     pluginId: row.run_bot_plugin,
     config: row.run_bot_config,
     secrets: row.run_bot_secrets,
+    isSystem: row.run_bot_is_system,
     hasServer: row.run_bot_has_server,
     tokensPerDay: row.run_bot_tokens_per_day,
     healthError: row.run_bot_health_error,

@@ -115,6 +115,7 @@ function doorRunOf({ openSecret }: RunPorts, { input, bot, event, permissions, n
     owner: { accountId: account.id, botId, conversationId, contactId: contactIdOf(event) },
     permissions,
     now,
+    isSystemBot: bot.isSystem ?? false,
     hasServer: bot.hasServer ?? false,
     messageId: messageIdOf(about.name, event),
     tokensPerDay: bot.tokensPerDay ?? null,

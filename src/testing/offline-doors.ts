@@ -24,6 +24,7 @@ export function openOffline(permissions: Permissions, now: number): OfflineDoors
     owner: nowhere,
     permissions,
     now: new Date(now),
+    isSystemBot: false,
     hasServer: true,
     messageId: null,
     tokensPerDay: null,

@@ -120,6 +120,18 @@ describe('hostile bots at the doors', function () {
     }
   });
 
+  it('a scope of storage that is no text ends the run like every unknown one', async () => {
+    for (const input of [
+      'null',
+      '{ key: 1 }',
+      ...['{ toString: 1 }', '[]', '7', `'universe'`].map((scope) => `{ scope: ${scope}, key: 'a' }`),
+    ]) {
+      await house.app.post(`agent_bots/${house.botOf('inside')}/release`);
+      const run = await ask(`await ctx.call('storage.get', ${input}).catch(() => 0)`);
+      expect(run.outcome, input).to.equal('forbidden_action');
+    }
+  });
+
   it('a refusal is of the call alone: what was granted goes on', async () => {
     const run = await ask(
       `try { await ctx.fetch('https://evil.example/'); } catch {} const r = await ctx.fetch('https://${shop.host}/'); ctx.reply('' + r.status);`,

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { openConversation } from '../faults/plugins.ts';
 import { FakeModelServer, call, replies } from '../support/model-server.ts';
 import { BotHouse } from './house.ts';
 
@@ -208,5 +209,27 @@ describe('the language model of the service', function () {
     expect(JSON.parse(String(blocked.actions[0]?.content)).code).to.equal('blocked_address');
     expect(server.questions).to.deep.equal([]);
     await house.app.query(`UPDATE accounts SET llm_base_url = NULL, llm_model = NULL`);
+  });
+
+  it('alone is asked by system bots, whose prompts are not for accounts to read', async () => {
+    const { app } = house;
+    try {
+      const draft = { name: 'Everywhere', kind: 'plugin', plugin_id: 'asks' };
+      const { id: bot } = (await app.post('/platform/api/v1/agent_bots', draft)).body;
+      const inbox = (await app.post('inboxes', { name: 'Served by it' })).body.id;
+      await app.post(`inboxes/${inbox}/set_agent_bot`, { agent_bot: bot });
+      const set = `UPDATE accounts SET llm_base_url = $1, llm_model = 'own' WHERE id = 1`;
+      await app.query(set, ['https://own.invalid/v1']);
+      server.expect([], replies.text('Hello'));
+      const run = await house.ask(await openConversation(app, inbox), JSON.stringify(question));
+      expect(JSON.parse(String(run.actions[0]?.content))).to.include({ content: 'Hello', model: 'house' });
+      expect(server.questions).to.have.lengthOf(1);
+      // The account's own bots go on asking its own.
+      const { run: own } = await house.askAnew('asks', JSON.stringify(question));
+      expect(JSON.parse(String(own.actions[0]?.content)).code).to.be.a('string');
+      expect(server.questions).to.have.lengthOf(1);
+    } finally {
+      await app.query(`UPDATE accounts SET llm_base_url = NULL, llm_model = NULL`);
+    }
   });
 });

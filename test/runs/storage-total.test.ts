@@ -16,12 +16,17 @@ const keeper = {
   permissions: { conversation: ['note'], storage },
 };
 
+const adder = {
+  on: { message_created: `await ctx.storage.installation.incr('sum', Number(ctx.message.content))` },
+  permissions: { conversation: ['note'], storage },
+};
+
 describe('what a bot may store in an account', function () {
   this.timeout(60_000);
   let house: BotHouse;
 
   before(async () => {
-    house = await BotHouse.open({ keeper, twin: keeper }, { config: { botStorageBytes: most } });
+    house = await BotHouse.open({ keeper, twin: keeper, crowd: keeper, adder }, { config: { botStorageBytes: most } });
   });
   after(() => house.close());
 
@@ -81,24 +86,56 @@ describe('what a bot may store in an account', function () {
     await expectCounted(before);
   });
 
-  it('is checked again when a run ends: what others have stored meanwhile counts', async () => {
-    const id = await house.conversation('keeper');
+  /** Lets runs read what is stored, and write when so many of them wait for it. */
+  async function together(waiting: number, start: () => Promise<unknown>, insert = 'SELECT 1'): Promise<void> {
     const blocker = new Client({ connectionString: house.app.databaseUrl });
     await blocker.connect();
     try {
-      // Reading is possible, storing is not.
       await blocker.query('BEGIN; LOCK TABLE bot_storage IN SHARE ROW EXCLUSIVE MODE');
       const isWaiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      await house.say(id, 'keep conversation late 600');
-      await house.app.eventually(async () => (await house.app.query(isWaiting)).length > 0);
-      await blocker.query(
-        `INSERT INTO bot_storage (account_id, agent_bot_id, key, value, bytes) VALUES (1, $1, 'other', '1', 1300)`,
-        [house.botOf('keeper')],
-      );
+      await start();
+      await house.app.eventually(async () => (await house.app.query(isWaiting)).length >= waiting);
+      await blocker.query(insert);
       await blocker.query('COMMIT');
     } finally {
       await blocker.end();
     }
+  }
+
+  for (const [what, scope, size] of [
+    ['in a place', 'installation', 900],
+    ['in all places together', 'conversation', 1_400],
+  ] as const) {
+    it(`is never more ${what} when runs end at once, each of which has found room`, async () => {
+      await house.app.query('DELETE FROM bot_storage WHERE agent_bot_id = $1', [house.botOf('crowd')]);
+      const [first, ...others] = await Promise.all([1, 2, 3].map(() => house.conversation('crowd')));
+      expect((await house.ask(first!, `keep ${scope} first ${size}`)).outcome).to.equal('ok');
+      await together(2, () => Promise.all(others.map((id, at) => house.say(id, `keep ${scope} own${at} ${size}`))));
+      const ends = await Promise.all(others.map((id) => house.runAfter(id, 0)));
+      expect(ends.map(({ outcome }) => outcome).toSorted()).to.deep.equal(['ok', 'storage_full']);
+      expect(await totals('crowd')).to.deep.include({ there: 2 * (size + 2) + 'first'.length + 'own0'.length });
+    });
+  }
+
+  it('is a number only while it is one: a sum that became too large meanwhile ends one run, once', async () => {
+    expect((await house.askAnew('adder', '1')).run.outcome).to.equal('ok');
+    const ids = [await house.conversation('adder'), await house.conversation('adder')];
+    await together(2, () => Promise.all(ids.map((id) => house.say(id, '1.7e308'))));
+    const ends = await Promise.all(ids.map((id) => house.runAfter(id, 0)));
+    expect(ends.map(({ outcome }) => outcome).toSorted()).to.deep.equal(['ok', 'storage_failed']);
+    expect(ends.find(({ outcome }) => outcome !== 'ok')?.error).to.contain('`sum` is too large');
+    const settled = () => house.app.query(`SELECT FROM deliveries WHERE endpoint_kind = 'bot' AND state = 'pending'`);
+    await house.app.eventually(async () => (await settled()).length === 0);
+    for (const id of ids) expect(await house.runs(id)).to.have.lengthOf(1);
+    const [stored] = await house.app.query<{ value: string }>(`SELECT value::text FROM bot_storage WHERE key = 'sum'`);
+    expect(Number(stored?.value)).to.equal(1.7e308);
+  });
+
+  it('is checked again when a run ends: what others have stored meanwhile counts', async () => {
+    const id = await house.conversation('keeper');
+    const insert = `INSERT INTO bot_storage (account_id, agent_bot_id, key, value, bytes)
+      VALUES (1, ${house.botOf('keeper')}, 'other', '1', 1300)`;
+    await together(1, () => house.say(id, 'keep conversation late 600'), insert);
     const run = await house.runAfter(id, 0);
     expect(run.outcome).to.equal('storage_full');
     expect(run.error).to.contain('BOT_STORAGE_BYTES');

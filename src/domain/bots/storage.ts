@@ -1,5 +1,7 @@
 import { ApiError } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
+import { isMalformedValue } from '../../postgres/errors.ts';
+import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 
 /** What values of a bot belong to: a conversation, a contact, or with neither the account as a whole. */
@@ -75,11 +77,19 @@ const incrStatement = `${upsert} updated_at = excluded.updated_at, bytes = exclu
   value = CASE WHEN s.expires_at <= $9 OR json_typeof(s.value) <> 'number' THEN excluded.value
     ELSE to_json((s.value #>> '{}')::float8 + ($6::json #>> '{}')::float8) END`;
 
-/** Writes what a run stored, in its order. Errors: 422 `storage_full` when other runs have filled the room meanwhile. */
+// Runs that end together do not see each other's rows: they are summed up one transaction after the other.
+const takeTurnsStatement = prepared(`SELECT pg_advisory_xact_lock(hashtextextended('bot storage ' || $2, $1))`);
+
+/**
+ * Writes what a run stored, in its order. Locks the sum of what the bot stores in the account until the transaction ends.
+ * Errors: 422 `storage_full` when other runs have filled the room meanwhile, `storage_failed` when a sum is too large by now.
+ */
 export async function writeStored(tx: Transaction, writes: readonly StorageWrite[]): Promise<void> {
   for (const write of writes) await writeOne(tx, write);
   const grown = writes.filter(({ kind }) => kind !== 'delete');
   const places = new Map(grown.map(({ place, most }) => [whoseOf(place).join(), { place, most }]));
+  const [first] = grown;
+  if (first) await sql(tx.em, takeTurnsStatement, [first.place.accountId, String(first.place.botId)]);
   for (const { place, most } of places.values()) {
     const problem = whyFull(await storedBytes(tx.em, place, tx.now), most);
     if (problem) throw new ApiError(422, 'storage_full', problem);
@@ -99,5 +109,19 @@ async function writeOne(tx: Transaction, write: StorageWrite): Promise<void> {
   if (write.kind === 'delete') await sql(tx.em, `DELETE FROM bot_storage WHERE ${ofPlace} AND key = $5`, whose);
   else if (write.kind === 'set')
     await sql(tx.em, setStatement, [...whose, write.json, write.bytes, write.expiresAt, tx.now]);
-  else await sql(tx.em, incrStatement, [...whose, JSON.stringify(write.by), write.bytes, null, tx.now]);
+  else await increment(tx, key, [...whose, JSON.stringify(write.by), write.bytes, null, tx.now]);
+}
+
+// Each run has checked the sum that it saw.
+async function increment(tx: Transaction, key: string, parameters: unknown[]): Promise<void> {
+  try {
+    await sql(tx.em, incrStatement, parameters);
+  } catch (error) {
+    if (!isMalformedValue(error)) throw error;
+    throw new ApiError(
+      422,
+      'storage_failed',
+      `The sum of \`${key}\` is too large: other runs have added to it meanwhile`,
+    );
+  }
 }

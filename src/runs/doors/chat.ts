@@ -11,8 +11,8 @@ interface ChatOwner {
 
 /** What is behind `ctx.llm`. */
 export interface ModelPorts {
-  /** The server that the account's bots ask, read anew for each question; null when there is none. */
-  serverOf: (accountId: number) => Promise<ModelServer | null>;
+  /** The server that the bot asks, read anew for each question; null when there is none. */
+  serverOf: (bot: { accountId: number; isSystemBot: boolean }) => Promise<ModelServer | null>;
   chat: Chat;
   /** Told of questions for which there is no server. */
   missed?: (input: unknown) => void;
@@ -32,6 +32,7 @@ const defaultTemperature = 0.2;
 export interface ChatRun {
   owner: ChatOwner;
   now: Date;
+  isSystemBot: boolean;
   tokensPerDay: number | null;
 }
 
@@ -44,8 +45,8 @@ export class ChatDoor {
   /** Why the last question had no answer, for the operator; null when it had one, undefined before the first. */
   health: string | null | undefined;
 
-  constructor({ owner, now, tokensPerDay }: ChatRun, ports: ModelPorts | undefined) {
-    this.#run = { owner, now, tokensPerDay };
+  constructor({ owner, now, isSystemBot, tokensPerDay }: ChatRun, ports: ModelPorts | undefined) {
+    this.#run = { owner, now, isSystemBot, tokensPerDay };
     this.#ports = ports;
     this.#leftMs = ports?.runMs ?? 0;
   }
@@ -57,8 +58,13 @@ export class ChatDoor {
 
   /** The model that would be asked, and the tokens that are left for today (null for any number); null without a model. */
   async status(): Promise<{ model: string; tokens_left: number | null } | null> {
-    const server = await this.#ports?.serverOf(this.#run.owner.accountId);
+    const server = await this.#server();
     return server ? { model: server.model, tokens_left: await this.#tokensLeft() } : null;
+  }
+
+  async #server(): Promise<ModelServer | null> {
+    const { owner, isSystemBot } = this.#run;
+    return (await this.#ports?.serverOf({ accountId: owner.accountId, isSystemBot })) ?? null;
   }
 
   async #tokensLeft(): Promise<number | null> {
@@ -71,7 +77,7 @@ export class ChatDoor {
 
   /** Asks the model. Rejects with a DoorError. */
   async chat(input: unknown, signal: AbortSignal): Promise<ChatAnswer> {
-    const server = await this.#ports?.serverOf(this.#run.owner.accountId);
+    const server = await this.#server();
     if (!this.#ports || !server) {
       this.#ports?.missed?.(input);
       throw new UnavailableError('llm');

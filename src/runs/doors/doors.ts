@@ -37,6 +37,8 @@ export interface DoorRun {
   messageId: number | null;
   /** The tokens that the bot may use on a day; null for any number. */
   tokensPerDay: number | null;
+  /** Whether the bot is the platform's, whose settings accounts do not see. */
+  isSystemBot: boolean;
   /** Whether the bot has a server that events can be forwarded to. */
   hasServer: boolean;
   /** The value of a secret of the bot; null when it has none of this name. */

@@ -67,9 +67,11 @@ export class StorageDoor {
 
   #call(work: (scope: Scope, key: string, input: Record<string, unknown>) => Promise<unknown>): HostCall {
     return (input) => {
-      const { scope, key } = input as { scope: Scope; key: unknown };
+      const { scope, key } = (input ?? {}) as { scope: Scope; key: unknown };
       if (!this.#permissions.storage?.scopes.includes(scope)) {
-        throw new ForbiddenCall(`The manifest does not ask for "${scope}" under \`permissions.storage.scopes\``);
+        // The text of any other value is the bot's to choose, or to refuse.
+        const asked = typeof scope === 'string' ? `"${scope as string}"` : 'a scope that is no text';
+        throw new ForbiddenCall(`The manifest does not ask for ${asked} under \`permissions.storage.scopes\``);
       }
       const checked = checkKey(key);
       const done = this.#last.then(() => work(scope, checked, input as Record<string, unknown>));

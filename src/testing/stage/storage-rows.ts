@@ -15,6 +15,7 @@ type Values = readonly unknown[];
 export const storageAnswers: readonly Answer[] = [
   { statement: /^SELECT value::text AS value FROM bot_storage\b/, rows: findValue },
   { statement: /^SELECT coalesce\(sum\(bytes\), 0\)::bigint AS place\b/, rows: sumBytes },
+  { statement: /^SELECT pg_advisory_xact_lock\b/, rows: () => [] },
   { statement: /^INSERT INTO bot_storage\b.*\bjson_typeof\b/s, rows: increment },
   { statement: /^INSERT INTO bot_storage\b/, rows: set },
   { statement: /^DELETE FROM bot_storage WHERE account_id\b/, rows: remove },
