@@ -70,3 +70,10 @@ export function busy(): ApiError {
     headers: { 'retry-after': '1' },
   });
 }
+
+/** 503: a newer release has migrated the database, and this process waits for its replacement. */
+export function upgrading(): ApiError {
+  return new ApiError(503, 'upgrading', 'The service is being upgraded: try again in a moment', {
+    headers: { 'retry-after': '5' },
+  });
+}

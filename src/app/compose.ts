@@ -23,6 +23,7 @@ import { knowledgeOf } from './knowledge.ts';
 import { modelsOf } from './model-servers.ts';
 import { createDemoReceiver } from './demo-receiver.ts';
 import { createServer } from './server.ts';
+import { retire } from './stop-background.ts';
 import { tellingNotices } from './tell-notices.ts';
 
 /** All parts of the service. */
@@ -40,7 +41,7 @@ export interface Parts extends Mechanisms {
 
 /** Creates the parts and subscribes each to the announcements that concern it. Nothing runs yet. */
 export function compose(mechanisms: Mechanisms): Parts {
-  const { options, config, clock, databases, plugins, warn, servesEngine, objects } = mechanisms;
+  const { options, config, clock, databases, plugins, warn, servesEngine, objects, upgrade } = mechanisms;
   const database = databases.engine;
   const { embedder, questions } = embeddingsOf(mechanisms);
   const alarmed = alarmsOf(database, { ...config, objects, retry: () => engine.poke(), embed: () => embedder.poke() });
@@ -52,13 +53,7 @@ export function compose(mechanisms: Mechanisms): Parts {
     questions,
     retries: ringForRetries(clock, (moment) => ring('retry-deliveries', moment)),
   });
-  const streams = new EventStreams({
-    database: databases.requests,
-    secretBox: mechanisms.secretBox,
-    perAccount: config.eventStreamsPerAccount,
-    visitors: { perInbox: config.widgetStreamsPerInbox, perAddress: config.widgetStreamsPerAddress },
-    failed: warn,
-  });
+  const streams = createStreams(mechanisms);
   const placed = (accounts: readonly number[] | null): void => streams.poke(accounts);
   const feed = new FeedPump({
     database,
@@ -79,6 +74,7 @@ export function compose(mechanisms: Mechanisms): Parts {
     failed: warn,
     ...(servesEngine ? { heard } : {}),
     ...(config.role === 'engine' ? {} : { placed }),
+    migrated: () => void upgrade.look().catch(warn),
   });
   const receiver = createDemoReceiver(mechanisms);
   const http = createServer(mechanisms, { streams, metrics, questions, receiver });
@@ -97,7 +93,19 @@ export function compose(mechanisms: Mechanisms): Parts {
   databases.requests.onAnnounced('snooze', (until) => ring('wake-snoozed', until));
   databases.requests.onAnnounced('run', (run) => metrics.ran(run));
   databases.requests.onAnnounced('call', (at) => ring('call-scheduled', at));
-  return { ...mechanisms, engine, embedder, feed, streams, alarms, wakes, receiver, http };
+  const parts = { ...mechanisms, engine, embedder, feed, streams, alarms, wakes, receiver, http };
+  databases.requests.onAnnounced('upgraded', (migrations) => retire(parts, migrations));
+  return parts;
+}
+
+function createStreams({ databases, secretBox, config, warn }: Mechanisms): EventStreams {
+  return new EventStreams({
+    database: databases.requests,
+    secretBox,
+    perAccount: config.eventStreamsPerAccount,
+    visitors: { perInbox: config.widgetStreamsPerInbox, perAddress: config.widgetStreamsPerAddress },
+    failed: warn,
+  });
 }
 
 function createEngine(

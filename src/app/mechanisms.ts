@@ -15,6 +15,7 @@ import { createOutboundHttp, type OutboundHttp } from '../outbound/http.ts';
 import { createArchiveReader, type ReadArchive } from '../packages/archive.ts';
 import { readRegistry, type BrokenPackage, type Registry } from '../packages/registry.ts';
 import { isOutage } from '../postgres/errors.ts';
+import { UpgradeWatch } from '../postgres/upgrade-watch.ts';
 import { createSandbox } from '../sandbox/parent/pool.ts';
 import type { Sandbox } from '../sandbox/run.ts';
 import { InstalledPlugins } from '../runs/installed-plugins.ts';
@@ -56,6 +57,8 @@ export interface Phase {
   leftOut: readonly BrokenPackage[];
   /** Ends the watching of folders, where that is going on. */
   endReload?: () => Promise<void>;
+  /** The end of deliveries, sweeps and alarms, once it has begun. */
+  backgroundStop?: Promise<void>;
 }
 
 /** The mechanisms that the parts are built from; none of them knows the domain. */
@@ -72,6 +75,7 @@ export interface Mechanisms {
   readonly sharedClock: SharedClock;
   readonly random: Random;
   readonly databases: Databases;
+  readonly upgrade: UpgradeWatch;
   /** The packages in folders, as the start found them. */
   readonly registry: Registry;
   /** The installed plugins. */
@@ -122,6 +126,7 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
     sharedClock,
     random,
     databases,
+    upgrade: new UpgradeWatch(databases.requests),
     registry,
     plugins: new InstalledPlugins({
       database: databases.engine,

@@ -77,6 +77,7 @@ export function createServer(
         hasModel: config.llmBaseUrl !== null,
         started: () => phase.started,
         accepting: () => phase.accepting,
+        upgrade: mechanisms.upgrade,
       },
       bodyLimits: {
         maxBytes: config.bodyLimitBytes,
@@ -89,12 +90,7 @@ export function createServer(
       connections: { total: config.connections, perAddress: config.connectionsPerAddress },
       ...rateLimitsOf(config),
       checkReplies: options.checkReplies ?? false,
-      metrics: {
-        requests: metrics.requests,
-        rateLimited: metrics.rateLimited,
-        token: config.metricsToken,
-        text: () => metrics.text({ databases, streams: () => streams.size, failed: mechanisms.warn }),
-      },
+      metrics: metricsOf(mechanisms, { metrics, streams }),
       // A process of deliveries shows nothing to people.
       ...(config.role === 'engine' ? {} : { home: '/console', dialects: [dialectOf(mechanisms)] }),
       findFile: (path) => (isShown(path, config, receiver) ? mechanisms.site.find(path) : Promise.resolve(null)),
@@ -104,6 +100,18 @@ export function createServer(
     },
   );
   return http;
+}
+
+function metricsOf(
+  { config, databases, warn: failed }: Mechanisms,
+  { metrics, streams }: Pick<ServedParts, 'metrics' | 'streams'>,
+): ServerOptions['metrics'] {
+  return {
+    requests: metrics.requests,
+    rateLimited: metrics.rateLimited,
+    token: config.metricsToken,
+    text: () => metrics.text({ databases, streams: () => streams.size, failed }),
+  };
 }
 
 function dialectOf({ outbound, random }: Mechanisms) {

@@ -1,7 +1,8 @@
 import { findPrincipal } from '../domain/people/identity.ts';
 import { hashToken } from '../lib/tokens.ts';
 import { whenDatabaseAnswers } from '../postgres/await-database.ts';
-import { migrate } from '../postgres/migrate.ts';
+import { migrate, tellWait } from '../postgres/migrate.ts';
+import { migrations } from '../postgres/migrations/index.ts';
 import { checkSecretKey } from './check-secret-key.ts';
 import type { Parts } from './compose.ts';
 import { reloadOnChange } from './hot-reload.ts';
@@ -14,10 +15,13 @@ import { warnOfStrandedBots } from './stranded-bots.ts';
  * start has completed. Throws OperatorError for what the operator can fix.
  */
 export async function start(parts: Parts): Promise<Seeded | null> {
-  const { options, databases, log, sharedClock, warn, phase } = parts;
+  const { options, config, databases, log, sharedClock, warn, phase } = parts;
   const database = databases.requests;
   const seeded = await whenDatabaseIsThere(parts, async () => {
-    await migrate(options.databaseUrl);
+    await migrate(options.databaseUrl, migrations, {
+      timeoutMs: config.databaseStartTimeoutMs,
+      waiting: tellWait(parts),
+    });
     await sharedClock.follow(() => database.time(), warn);
     await checkSecretKey(database, parts.secretBox);
     await installPlugins(parts);

@@ -1,9 +1,10 @@
 import { closeServer } from '../http/server/close-server.ts';
 import type { Parts } from './compose.ts';
+import { stopBackground } from './stop-background.ts';
 
 /** Shuts down in order: stop accepting requests, answer those in progress, write the results of deliveries, disconnect. */
 export async function stop(parts: Parts): Promise<void> {
-  const { phase, sharedClock, http, config, engine, embedder, feed, databases, receiver } = parts;
+  const { phase, sharedClock, http, config, databases, receiver } = parts;
   phase.accepting = false;
   sharedClock.stop();
   await phase.endReload?.();
@@ -13,14 +14,11 @@ export async function stop(parts: Parts): Promise<void> {
   await Promise.all([
     streamsEnded,
     closeServer(http.server, config.shutdownTimeoutMs / 2),
-    engine.stop(),
-    embedder.stop(),
-    feed.stop(),
+    stopBackground(parts),
     parts.plugins.stop(),
   ]);
   // Until then deliveries arrive.
   await receiver?.close();
-  await parts.alarms.stop();
   await parts.wakes.stop();
   await Promise.all([parts.sandbox.close(), parts.replayer.close()]);
   await Promise.all([parts.outbound.close(), parts.botOutbound.close(), parts.models.close(), parts.objects?.close()]);

@@ -66,6 +66,8 @@ interface Announcements {
   call: Date;
   run: RunFigures;
   notice: WebhookNotice;
+  /** The migrations of a newer release in the database. */
+  upgraded: readonly string[];
 }
 
 /** A run of a bot that was recorded. */

@@ -15,6 +15,8 @@ export interface WakeCallOptions {
   heard?: (call: WakeCall) => void;
   /** The same for the accounts whose feeds others have made longer; null stands for any account. */
   placed?: (accounts: readonly number[] | null) => void;
+  /** Called when the database has been migrated, and whenever that may have been missed. */
+  migrated?: () => void;
   /** Called with errors of the connection. */
   failed: (error: unknown) => void;
 }
@@ -31,6 +33,8 @@ const everything: WakeCall = { events: true, plugins: true, deliveries: null };
 const channel = 'switchboard_wake';
 // Of its own: engines need not wake for it.
 const feedChannel = 'switchboard_feed';
+/** The channel on which migrations announce their commit. */
+export const schemaChannel = 'switchboard_schema';
 // Calls of this time are told together, so that a busy process tells little; a receiver waits for them this long at most.
 const gatherMs = 50;
 const retryMs = 500;
@@ -132,7 +136,7 @@ export class WakeCalls {
   }
 
   async #open(): Promise<Client> {
-    const { url, heard, placed, failed } = this.#options;
+    const { url, heard, placed, migrated, failed } = this.#options;
     const client = new Client({
       connectionString: url,
       application_name: 'switchboard-wakes',
@@ -142,20 +146,23 @@ export class WakeCalls {
     client.on('error', failed);
     client.once('end', () => {
       this.#connecting = null;
-      if (heard || placed) this.#listenLater();
+      if (heard || placed || migrated) this.#listenLater();
     });
     await client.connect();
-    if (!heard && !placed) return client;
+    if (!heard && !placed && !migrated) return client;
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     client.on('notification', ({ channel: from, processId, payload = '' }) => {
       if (processId === rows[0]?.pid) return;
       if (from === feedChannel) placed?.(accountsOf(payload));
+      else if (from === schemaChannel) migrated?.();
       else heard?.(callOf(payload));
     });
     if (heard) await client.query(`LISTEN ${channel}`);
     if (placed) await client.query(`LISTEN ${feedChannel}`);
+    if (migrated) await client.query(`LISTEN ${schemaChannel}`);
     heard?.(everything);
     placed?.(null);
+    migrated?.();
     return client;
   }
 

@@ -1,4 +1,5 @@
 import manifest from '../../../package.json' with { type: 'json' };
+import { upgrading } from '../../errors.ts';
 import { notReady } from '../../http/server/refuse-unready.ts';
 import { doors } from '../../http/route/doors.ts';
 import { isMigrated } from '../../postgres/migrations/index.ts';
@@ -27,6 +28,7 @@ export const healthRoutes = [
     ['GET', '/readyz', 'Tell whether the service can serve'],
     { reply: 'resources/health', role: 'anyone' },
     async ({ services, em }) => {
+      if (await services.upgrade.look()) throw upgrading();
       if (!services.started() || !services.accepting() || !(await isMigrated(em))) throw notReady();
       return { status: 'ready' };
     },

@@ -8,6 +8,7 @@ import type { Named } from '../../records/conversation.ts';
 import type { Actor, OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
 import type { SignedFileLinks } from '../../lib/file-links.ts';
 import type { Mail } from '../../lib/mail.ts';
+import type { UpgradeWatch } from '../../postgres/upgrade-watch.ts';
 import type { EventStreams } from '../../live/streams.ts';
 import type { OutboundHttp } from '../../outbound/http.ts';
 import type { Replayer } from '../../runs/replayer.ts';
@@ -40,6 +41,8 @@ export interface Services {
   started: () => boolean;
   /** True until the shutdown begins. */
   accepting: () => boolean;
+  /** Knows whether a newer release has migrated the database. */
+  upgrade: UpgradeWatch;
 }
 
 /** Services for the preparation of a request, which holds no database connection and so may wait for other systems. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Context, Next } from 'koa';
 import type { Logger } from 'pino';
-import { ApiError, busy } from '../../errors.ts';
+import { ApiError, busy, upgrading } from '../../errors.ts';
 import { isLockTimeout, isMalformedValue, isOutage, isRetryable } from '../../postgres/errors.ts';
 import type { Shape } from '../../schemas.ts';
 
@@ -25,14 +25,17 @@ async function* lingering(ctx: Context, text: string): AsyncGenerator<string> {
   giveUp.abort();
 }
 
-/** Answers every error of a request in one shape; the outermost middleware but the headers and the log. */
-export function answerErrors(log: Logger) {
+/**
+ * Answers every error of a request in one shape; the outermost middleware but the headers and the log. `isUpgraded` looks
+ * whether a newer release has migrated the database, which explains any failure.
+ */
+export function answerErrors(log: Logger, isUpgraded: () => Promise<boolean>) {
   return async (ctx: Context, next: Next): Promise<void> => {
     try {
       await next();
     } catch (error) {
       const requestId = ctx.state.requestId as string;
-      const answer = asApiError(error, log.child({ request_id: requestId }));
+      const answer = await asApiError(error, log.child({ request_id: requestId }), isUpgraded);
       const text = JSON.stringify(errorBody(answer, requestId));
       ctx.status = answer.status;
       ctx.type = 'json';
@@ -43,7 +46,7 @@ export function answerErrors(log: Logger) {
   };
 }
 
-function asApiError(error: unknown, log: Logger): ApiError {
+async function asApiError(error: unknown, log: Logger, isUpgraded: () => Promise<boolean>): Promise<ApiError> {
   if (error instanceof ApiError) return error;
   if (isOutage(error)) {
     log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'database unavailable');
@@ -55,6 +58,7 @@ function asApiError(error: unknown, log: Logger): ApiError {
     return new ApiError(422, 'validation_failed', 'The request holds a value that cannot be stored');
   const { status, expose, message } = error as { status?: number; expose?: boolean; message?: string };
   if (expose && status && status < 500) return new ApiError(status, 'bad_request', message ?? 'Bad request');
+  if (await isUpgraded()) return upgrading();
   log.error({ err: error }, 'request failed');
   return new ApiError(
     500,

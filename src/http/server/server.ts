@@ -50,20 +50,22 @@ export interface HttpServer {
 /** The HTTP server over a route table. */
 export function createHttpServer(routes: readonly Route[], options: ServerOptions): HttpServer {
   const { trustedProxies, services } = options;
+  const { upgrade } = services;
+  const answering = () => answerErrors(options.log, () => upgrade.look().catch(() => false));
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.silent = true;
   const router = mount(routes, options);
   app.use(commonHeaders(options.random));
   app.use(logRequests(options.log));
   app.use(measureRequests(options.metrics));
-  app.use(answerErrors(options.log));
-  for (const dialect of options.dialects ?? []) app.use(dialect(askingOf(app, answerAlone(router, options.log))));
+  app.use(answering());
+  for (const dialect of options.dialects ?? []) app.use(dialect(askingOf(app, answerAlone(router, answering()))));
   // A dialect gets errors as answers, too.
-  if (options.dialects) app.use(answerErrors(options.log));
+  if (options.dialects) app.use(answering());
   app.use(refuseMalformed);
   // Monitoring is answered during the start, too.
   app.use(serveMetrics(options.metrics));
-  app.use(refuseUnready(services.started));
+  app.use(refuseUnready({ started: services.started, upgraded: () => upgrade.isUpgraded }));
   app.use(crossOrigin(router, { database: options.database, routes }));
   app.use(serveFiles(options.files ?? [], options.findFile ?? (() => Promise.resolve(null))));
   if (options.home) app.use(leadHome(options.home));
@@ -92,7 +94,7 @@ export function createHttpServer(routes: readonly Route[], options: ServerOption
   return { server, connections };
 }
 
-function answerAlone(router: Router, log: Logger): (ctx: Koa.Context) => Promise<void> {
-  const [answering, routed] = [answerErrors(log), router.routes() as Koa.Middleware];
+function answerAlone(router: Router, answering: Koa.Middleware): (ctx: Koa.Context) => Promise<void> {
+  const routed = router.routes() as Koa.Middleware;
   return (ctx) => answering(ctx, async () => void (await routed(ctx, () => Promise.resolve())));
 }

@@ -1,3 +1,4 @@
+import { OperatorError } from '../../lib/operator-error.ts';
 import { sql, type Executor } from '../sql.ts';
 import { FirstSchema } from './20261120-first-schema.ts';
 import { ContactErasure } from './20261122-contact-erasure.ts';
@@ -132,11 +133,32 @@ export const migrations = [
   { name: '20261123-bot-changes', class: BotChanges },
 ];
 
-/** True if all migrations were applied; false for an empty database. */
-export async function isMigrated(executor: Executor): Promise<boolean> {
+/** The names of the applied migrations; none for an empty database. */
+export async function appliedMigrations(executor: Executor): Promise<string[]> {
   const [known] = await sql<{ table: string | null }>(executor, `SELECT to_regclass('migrations')::text AS "table"`);
-  if (!known?.table) return false;
-  const names = migrations.map(({ name }) => name);
-  const applied = await sql(executor, 'SELECT FROM migrations WHERE name = ANY ($1)', [names]);
-  return applied.length === names.length;
+  if (!known?.table) return [];
+  return (await sql<{ name: string }>(executor, 'SELECT name FROM migrations ORDER BY id')).map(({ name }) => name);
+}
+
+/** The applied migrations that neither this release nor `wanted` has: a newer release has made them. */
+export function unknownAmong(applied: readonly string[], wanted = migrations): string[] {
+  const known = new Set([...migrations, ...wanted].map(({ name }) => name));
+  return applied.filter((name) => !known.has(name));
+}
+
+/** Throws OperatorError if a newer release has migrated the database. */
+export function refuseUnknown(applied: readonly string[], wanted = migrations): void {
+  const unknown = unknownAmong(applied, wanted);
+  if (unknown.length === 0) return;
+  throw new OperatorError(
+    `This database was migrated by a newer release: this one does not know the migration ${unknown.at(-1)}. Start that ` +
+      'release, or restore a backup from before the upgrade.',
+  );
+}
+
+/** True if all migrations were applied; false for an empty database. Throws OperatorError as refuseUnknown does. */
+export async function isMigrated(executor: Executor): Promise<boolean> {
+  const applied = await appliedMigrations(executor);
+  refuseUnknown(applied);
+  return migrations.every(({ name }) => applied.includes(name));
 }

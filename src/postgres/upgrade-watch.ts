@@ -1,0 +1,31 @@
+import type { Database } from './database.ts';
+import { appliedMigrations, unknownAmong } from './migrations/index.ts';
+
+/**
+ * Notices that a newer release has migrated the database of this process, which cannot write to it any more, and announces the
+ * migrations of that release within the process.
+ */
+export class UpgradeWatch {
+  readonly #database: Database;
+  #isUpgraded = false;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** True once an upgrade was noticed; the process stays outdated until it ends. */
+  get isUpgraded(): boolean {
+    return this.#isUpgraded;
+  }
+
+  /** Looks into the database; returns whether it was upgraded. */
+  async look(): Promise<boolean> {
+    if (this.#isUpgraded) return true;
+    const unknown = unknownAmong(await appliedMigrations(this.#database.em()));
+    if (unknown.length > 0 && !this.#isUpgraded) {
+      this.#isUpgraded = true;
+      this.#database.announce('upgraded', unknown);
+    }
+    return this.#isUpgraded;
+  }
+}
