@@ -1,17 +1,12 @@
 import { expect } from 'chai';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { writeServicePass } from '../../src/lib/service-pass.ts';
 import { adminToken, TestApp } from '../support/app.ts';
+import { runCommand } from '../support/command.ts';
 import { addPerson } from '../support/people.ts';
 import { zipOf } from '../support/zip.ts';
-
-const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
 
 describe('switchboard articles import', function () {
   this.timeout(120_000);
@@ -34,15 +29,11 @@ describe('switchboard articles import', function () {
   });
 
   /** Calls the command with the DATA_DIR of the service, unless the environment says otherwise. */
-  async function run(args: string[], env: Record<string, string> = { DATA_DIR: data }) {
-    const child = spawn(process.execPath, [launcher, 'articles', 'import', ...args], {
+  function run(args: string[], env: Record<string, string> = { DATA_DIR: data }) {
+    return runCommand(['articles', 'import', ...args], {
       env: { PATH: process.env['PATH'] ?? '', ...env },
       cwd: folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const [output, errors] = [text(child.stdout), text(child.stderr)];
-    const [code] = (await once(child, 'exit')) as [number];
-    return { code, output: await output, errors: await errors };
   }
 
   function write(files: Record<string, string | Buffer>): void {

@@ -1,16 +1,11 @@
 import { expect } from 'chai';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { writeServicePass } from '../../src/lib/service-pass.ts';
 import { adminToken, TestApp } from '../support/app.ts';
+import { runCommand } from '../support/command.ts';
 import { Receiver } from '../support/receiver.ts';
-
-const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
 
 describe('the commands on deliveries', function () {
   this.timeout(120_000);
@@ -36,12 +31,8 @@ describe('the commands on deliveries', function () {
     rmSync(folder, { recursive: true });
   });
 
-  async function run(args: string[], env: Record<string, string> = { DATA_DIR: folder }) {
-    const whole = { PATH: process.env['PATH'] ?? '', ...env };
-    const child = spawn(process.execPath, [launcher, ...args], { env: whole, cwd: folder });
-    const [output, errors] = [text(child.stdout), text(child.stderr)];
-    const [code] = (await once(child, 'exit')) as [number];
-    return { code, output: await output, errors: await errors };
+  function run(args: string[], env: Record<string, string> = { DATA_DIR: folder }) {
+    return runCommand(args, { env: { PATH: process.env['PATH'] ?? '', ...env }, cwd: folder });
   }
 
   it('list and show what was sent, with the answer', async () => {

@@ -43,6 +43,14 @@ describe('the commands that show and repeat runs', function () {
     return path;
   }
 
+  /** Whether the sweep has added all changes to the sums, which it would do beside a command otherwise. */
+  async function areSumsUpToDate(): Promise<boolean> {
+    const [row] = await house.app.query<{ done: boolean }>(
+      `SELECT NOT EXISTS (SELECT FROM bot_storage_changes) AND NOT EXISTS (SELECT FROM conversation_count_changes) AS done`,
+    );
+    return row!.done;
+  }
+
   it('list runs, newest first', async () => {
     const lines = (await told('runs', 'teller')).trimEnd().split('\n');
     expect(lines[0]).to.match(/^RUN +TIME \(UTC\) +CONVERSATION +EVENT +VERSION +OUTCOME +MS +ACTIONS$/);
@@ -80,6 +88,7 @@ describe('the commands that show and repeat runs', function () {
   });
 
   it('repeat runs with another version, conversation by conversation, and change nothing', async () => {
+    await house.app.eventually(areSumsUpToDate);
     const digest = await readDigest(house.app);
     const path = write(answer.replace("'Answer '", "(asked > 1 ? 'Again ' : 'Answer ')"));
     const output = await told('backtest', path, '--since', '1h');

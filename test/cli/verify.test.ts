@@ -1,15 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { TestApp } from '../support/app.ts';
+import { runCommand } from '../support/command.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
-
-const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
 
 describe('switchboard verify', function () {
   this.timeout(120_000);
@@ -27,13 +22,10 @@ describe('switchboard verify', function () {
     rmSync(folder, { recursive: true });
   });
 
-  async function verify(databaseUrl: string, ...args: string[]) {
+  function verify(databaseUrl: string, ...args: string[]) {
     const key = 'a key that only the tests use, long enough';
     const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: folder, DATABASE_URL: databaseUrl, SECRET_KEY: key };
-    const child = spawn(process.execPath, [launcher, 'verify', ...args], { env, cwd: folder });
-    const [output, errors] = [text(child.stdout), text(child.stderr)];
-    const [code] = (await once(child, 'exit')) as [number];
-    return { code, output: await output, errors: await errors };
+    return runCommand(['verify', ...args], { env, cwd: folder });
   }
 
   it('ends with 0 beside a running service whose ledger is whole, and prints what the API answers', async () => {

@@ -8,16 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { Report } from '../../src/cli/chatwoot/report.ts';
 import { TestApp } from './app.ts';
+import { runCommand, type Ended } from './command.ts';
 import { FakeChatwoot, smallAccount, type ForeignAccount } from './fake-chatwoot.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
-
-/** How a command ended. */
-interface Ended {
-  code: number | null;
-  output: string;
-  errors: string;
-}
 
 /** `switchboard import chatwoot` beside a running service, from a fake of their server that each test furnishes anew. */
 export class Importing {
@@ -61,24 +55,28 @@ export class Importing {
     return id;
   }
 
+  /** Starts the command as a process of its own. */
   start(args: readonly string[], env: Record<string, string> = {}): ChildProcess {
+    const place = { env: { ...this.#env, ...env }, cwd: this.#folder };
     return spawn(process.execPath, [launcher, 'import', 'chatwoot', ...args], {
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        DATA_DIR: this.#folder,
-        DATABASE_URL: this.app.databaseUrl,
-        SECRET_KEY: 'a key that only the tests use, long enough',
-        CHATWOOT_TOKEN: this.fake.token,
-        ...env,
-      },
-      cwd: this.#folder,
+      ...place,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
   }
 
-  /** Calls the command with just these arguments. */
-  async call(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
-    return ended(this.start(args, env));
+  /** Runs the command with just these arguments. */
+  call(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+    return runCommand(['import', 'chatwoot', ...args], { env: { ...this.#env, ...env }, cwd: this.#folder });
+  }
+
+  get #env(): Record<string, string> {
+    return {
+      PATH: process.env['PATH'] ?? '',
+      DATA_DIR: this.#folder,
+      DATABASE_URL: this.app.databaseUrl,
+      SECRET_KEY: 'a key that only the tests use, long enough',
+      CHATWOOT_TOKEN: this.fake.token,
+    };
   }
 
   /** The arguments for an import from the fake into an account, with short pauses. */

@@ -1,15 +1,10 @@
 import { expect } from 'chai';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { writeServicePass } from '../../src/lib/service-pass.ts';
 import { adminToken } from './app.ts';
-
-const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
+import { runCommand, type Ended } from './command.ts';
 
 /** `switchboard plugin …` beside a running service: with its DATA_DIR, which is the working directory too. */
 export class PluginCommands {
@@ -29,16 +24,9 @@ export class PluginCommands {
     rmSync(this.folder, { recursive: true });
   }
 
-  async run(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
+  run(...args: string[]): Promise<Ended> {
     const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: this.folder };
-    const child = spawn(process.execPath, [launcher, 'plugin', ...args], {
-      env,
-      cwd: this.folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const [output, errors] = [text(child.stdout), text(child.stderr)];
-    const [code] = (await once(child, 'exit')) as [number];
-    return { code, output: await output, errors: await errors };
+    return runCommand(['plugin', ...args], { env, cwd: this.folder });
   }
 
   /** The output of a command that succeeds. */

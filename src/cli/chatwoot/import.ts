@@ -68,7 +68,7 @@ async function run(options: ChatwootOptions & { token: string }, { context, data
   const { outboundAllowCidrs: allowCidrs } = context.config;
   const into = await readAccount(database, options.into);
   const { url, token, allowPrivate: allowsPrivate = false, retryPause: pauseMs } = options;
-  const stopped = stopSignal();
+  const { stopped, ignoreSignals } = onSignals();
   const client = new ChatwootClient({ url, token, allowsPrivate, allowCidrs, pauseMs, stopped });
   const bar = new ProgressBar();
   try {
@@ -83,15 +83,23 @@ async function run(options: ChatwootOptions & { token: string }, { context, data
     if (reporter.hasLeftOut) process.exitCode = 1;
   } finally {
     bar.end();
+    ignoreSignals();
     await client.close();
   }
 }
 
 // What is being written is written to its end; a second signal does not wait for that.
-function stopSignal(): AbortSignal {
+function onSignals(): { stopped: AbortSignal; ignoreSignals: () => void } {
   const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
-  return stopping.signal;
+  const stop = (): void => stopping.abort();
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.once(signal, stop);
+  return {
+    stopped: stopping.signal,
+    ignoreSignals: () => {
+      for (const signal of signals) process.off(signal, stop);
+    },
+  };
 }
 
 async function readAccount(database: Database, id: number): Promise<{ id: number; name: string }> {

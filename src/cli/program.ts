@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import packageJson from '../../package.json' with { type: 'json' };
+import { addServiceCommand } from './add-command.ts';
+import type { ListenOptions } from './listen.ts';
+import { OperatorError } from '../lib/operator-error.ts';
+import { printable } from '../lib/printable.ts';
+import { addArticleCommands } from './article-commands.ts';
+import { addDeliveryCommands } from './delivery-commands.ts';
+import { addImportCommands } from './import-commands.ts';
+import { addPluginCommands } from './plugin-commands.ts';
+import { addAuthorCommands } from './plugin/author-commands.ts';
+import { addRunCommands } from './plugin/run-commands.ts';
+import type { ServiceOptions } from './service.ts';
+
+/** The command line. Imports a command's module only when the command is called, to start quickly. */
+export function createProgram(): Command {
+  const program = new Command('switchboard')
+    .description('A customer-conversation service that people extend with bots.')
+    .version(packageJson.version)
+    .addOption(new Option('--parent <pid>').argParser(Number).hideHelp())
+    .hook('preAction', readEnvironmentFile)
+    .showHelpAfterError('(switchboard --help lists all commands)');
+  program
+    .command('start')
+    .description('run the service; docs/configuration.md describes its environment variables')
+    .option('--watch-plugins', 'install plugins in folders again whenever a file changes; for developers')
+    .action(async (options: { watchPlugins?: boolean }) => (await import('../main.ts')).start(options));
+  program
+    .command('migrate')
+    .description('apply the missing migrations to the database')
+    .action(async () => (await import('./migrate.ts')).migrateDatabase());
+  program
+    .command('seed')
+    .description('set up an empty database with a first administrator and, with DEMO, demonstration data')
+    .action(async () => (await import('./seed.ts')).seedDatabase());
+  addWaysIn(program);
+  program
+    .command('verify')
+    .description(
+      'hold the database against the ledger: every event delivered, once and in order; the service may be running',
+    )
+    .option('--json', 'print the answer as JSON')
+    .action(async (options: { json?: boolean }) => (await import('./verify.ts')).verify(options));
+  addServiceCommand(program, 'listen', {
+    description: 'print events as they are committed, and forward them, signed, to a server of yours',
+    example: 'listen --forward http://127.0.0.1:8000/hook',
+  })
+    .option('--forward <url>', 'POST each event to this URL, as webhooks are')
+    .option('--account <id>', "the account; default: the first one of the token's holder")
+    .option('--types <names>', 'names of events, separated by commas; default: all')
+    .action(async (options: ListenOptions) => (await import('./listen.ts')).listen(options));
+  program
+    .command('demo')
+    .description('show a customer, a bot and a webhook at work in the running service')
+    .option('--url <url>', 'where the service listens; default: where the last start said')
+    .option('--token <token>', 'an access token of an administrator; default: the one that DEMO left')
+    .action(async (options: ServiceOptions) => {
+      const [{ demo }, { serviceOf }] = await Promise.all([import('../demo/play.ts'), import('./service.ts')]);
+      await demo(serviceOf(options));
+    });
+  addArticleCommands(program.command('articles').description('import articles of the knowledge base'));
+  addImportCommands(program.command('import').description('copy an account of another service'));
+  addDeliveryCommands(program);
+  const plugin = program.command('plugin').description('write, install and watch plugins of bots');
+  addAuthorCommands(plugin);
+  addPluginCommands(plugin);
+  addRunCommands(plugin);
+  return program;
+}
+
+function addWaysIn(program: Command): void {
+  program
+    .command('token')
+    .description('print a new access token for a person who lost theirs; the service may be running')
+    .option('--email <email>', 'e-mail address of the person; default: the first platform administrator')
+    .option('--revoke', "end the person's earlier tokens")
+    .action(async (options: { email?: string; revoke?: boolean }) => (await import('./token.ts')).printToken(options));
+  program
+    .command('console-link')
+    .description('print a link that signs in to the console, once and within 30 minutes; the service may be running')
+    .option('--email <email>', 'e-mail address of the person; default: the first platform administrator')
+    .action(async (options: { email?: string }) => (await import('./console-link.ts')).printConsoleLink(options));
+}
+
+function readEnvironmentFile(): void {
+  // Variables that are already set keep their values. In the folder of a plugin, the file may be a stranger's.
+  if (existsSync('.env') && !existsSync('plugin.json')) process.loadEnvFile('.env');
+}
+
+/** Prints the error that a command ended with: a sentence for the operator, a stack for a defect. */
+export function printFailure(error: unknown): void {
+  // The service quotes packages and names that strangers wrote.
+  if (error instanceof OperatorError) for (const line of error.message.split('\n')) console.error(printable(line));
+  else console.error(error);
+}
