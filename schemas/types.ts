@@ -801,7 +801,7 @@ export type ClientConversation = (ContactConversationShape & {
 inbox_id: Id
 contact: ContactBrief
 /**
- * The newest public message, if there is one.
+ * The newest public message, if there is one, cut as `last_message` in lists of conversations.
  * 
  * @maxItems 1
  */
@@ -860,9 +860,12 @@ contact_inboxes?: ContactInbox[]
  * A customer interaction in an inbox.
  */
 export type Conversation = (ConversationShape & {
+/**
+ * In lists, `content` of more than 4,000 characters is cut and ends with `…`, and `content_attributes` of more than 16 KB are left out: list the messages to get them.
+ */
 last_message: (Message | null)
 /**
- * In search results: the newest of the messages that match, newest first.
+ * In search results: the newest of the messages that match, newest first. Of a long `content`, 4,000 characters around the match.
  */
 messages?: Message[]
 })
@@ -1296,6 +1299,9 @@ export type TeamList = Team[]
  * A conversation whose status was set, and what became of it under `payload`.
  */
 export type ToggledConversation = (ConversationShape & {
+/**
+ * In lists, `content` of more than 4,000 characters is cut and ends with `…`, and `content_attributes` of more than 16 KB are left out: list the messages to get them.
+ */
 last_message: (Message | null)
 success: true
 current_status: ConversationStatus
@@ -3788,7 +3794,7 @@ sample: {
 }[]
 }
 /**
- * Messages of a conversation, oldest first.
+ * Messages of a conversation, oldest first. A page of large messages has fewer of them, at least one: continue with `before_message` or `after_message`.
  */
 export interface MessageList {
 payload: Message[]

@@ -13,6 +13,13 @@ type Where<Row> = FilterQuery<NoInfer<Row>>;
 export type Page<Row> = { rows: Row[]; count: number; page: number; perPage: number };
 
 const smallPage = 25;
+/** Bytes of texts on a page. */
+const maxPageBytes = 2 * 1024 * 1024;
+
+/** Rows on each page of a list whose longest row has so many bytes: fewer than usual where 25 of those are too much. */
+export function rowsPerPage(longestBytes: number): number {
+  return Math.max(1, Math.min(smallPage, Math.floor(maxPageBytes / Math.max(1, longestBytes))));
+}
 
 /** The row that `where` selects; `where` must include the tenant. Errors: 404. */
 export async function readOne<Row extends object>(em: EntityManager, kind: Kind<Row>, where: Where<Row>): Promise<Row> {
@@ -43,11 +50,15 @@ export async function listPage<Row extends object>(
   em: EntityManager,
   kind: Kind<Row>,
   where: Where<Row>,
-  { page, orderBy }: { page: number; orderBy: NonNullable<FindOptions<Row>['orderBy']> },
+  {
+    page,
+    perPage = smallPage,
+    orderBy,
+  }: { page: number; perPage?: number; orderBy: NonNullable<FindOptions<Row>['orderBy']> },
 ): Promise<Page<Row>> {
-  const window = { limit: smallPage, offset: (page - 1) * smallPage };
+  const window = { limit: perPage, offset: (page - 1) * perPage };
   const [rows, count] = await em.findAndCount<Row>(kind, where, { orderBy, ...window });
-  return { rows, count, page, perPage: smallPage };
+  return { rows, count, page, perPage };
 }
 
 /** Checks that the account has fewer rows of the kind than `most`; `plural` names them in the message. Errors: 422. */

@@ -121,7 +121,11 @@ async function holdOpen(entry: OriginPool, exchange: Exchange): Promise<void> {
   entry.idleSince = performance.now();
 }
 
-function createPool(origin: string, settings: ConnectionSettings, connect: Undici.buildConnector.connector): Undici.Pool {
+function createPool(
+  origin: string,
+  settings: ConnectionSettings,
+  connect: Undici.buildConnector.connector,
+): Undici.Pool {
   const { Pool } = loadUndici();
   return new Pool(origin, {
     connect,

@@ -9,7 +9,8 @@ import type {
   Named,
   Priority,
 } from './conversation.ts';
-import { lastMessageColumn, toMessage, type Message, type MessageRow } from './message.ts';
+import { lastMessageColumn } from './listed-messages.ts';
+import { toMessage, type Message, type MessageRow } from './message.ts';
 import { servingBotColumns, toServingBot, type ServingBotRow } from './serving-bot.ts';
 
 /** The columns of a conversation from `c` and the tables it is joined to: one list, so that every reader gets the same object. */
@@ -168,7 +169,7 @@ export async function findConversations(
   return rows.map(toConversation);
 }
 
-/** A conversation of a list, with its newest message. */
+/** A conversation of a list, with its newest message, shortened where that is long. */
 export interface ListedConversation {
   conversation: Conversation;
   lastMessage: Message | null;

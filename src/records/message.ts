@@ -2,6 +2,7 @@ import { prepared } from '../postgres/prepared.ts';
 import { moment, sql, type Executor } from '../postgres/sql.ts';
 import { valuesOf, type Part } from '../postgres/write-set.ts';
 import { attachFiles, type Attachment } from './attachment.ts';
+import { columns, excerptColumns, joins, shortenedColumns } from './listed-messages.ts';
 import { beside } from './message-places.ts';
 
 export type SenderKind = 'contact' | 'user' | 'agent_bot' | 'system';
@@ -55,15 +56,8 @@ export interface MessageRow {
   created_at: string;
 }
 
-const columns = `m.id, m.conversation_id, m.message_type, m.content, m.content_type, m.content_attributes, m.private,
-  m.status, m.source_id, m.sender_kind, m.sender_id, m.attachments, m.created_at,
-  coalesce(ct.name, u.name, b.name) AS sender_name, coalesce(ct.email, u.email) AS sender_email,
-  coalesce(ct.avatar_url, u.avatar_url, b.avatar_url) AS sender_avatar`;
-
-const joins = `
-  LEFT JOIN contacts ct ON m.sender_kind = 'contact' AND ct.account_id = m.account_id AND ct.id = m.sender_id
-  LEFT JOIN seats u ON m.sender_kind = 'user' AND u.account_id = m.account_id AND u.id = m.sender_id
-  LEFT JOIN agent_bots b ON m.sender_kind = 'agent_bot' AND b.id = m.sender_id`;
+/** Bytes of texts and attributes in a page of more than one message. */
+const maxPageBytes = 2 * 1024 * 1024;
 
 const written: readonly { name: string; type: string; valueOf: (message: Message) => unknown }[] = [
   { name: 'id', type: 'bigint', valueOf: ({ id }) => id },
@@ -129,6 +123,8 @@ export interface MessageWindow {
   publicOnly?: boolean;
   /** The number of messages; default 20, or 100 after a moment. */
   limit?: number;
+  /** Shortens long texts: for lists of conversations. */
+  isShortened?: boolean;
 }
 
 const pageSize = 20;
@@ -136,7 +132,7 @@ const pageSizeAfter = 100;
 
 /**
  * Messages of a conversation, oldest first: the latest 20, the 20 before a moment or a message, or up to 100 after one (and
- * then before the other, if given).
+ * then before the other, if given). Fewer where they are large, and at least one: a reader goes on from the outermost.
  */
 export async function findMessages(
   executor: Executor,
@@ -147,27 +143,23 @@ export async function findMessages(
   const { before = null, after = null, beforeId = null, afterId = null, publicOnly = false } = window;
   const forward = after !== null || afterId !== null;
   const limit = window.limit ?? (forward ? pageSizeAfter : pageSize);
+  const order = forward ? 'created_at, id' : 'created_at DESC, id DESC';
   const rows = await sql<MessageRow>(
     executor,
-    `SELECT ${columns} FROM (
-       SELECT * FROM messages WHERE account_id = $1 AND conversation_id = $2
-         AND ($3::timestamptz IS NULL OR created_at < $3) AND ($4::timestamptz IS NULL OR created_at > $4)
-         AND NOT (private AND $6) ${beside('before', '$7')} ${beside('after', '$8')}
-       ORDER BY created_at ${forward ? 'ASC' : 'DESC'}, id ${forward ? 'ASC' : 'DESC'} LIMIT $5) m ${joins}
-     ORDER BY m.created_at, m.id`,
+    `SELECT ${window.isShortened ? shortenedColumns : columns} FROM (
+       SELECT *, row_number() OVER page AS place,
+         sum(octet_length(content) + octet_length(content_attributes::text)) OVER page AS bytes
+       FROM (
+         SELECT * FROM messages WHERE account_id = $1 AND conversation_id = $2
+           AND ($3::timestamptz IS NULL OR created_at < $3) AND ($4::timestamptz IS NULL OR created_at > $4)
+           AND NOT (private AND $6) ${beside('before', '$7')} ${beside('after', '$8')}
+         ORDER BY ${order} LIMIT $5) found
+       WINDOW page AS (ORDER BY ${order} ROWS UNBOUNDED PRECEDING)) m ${joins}
+     WHERE m.place = 1 OR m.bytes <= ${maxPageBytes} ORDER BY m.created_at, m.id`,
     [accountId, conversationId, before, after, limit, publicOnly, beforeId, afterId],
   );
   return rows.map(toMessage);
 }
-
-const newestOf = (condition: string): string => `(SELECT to_json(last) FROM (SELECT ${columns} FROM (
-    SELECT * FROM messages WHERE ${condition} ORDER BY created_at DESC, id DESC LIMIT 1) m ${joins}) last) AS last_message`;
-
-/** The newest message of conversation `c`, a column `last_message` of JSON for toMessage; null without messages. */
-export const lastMessageColumn = newestOf('account_id = c.account_id AND conversation_id = c.id');
-/** Like lastMessageColumn, of the newest that is no note, in a conversation of the account `$1`. */
-export const newestPublicColumn = (conversation: string): string =>
-  newestOf(`account_id = $1 AND conversation_id = ${conversation} AND NOT private`);
 
 /** A message, of its row. */
 export function toMessage(row: MessageRow): Message {
@@ -233,6 +225,16 @@ export async function findMessagesById(
     [accountId, ids],
   );
   return rows.map(toMessage);
+}
+
+/** Like findMessagesById, with long texts shortened to the surroundings of the text that was searched for. */
+export async function findExcerptsById(
+  executor: Executor,
+  accountId: number,
+  { ids, text }: { ids: readonly number[]; text: string },
+): Promise<Message[]> {
+  const statement = `SELECT ${excerptColumns} FROM messages m ${joins} WHERE m.account_id = $1 AND m.id = ANY ($2)`;
+  return (await sql<MessageRow>(executor, statement, [accountId, ids, text.trim()])).map(toMessage);
 }
 
 /** Writes the columns of a message that may change. */

@@ -2,7 +2,7 @@ import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { Article } from '../../records/article.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
-import { listPage, lockOne, readOne, uniqueOr422, update, type Page } from '../small-rows.ts';
+import { listPage, lockOne, rowsPerPage, readOne, uniqueOr422, update, type Page } from '../small-rows.ts';
 import { indexArticles, lockArticles, unindexArticle } from './index-articles.ts';
 
 export interface NewArticle {
@@ -27,7 +27,7 @@ export interface ArticleFilter {
 }
 
 /** One page of the account's articles, by title. */
-export function listArticles(
+export async function listArticles(
   em: EntityManager,
   accountId: number,
   { page, published, tag, language }: ArticleFilter & { page: number },
@@ -41,7 +41,14 @@ export function listArticles(
       ? {}
       : { $or: [{ language: { $ilike: language } }, { language: { $ilike: `${language}-%` } }] }),
   };
-  return listPage(em, Article, where, { page, orderBy: { title: 'asc', id: 'asc' } });
+  // By all articles of the account, so that every page of every list of them has as many.
+  const [longest] = await sql<{ bytes: number | null }>(
+    em,
+    'SELECT max(octet_length(content)) AS bytes FROM articles WHERE account_id = $1',
+    [accountId],
+  );
+  const perPage = rowsPerPage(longest?.bytes ?? 0);
+  return listPage(em, Article, where, { page, perPage, orderBy: { title: 'asc', id: 'asc' } });
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Named } from '../../records/conversation.ts';
 import { notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { moment, sql, type Executor } from '../../postgres/sql.ts';
-import type { Page } from '../small-rows.ts';
+import { rowsPerPage, type Page } from '../small-rows.ts';
 
 /** A note about a contact; `user` is null when the author no longer exists. */
 export interface ContactNote {
@@ -21,8 +21,6 @@ interface Row {
   user_name: string | null;
   created_at: string;
 }
-
-const perPage = 25;
 
 /** Creates a note about a contact, with the actor as author. Errors: 404. */
 export async function createContactNote(tx: Transaction, contactId: number, content: string): Promise<ContactNote> {
@@ -44,17 +42,19 @@ export async function listContactNotes(
   { accountId, contactId }: { accountId: number; contactId: number },
   page: number,
 ): Promise<Page<ContactNote>> {
+  const [total] = await sql<{ count: number; bytes: number | null }>(
+    executor,
+    `SELECT count(*) AS count, max(octet_length(content)) AS bytes FROM contact_notes
+     WHERE account_id = $1 AND contact_id = $2`,
+    [accountId, contactId],
+  );
+  const perPage = rowsPerPage(total?.bytes ?? 0);
   const found = await sql<Row>(
     executor,
     `SELECT n.id, n.content, n.user_id, u.name AS user_name, n.created_at
      FROM contact_notes n LEFT JOIN seats u ON u.account_id = n.account_id AND u.id = n.user_id
      WHERE n.account_id = $1 AND n.contact_id = $2 ORDER BY n.id DESC LIMIT $3 OFFSET $4`,
     [accountId, contactId, perPage, (page - 1) * perPage],
-  );
-  const [total] = await sql<{ count: number }>(
-    executor,
-    'SELECT count(*) AS count FROM contact_notes WHERE account_id = $1 AND contact_id = $2',
-    [accountId, contactId],
   );
   const rows = found.map((row) => ({
     id: row.id,

@@ -1,12 +1,12 @@
 import { findListedConversations, type ListedConversation } from '../../records/conversation-rows.ts';
-import { findMessagesById, type Message } from '../../records/message.ts';
+import { findExcerptsById, type Message } from '../../records/message.ts';
 import { countedConversations } from '../../records/kept-counts.ts';
 import type { Actor } from '../../events/transaction.ts';
 import { containing } from '../../postgres/like.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { seesEverything, visibleConversations } from './access.ts';
 
-/** A conversation with matching public messages, and the newest of those, newest first. */
+/** A conversation with matching public messages, and excerpts of the newest of those, newest first. */
 export interface FoundConversation {
   listed: ListedConversation;
   messages: Message[];
@@ -69,15 +69,12 @@ export async function searchConversations(
     accountId,
     hits.map(({ id }) => id),
   );
-  const messages = await findMessagesById(
-    executor,
-    accountId,
-    hits.flatMap(({ messageIds }) => messageIds),
-  );
+  const ids = hits.flatMap(({ messageIds }) => messageIds);
+  const messages = await findExcerptsById(executor, accountId, { ids, text });
   const byId = new Map(messages.map((message) => [message.id, message]));
   const found = conversations.map((listed) => {
-    const ids = hits.find(({ id }) => id === listed.conversation.id)?.messageIds ?? [];
-    return { listed, messages: ids.flatMap((id) => byId.get(id) ?? []) };
+    const shown = hits.find(({ id }) => id === listed.conversation.id)?.messageIds ?? [];
+    return { listed, messages: shown.flatMap((id) => byId.get(id) ?? []) };
   });
   const { count = 0, looked = 0 } = rows[0] ?? {};
   return { found, count, isExact: way !== 'newest' || looked < searchedMessages };

@@ -132,7 +132,7 @@ export async function markOwnRead(tx: Transaction, visit: Visit, id: number): Pr
 async function withPublic(executor: Executor, listed: ListedConversation): Promise<ClientConversation> {
   if (!listed.lastMessage?.private) return listed;
   const { conversation } = listed;
-  const window = { publicOnly: true, limit: 1 };
+  const window = { publicOnly: true, limit: 1, isShortened: true };
   const [last = null] = await findMessages(executor, conversation.account.id, conversation.id, window);
   return { conversation, lastMessage: last };
 }

@@ -19,6 +19,7 @@ import { refuseMethod } from './refuse-method.ts';
 import { refuseUnready } from './refuse-unready.ts';
 import type { Route } from '../route/route.ts';
 import { measureRequests, serveMetrics, type MetricsOptions, type RequestMetrics } from './serve-metrics.ts';
+import { sendBounds, SlowReaders, type SendBounds } from './slow-readers.ts';
 import { serveFiles, type FindFile, type StaticFile } from './static-files.ts';
 
 export interface ServerOptions extends MountOptions {
@@ -36,6 +37,8 @@ export interface ServerOptions extends MountOptions {
   trustedProxies: number;
   /** Connections at the same time: in all, and from one address (not counted behind a proxy). */
   connections: { total: number; perAddress: number };
+  /** How long, and how much of them, answers wait for their clients. */
+  sending?: SendBounds;
   metrics: RequestMetrics & MetricsOptions;
   log: Logger;
   random: Random;
@@ -55,6 +58,8 @@ export function createHttpServer(routes: readonly Route[], options: ServerOption
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.silent = true;
   const router = mount(routes, options);
+  const readers = new SlowReaders(options.sending ?? sendBounds);
+  app.use(readers.middleware);
   app.use(commonHeaders(options.random));
   app.use(logRequests(options.log));
   app.use(measureRequests(options.metrics));
@@ -89,6 +94,7 @@ export function createHttpServer(routes: readonly Route[], options: ServerOption
   server.maxHeadersCount = 0;
   answerClientErrors(server, options.random);
   options.arrivals.watch(server);
+  readers.watch(server);
   const { total, perAddress } = options.connections;
   const connections = new Connections(server, { total, perAddress: trustedProxies > 0 ? Infinity : perAddress });
   return { server, connections };
