@@ -5,7 +5,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runIn, type Ended } from '../support/packed.ts';
+import { runCommand, type Ended } from '../support/command.ts';
+import { runIn } from '../support/packed.ts';
 import { makeBot, removeBots } from '../testing/helpers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -15,8 +16,13 @@ const packages = ['bots', 'plugins']
   .flatMap((place) => readdirSync(join(root, place)).map((name) => join(place, name)))
   .filter((place) => existsSync(join(root, place, 'plugin.json')));
 
-function plugin(...args: string[]): Ended {
-  return runIn(root, process.execPath, launcher, 'plugin', ...args);
+function plugin(...args: string[]): Promise<Ended> {
+  return runCommand(['plugin', ...args], { env: { PATH: process.env['PATH'] ?? '' }, cwd: root });
+}
+
+/** Runs the tests of a package, which print to the process's own output. */
+function test(path: string): Ended {
+  return runIn(root, process.execPath, launcher, 'plugin', 'test', path);
 }
 
 interface Report {
@@ -26,8 +32,8 @@ interface Report {
 }
 
 /** The report of `plugin check --json`, errors and warnings apart. */
-function check(directory: string): { ok: boolean; errors: string[]; warnings: string[] } {
-  const { output } = plugin('check', directory, '--json');
+async function check(directory: string): Promise<{ ok: boolean; errors: string[]; warnings: string[] }> {
+  const { output } = await plugin('check', directory, '--json');
   const { ok, report } = JSON.parse(output) as Report;
   const of = (wanted: string) => report.filter(({ level }) => level === wanted).map(({ message }) => message);
   return { ok, errors: of('error'), warnings: of('warning') };
@@ -44,33 +50,33 @@ describe('commands for authors of plugins', function () {
     removeBots();
   });
 
-  it('each says with --help what it does, and an example', () => {
+  it('each says with --help what it does, and an example', async () => {
     for (const command of ['new', 'check', 'test', 'dev', 'doctor']) {
-      const { code, output } = plugin(command, '--help');
+      const { code, output } = await plugin(command, '--help');
       expect(code, command).to.equal(0);
       expect(output, command).to.include(`$ npx switchboard plugin ${command}`).and.include('--json');
     }
   });
 
   for (const template of templates) {
-    it(`new makes a plugin of the template ${template} that passes its check and its tests`, () => {
+    it(`new makes a plugin of the template ${template} that passes its check and its tests`, async () => {
       const path = join(folder, `my-${template}`);
-      const made = plugin('new', path, '--template', template, '--json');
+      const made = await plugin('new', path, '--template', template, '--json');
       expect(JSON.parse(made.output)).to.deep.include({ id: `my-${template}`, template });
-      const { ok, errors, warnings } = check(path);
+      const { ok, errors, warnings } = await check(path);
       expect([errors, warnings, ok]).to.deep.equal([[], [], true]);
-      const { code, errors: told, output } = plugin('test', join(root, 'templates', template));
+      const { code, errors: told, output } = test(join(root, 'templates', template));
       expect(code, output + told).to.equal(0);
     });
   }
 
-  it('new makes a project whose schema the editor finds, and whose archive holds all that the bot may import', () => {
+  it('new makes a project whose schema the editor finds, and whose archive holds all that the bot may import', async () => {
     const project = join(folder, 'project');
     const installed = join(project, 'node_modules/switchboard/schemas/runtime');
     mkdirSync(installed, { recursive: true });
     writeFileSync(join(installed, 'plugin.json'), '{}');
     for (const path of [join(project, 'near'), join(project, 'bots/far')]) {
-      expect(plugin('new', path).code).to.equal(0);
+      expect((await plugin('new', path)).code).to.equal(0);
       const { $schema: schema } = JSON.parse(readFileSync(join(path, 'plugin.json'), 'utf8')) as { $schema: string };
       expect(existsSync(join(path, schema)), schema).to.equal(true);
       mkdirSync(join(path, 'lib'));
@@ -90,27 +96,27 @@ describe('commands for authors of plugins', function () {
   });
 
   for (const place of packages) {
-    it(`the package ${place} passes its check and its tests`, () => {
-      const { ok, errors, warnings } = check(join(root, place));
+    it(`the package ${place} passes its check and its tests`, async () => {
+      const { ok, errors, warnings } = await check(join(root, place));
       expect([errors, warnings, ok]).to.deep.equal([[], [], true]);
-      const { code, output, errors: told } = plugin('test', join(root, place));
+      const { code, output, errors: told } = test(join(root, place));
       expect(code, output + told).to.equal(0);
       expect(readdirSync(join(root, place))).to.include('README.md');
     });
   }
 
-  it('new refuses a name that is no id, and a folder with something in it', () => {
-    expect(plugin('new', join(folder, 'My_Bot')))
+  it('new refuses a name that is no id, and a folder with something in it', async () => {
+    expect(await plugin('new', join(folder, 'My_Bot')))
       .to.deep.include({ code: 1 })
       .and.property('errors')
       .include('lowercase');
-    expect(plugin('new', join(root, 'templates/rule')))
+    expect(await plugin('new', join(root, 'templates/rule')))
       .property('errors')
       .to.include('is not empty');
-    expect(plugin('new', join(folder, 'x'), '--template', 'none').code).to.equal(1);
+    expect((await plugin('new', join(folder, 'x'), '--template', 'none')).code).to.equal(1);
   });
 
-  it('check finds what the code uses without asking for it, with line and remedy', () => {
+  it('check finds what the code uses without asking for it, with line and remedy', async () => {
     const code = `async message_created(ctx) {
   ctx.reply('Hi ' + ctx.contact.email);
   const { name } = ctx.contact;
@@ -120,7 +126,7 @@ describe('commands for authors of plugins', function () {
   if (text === '') ctx.log.info(\`\${ctx.conversation.id} \${ctx.contact?.identifier}\`);
 },`;
     const bot = makeBot(code, { permissions: { conversation: ['reply', 'note'], contact: ['name'] } });
-    const { ok, errors, warnings } = check(bot);
+    const { ok, errors, warnings } = await check(bot);
     expect(ok).to.equal(false);
     const at = (line: number, what: string, fix: string) =>
       `bot.ts:${line}: \`${what}\` is used, but plugin.json does not ask for it: add ${fix}`;
@@ -140,28 +146,28 @@ describe('commands for authors of plugins', function () {
     );
   });
 
-  it('check finds a cause of a handoff that plugin.json does not ask for', () => {
+  it('check finds a cause of a handoff that plugin.json does not ask for', async () => {
     const code = `message_created(ctx) { if (ctx.message.content === 'x') ctx.handoff({ reason: 'cause', cause: 'keyword' }); },`;
     const permissions = { conversation: ['handoff'] };
-    expect(check(makeBot(code, { permissions })).errors.join('\n')).to.include(
+    expect((await check(makeBot(code, { permissions }))).errors.join('\n')).to.include(
       'add "handoff_cause": true to permissions',
     );
-    const { errors, warnings } = check(makeBot(code, { permissions: { ...permissions, handoff_cause: true } }));
+    const { errors, warnings } = await check(makeBot(code, { permissions: { ...permissions, handoff_cause: true } }));
     expect([errors, warnings]).to.deep.equal([[], []]);
   });
 
-  it('check runs no program of the package, a TypeScript least of all', () => {
+  it('check runs no program of the package, a TypeScript least of all', async () => {
     const bot = makeBot('message_created(ctx) { ctx.reply("Hi"); },', { permissions: { conversation: ['reply'] } });
     const own = join(bot, 'node_modules/typescript');
     const trace = join(folder, 'was-run');
     mkdirSync(join(own, 'bin'), { recursive: true });
     writeFileSync(join(own, 'package.json'), '{"name": "typescript", "version": "7.0.0", "type": "commonjs"}');
     writeFileSync(join(own, 'bin/tsc'), `require('node:fs').writeFileSync(${JSON.stringify(trace)}, '');`);
-    expect(check(bot).ok).to.equal(true);
+    expect((await check(bot)).ok).to.equal(true);
     expect(existsSync(trace)).to.equal(false);
   });
 
-  it('check finds hosts, methods, secrets and other doors that plugin.json does not list', () => {
+  it('check finds hosts, methods, secrets and other doors that plugin.json does not list', async () => {
     const code = `async message_created(ctx) {
   const { fetch } = ctx;
   await ctx.fetch(\`https://api.two.example/\${ctx.message.id}\`, { headers: { key: secret('KEY') } });
@@ -176,7 +182,7 @@ describe('commands for authors of plugins', function () {
       { permissions: { network: { hosts: ['api.one.example'] }, storage: { scopes: ['conversation'] }, llm: true } },
       "import { secret } from 'switchboard/bot';",
     );
-    const { errors, warnings } = check(bot);
+    const { errors, warnings } = await check(bot);
     const said = errors.map((error) => error.replace(/ is used.*: add /, ' add ').replace(/ \(plugin\.json.*/, ''));
     expect(said.toSorted()).to.deep.equal(
       [
@@ -191,7 +197,7 @@ describe('commands for authors of plugins', function () {
     expect(warnings.join('\n')).to.include('permissions.llm is asked for, but the code does not use');
   });
 
-  it('check sees members by their names in brackets and calls by name, and says where it cannot see', () => {
+  it('check sees members by their names in brackets and calls by name, and says where it cannot see', async () => {
     const code = `async message_created(ctx: MessageContext<{ host: string }>) {
   ctx['label'].add('seen');
   await ctx.call('kb.search', { query: 'hours' });
@@ -223,7 +229,7 @@ function answer(ctx: MessageContext, text: string) { ctx.reply(text); }`;
       secrets: [{ name: 'KEY', hosts: ['api.one.example'] }],
     };
     const bot = makeBot(code, { permissions: granted }, helpers);
-    const { errors, warnings } = check(bot);
+    const { errors, warnings } = await check(bot);
     const used = errors.flatMap((error) => /: `(.*)` is used/.exec(error)?.[1] ?? []);
     expect(used.toSorted()).to.deep.equal(['ctx.kb', 'ctx.label']);
     const written = readFileSync(join(bot, 'bot.ts'), 'utf8').split('\n');
@@ -247,23 +253,23 @@ function answer(ctx: MessageContext, text: string) { ctx.reply(text); }`;
     expect(warnings.join('\n')).to.not.include('passed to `answer`');
   });
 
-  it('check finds type errors, with their lines', () => {
+  it('check finds type errors, with their lines', async () => {
     const bot = makeBot('message_created(ctx) {\n  ctx.replay("Hi");\n  fetch("https://x.example");\n},');
-    const { ok, errors } = check(bot);
+    const { ok, errors } = await check(bot);
     expect(ok).to.equal(false);
     expect(errors.join('\n'))
       .to.match(/bot\.ts:5: Property 'replay' does not exist/)
       .and.match(/bot\.ts:6: Cannot find name 'fetch'/);
   });
 
-  it('check prints replies and log, and plays a message', () => {
+  it('check prints replies and log, and plays a message', async () => {
     const bot = makeBot(
       'message_created(ctx) { ctx.log.info("heard", { n: 1 }); ctx.reply("You said " + ctx.message.content); },',
       {
         permissions: { conversation: ['reply'] },
       },
     );
-    const { code, output } = plugin('check', bot, '--say', 'good\u001b[31m morning');
+    const { code, output } = await plugin('check', bot, '--say', 'good\u001b[31m morning');
     expect(code).to.equal(0);
     expect(output).to.include('reply {"content":"You said Hello').and.include('log info: heard {"n":1}');
     expect(output).to.include('bot: You said good\\u{1b}[31m morning');
@@ -311,15 +317,18 @@ function answer(ctx: MessageContext, text: string) { ctx.reply(text); }`;
     expect(await once(child, 'close')).to.deep.equal([0, null]);
   });
 
-  it('dev and test refuse what cannot be used, in a sentence', () => {
+  it('dev and test refuse what cannot be used, in a sentence', async () => {
     const broken = makeBot('message_created() {},', { version: 'one' });
-    expect(plugin('dev', broken)).to.include({ code: 1 }).and.property('errors').include('`version`');
+    expect(await plugin('dev', broken))
+      .to.include({ code: 1 })
+      .and.property('errors')
+      .include('`version`');
     const untested = makeBot('message_created() {},');
-    expect(plugin('test', untested)).to.include({ code: 1 }).and.property('errors').include('There are no tests');
+    expect(test(untested)).to.include({ code: 1 }).and.property('errors').include('There are no tests');
   });
 
-  it('doctor says what is there', () => {
-    const { code, output } = plugin('doctor', '--json');
+  it('doctor says what is there', async () => {
+    const { code, output } = await plugin('doctor', '--json');
     expect(code).to.equal(0);
     const { findings } = JSON.parse(output) as { findings: { name: string; state: string }[] };
     expect(findings.filter(({ state }) => state === 'ok').map(({ name }) => name)).to.include.members([
