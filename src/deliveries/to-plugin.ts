@@ -73,8 +73,10 @@ async function runOn(
   return isOurs ? made : unsettled;
 }
 
-// A full queue is not the plugin's fault.
+// A full queue and a busy machine are not the plugin's fault.
+const missedOutcomes: ReadonlySet<string | null> = new Set(['queue_full', 'unavailable']);
+
 function outcomeOfRun({ state, errorCode }: Pick<RunVerdict, 'state' | 'errorCode'>): EndpointOutcome {
   if (state === 'delivered') return 'delivered';
-  return state === 'cancelled' || errorCode === 'queue_full' ? 'skipped' : 'failed';
+  return state === 'cancelled' || missedOutcomes.has(errorCode) ? 'skipped' : 'failed';
 }

@@ -10,7 +10,7 @@ const nobody = { account: 0, bot: 0 };
 const noEvent = '';
 const sandboxOptions = { size: 1, queueLimit: 1000, maxRssMb: 256 };
 /** Outcomes that a busy machine may cause; such a package is tried once more. */
-const doubtful = new Set(['timeout', 'deadline', 'crashed', 'unresponsive']);
+const doubtful = new Set(['timeout', 'deadline', 'crashed', 'unavailable', 'unresponsive']);
 
 // What is known of bundles that were tried; bundles are never changed.
 const known = new WeakMap<Loadable['bundle'], string | null>();

@@ -19,6 +19,8 @@ export interface Replay {
 
 /** How long the processes wait for the next replay. */
 const idleMs = 30_000;
+// Outcomes that say nothing of the run: it was not repeated.
+const noAnswers = new Set(['queue_full', 'unavailable']);
 
 /**
  * Repeats runs from their records, in processes of its own, so that nobody's bot waits for a repetition. The processes are
@@ -45,7 +47,7 @@ export class Replayer {
     const { result, unanswered } = await this.#use((sandbox) =>
       repeat(sandbox, recording, { repeater, recall: inOrder }),
     );
-    if (result.outcome === 'queue_full' || this.#isClosed) throw busy();
+    if (noAnswers.has(result.outcome) || this.#isClosed) throw busy();
     if (unanswered) {
       const isEnd = result.calls.length === recording.calls.length - (repeater.permissions.history > 0 ? 1 : 0);
       const outcome = isEnd && isInterruption(run.outcome) ? run.outcome : 'diverged';

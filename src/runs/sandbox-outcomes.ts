@@ -7,6 +7,7 @@ const interruptions: ReadonlySet<string> = new Set<RunOutcome>([
   'forbidden_action',
   'queue_full',
   'rss_limit',
+  'unavailable',
   'unresponsive',
 ]);
 const others = ['ok', 'no_handler', 'timeout', 'memory', 'never_settled', 'threw', 'invalid_actions', 'too_many_calls'];

@@ -71,8 +71,8 @@ export const noPermissions: Permissions = {
 };
 
 /**
- * The limits of one run: `sliceMs` of computing between two waits (all slices together may take twice that), `wallMs`
- * from start to end, `heapMb` MiB of JavaScript heap.
+ * The limits of one run: `sliceMs` of processor time between two waits (all slices together may take twice that), `wallMs`
+ * from start to end without the time for which a busy machine stalls it, `heapMb` MiB of JavaScript heap.
  */
 export interface RunLimits {
   sliceMs: number;
@@ -82,7 +82,7 @@ export interface RunLimits {
 
 const slicesPerRun = 2;
 
-/** The computing time of all slices of a run together, in milliseconds. */
+/** The processor time of all slices of a run together, in milliseconds. */
 export function computingMsOf({ sliceMs }: RunLimits): number {
   return sliceMs * slicesPerRun;
 }
@@ -129,6 +129,7 @@ export type RunOutcome =
   | 'memory'
   | 'rss_limit'
   | 'crashed'
+  | 'unavailable'
   | 'never_settled'
   | 'threw'
   | 'invalid_actions'

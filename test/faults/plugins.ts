@@ -14,13 +14,14 @@ export function think(rounds: number): number {
   return thought;
 }
 
-/** How many rounds of thinking take this long on this machine now. */
+/** How many rounds of thinking take this much processor time on this machine. */
 export function roundsFor(ms: number): number {
   const sample = 2_000_000;
   think(sample);
-  const since = performance.now();
+  const since = process.threadCpuUsage();
   think(sample);
-  return Math.round((sample * ms) / (performance.now() - since));
+  const { user, system } = process.threadCpuUsage(since);
+  return Math.round((sample * ms * 1000) / (user + system));
 }
 
 /** A plugin root for a service, with a package for each handler. */

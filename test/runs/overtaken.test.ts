@@ -286,16 +286,22 @@ describe('a run that was overtaken', () => {
     expect(last.status).to.deep.equal(['pending', 'open']);
   });
 
-  it('by a full queue is no failure of its bot, however often', async () => {
-    const refused: RunResult = { ...ended, outcome: 'queue_full', error: '200 runs are waiting already' };
-    for (let run = 0; run < 6; run += 1) {
-      const { verdict, status } = await play(refused, nothing, { failures: 2 });
-      expect([verdict.state, status[1]]).to.deep.equal(['exhausted', 'open']);
-    }
-    const { inbox_id: served } = (await app.get(`conversations/${(await play(ended, nothing)).id}`)).body;
-    const { agent_bot: bot } = (await app.get(`inboxes/${served}/agent_bot`)).body;
-    expect(bot).to.include({ plugin_id: 'thinker', quarantine: null });
-  });
+  for (const [title, outcome] of [
+    ['by a full queue', 'queue_full'],
+    ['by a busy machine', 'unavailable'],
+  ] as const)
+    it(`${title} is no failure of its bot, however often`, async () => {
+      const refused: RunResult = { ...ended, outcome, error: '200 runs are waiting already' };
+      const first = await play(refused, nothing);
+      expect([first.verdict.state, first.status[1]]).to.deep.equal(['pending', 'pending']);
+      for (let run = 0; run < 6; run += 1) {
+        const { verdict, status } = await play(refused, nothing, { failures: 2 });
+        expect([verdict.state, status[1]]).to.deep.equal(['exhausted', 'open']);
+      }
+      const { inbox_id: served } = (await app.get(`conversations/${(await play(ended, nothing)).id}`)).body;
+      const { agent_bot: bot } = (await app.get(`inboxes/${served}/agent_bot`)).body;
+      expect(bot).to.include({ plugin_id: 'thinker', quarantine: null });
+    });
 
   it('in the moment in which it settles, waits for the one who overtakes, and then does nothing', async () => {
     const person = new Client({ connectionString: app.databaseUrl });

@@ -108,45 +108,53 @@ function expectTurns(served: readonly number[]): void {
 
 describe('sandbox: who may take the reserve', () => {
   const bot = { account: 1, bot: 1 };
-  const quick = { wallMs: 5, killed: false };
+  const other = { account: 1, bot: 2 };
+  const quick = { computedMs: 5, killed: false };
 
-  function ran(paces: Paces, owner: Owner, end: { wallMs: number; killed: boolean }): void {
-    paces.begin(owner);
-    paces.end(owner, end);
+  function ran(paces: Paces, owner: Owner, end = quick): void {
+    paces.begin(owner)(end);
   }
 
   it('a bot that nothing is known of, unless its account has a run under way', () => {
     const paces = new Paces();
     expect(paces.mayTakeReserve(bot)).to.equal(true);
-    paces.begin({ account: 1, bot: 2 });
+    const end = paces.begin(other);
     expect(paces.mayTakeReserve(bot)).to.equal(false);
     expect(paces.mayTakeReserve({ account: 2, bot: 1 })).to.equal(true);
-    paces.end({ account: 1, bot: 2 }, quick);
+    end(quick);
     expect(paces.mayTakeReserve(bot)).to.equal(true);
   });
 
   it('a bot that was quick, whatever else its account has under way', () => {
     const paces = new Paces();
-    ran(paces, bot, quick);
+    ran(paces, bot);
     paces.begin(bot);
-    paces.begin({ account: 1, bot: 2 });
+    paces.begin(other);
     expect(paces.mayTakeReserve(bot)).to.equal(true);
   });
 
   for (const [title, slow] of [
-    ['ran for long', { wallMs: 400, killed: false }],
-    ['cost a child its life', { wallMs: 5, killed: true }],
+    ['computed for long', { computedMs: 400, killed: false }],
+    ['cost a child its life', { computedMs: 5, killed: true }],
   ] as const) {
-    it(`not a bot that ${title}, until it was quick ten times running`, () => {
+    it(`not a bot that ${title}, nor an unknown one of its account, until there were ten quick runs`, () => {
       const paces = new Paces();
-      ran(paces, bot, quick);
+      ran(paces, bot);
       ran(paces, bot, slow);
       for (let count = 0; count < 10; count += 1) {
-        expect(paces.mayTakeReserve(bot)).to.equal(false);
-        ran(paces, bot, quick);
+        expect([paces.mayTakeReserve(bot), paces.mayTakeReserve(other)]).to.deep.equal([false, false]);
+        ran(paces, bot);
       }
-      expect(paces.mayTakeReserve(bot)).to.equal(true);
-      expect(paces.mayTakeReserve({ account: 1, bot: 2 })).to.equal(true);
+      expect([paces.mayTakeReserve(bot), paces.mayTakeReserve(other)]).to.deep.equal([true, true]);
     });
   }
+
+  it('counts the runs under way that no record speaks for', () => {
+    const paces = new Paces();
+    ran(paces, bot);
+    const ends = [bot, other, { account: 2, bot: 1 }].map((owner) => paces.begin(owner));
+    expect(paces.unproven).to.equal(2);
+    for (const end of ends) end(quick);
+    expect(paces.unproven).to.equal(0);
+  });
 });

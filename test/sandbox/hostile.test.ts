@@ -7,6 +7,8 @@ import { defaultLimits } from '../../src/sandbox/run.ts';
 import type { RunResult, Sandbox } from '../../src/sandbox/run.ts';
 import { botOf, bundleOf, computedMs, requestOf, sandboxPids, unhurried } from './helpers.ts';
 
+/** Two under way, one whose turn it is, and those beside the answer itself, of the forty that wait. */
+const fewRuns = 6;
 /** What a contained run may take beyond the slice that its limits allow. */
 const beyondSliceMs = 5_000;
 const largestLagMs = 1_000;
@@ -14,6 +16,9 @@ const tickMs = 5;
 const timely = new Set(['timeout', 'unresponsive']);
 const outOfMemory = ['memory', 'rss_limit', 'crashed', 'timeout', 'unresponsive', 'threw'];
 const evil = `const evil = (name) => { const e = new Error('x'); Object.defineProperty(e, name, { get() { for (;;); } }); return e; };`;
+
+/** Computes for longer than a quick bot does. */
+const slow = `let x = 0; for (let i = 0; i < 3e8; i++) x += Math.sqrt(i); ctx.reply('' + (x > 0))`;
 
 /** [what it tries, handler body, outcomes that contain it, code at the top of the bundle]. */
 type Attack = readonly [string, string, readonly string[], string?];
@@ -46,7 +51,7 @@ const stalling: Attack[] = [
   ['H21 an error with a looping message', `const e = evil('message'); e.stack = ''; throw e`, ['timeout'], evil],
   ['H21 a proxy around an error', 'throw new Proxy(new Error(), { get() { for (;;); } })', ['timeout']],
   ['H21 a getter that throws', `throw { get stack() { throw { get stack() { throw 1 } } } }`, ['threw']],
-  ['H22 an unhandled rejection with a looping stack', `Promise.reject(evil('stack'))`, ['unresponsive'], evil],
+  ['H22 an unhandled rejection with a looping stack', `Promise.reject(evil('stack'))`, ['timeout'], evil],
   ['H23 a loop while loading', '', ['timeout'], 'for (;;);'],
   ['H23 an evil error while loading', '', ['timeout'], `${evil} throw evil('stack')`],
   [
@@ -261,7 +266,7 @@ describe('sandbox: hostile bots', () => {
         expect(result.error).to.be.a('string').with.length.within(1, 4096);
       }
       const next = await sandbox.run(requestOf(botOf(`ctx.reply('next')`)));
-      expect(next.actions).to.deep.equal([{ type: 'reply', content: 'next' }]);
+      expect(next.actions, `${next.outcome}: ${next.error}`).to.deep.equal([{ type: 'reply', content: 'next' }]);
     });
   }
 
@@ -306,6 +311,33 @@ describe('sandbox: hostile bots', () => {
     await both.close();
     await hostile;
     expect(ended[1]).to.equal('crashed');
+  });
+
+  it('answers another account beside a crowd of them all, a slow bot too, after a few runs of them', async () => {
+    const pool = createSandbox({ size: 2, queueLimit: 1_000, maxRssMb: 256 });
+    const innocents = [
+      { owner: { account: 2, bot: 1 }, body: `ctx.reply('quick')` },
+      { owner: { account: 3, bot: 1 }, body: slow },
+    ];
+    for (const { owner, body } of innocents) await pool.run(requestOf(botOf(body), { owner }));
+    let ended = 0;
+    // Those that use up what they may compute: each as long as several of an innocent.
+    const unending = stalling.filter(([, , outcomes]) => outcomes.length === 1 && timely.has(outcomes[0] ?? ''));
+    const crowd = [...unending, ...unending].map(async ([, body, , top], bot) => {
+      await pool.run(requestOf(botOf(body, top), { owner: { account: 1, bot }, limits: defaultLimits }));
+      ended += 1;
+    });
+    for (const { owner, body } of [...innocents, ...innocents]) {
+      const before = ended;
+      const { outcome, error } = await pool.run(requestOf(botOf(body), { owner }));
+      expect([outcome, ended - before <= fewRuns], `${ended - before} runs before, ${error}`).to.deep.equal([
+        'ok',
+        true,
+      ]);
+      expect(pool.queued).to.be.above(0);
+    }
+    await pool.close();
+    await Promise.all(crowd);
   });
 
   it('hides from one bot what another did', async () => {

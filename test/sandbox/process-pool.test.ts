@@ -109,7 +109,7 @@ describe('sandbox: the pool of sandbox processes', () => {
       start: () => spawn('/bin/false', { stdio: ['pipe', 'pipe', 'ignore'] }),
     });
     expect(await broken.run(requestOf(botOf('')))).to.include({
-      outcome: 'crashed',
+      outcome: 'unavailable',
       error: 'The sandbox cannot be started',
     });
     await broken.close();

@@ -1,12 +1,11 @@
 import ivm from 'isolated-vm';
+import { computingMsOf } from '../run.ts';
 import type { RunLimits, RunOutcome } from '../run.ts';
 import { compiledScript, isolateFilename, isolateScript } from './isolate-code.ts';
 
 const compiled = new ivm.ExternalCopy(compiledScript);
-// `collect` is our own code, but a bot may have found a way to make it slow.
-const collectTimeoutMs = 100;
-// The bootstrap runs before anything of a bot does, and takes far less than a millisecond.
-const loadTimeoutMs = 500;
+// The soonest look at the processor time after the one before it.
+const watchEveryMs = 5;
 
 /** The end of a slice: the JSON text of a Step (wire.ts), or the outcome when the isolate was stopped from outside. */
 export type SliceEnd = { step: string } | StoppedSlice;
@@ -51,9 +50,7 @@ export function prepareIsolate(heapMb: number, onCatastrophe: (reason: string) =
   const context = isolate.createContextSync();
   const script = isolate.compileScriptSync(isolateScript, { filename: isolateFilename, cachedData: compiled });
   const { cachedDataRejected } = script as { cachedDataRejected?: boolean };
-  const own = script.runSync(context, { timeout: loadTimeoutMs, reference: true }) as ivm.Reference<
-    Record<string, () => string>
-  >;
+  const own = script.runSync(context, { reference: true }) as ivm.Reference<Record<string, () => string>>;
   const entries: Entries = {
     start: own.getSync('start', { reference: true }),
     resume: own.getSync('resume', { reference: true }),
@@ -75,17 +72,26 @@ function slicesOf(
   { start, resume, collect }: Entries,
   limits: RunLimits & { computingMs: number },
 ): Pick<IsolateRun, 'start' | 'resume'> {
+  let computedMs = 0;
+
   async function runSlice(entry: SliceFunction, ...given: Argument[]): Promise<SliceEnd> {
-    const beganAt = msIn(isolate);
-    const allowedMs = Math.min(limits.sliceMs, Math.ceil(limits.computingMs - beganAt));
-    if (allowedMs <= 0) return { outcome: 'timeout', error: 'The time for computing is over' };
+    const leftMs = limits.computingMs - computedMs;
+    const allowedMs = Math.min(limits.sliceMs, leftMs);
+    const tooLong: StoppedSlice = { outcome: 'timeout', error: limitError(limits, leftMs) };
+    if (allowedMs <= 0) return tooLong;
+    let isOver = false;
+    const slice = limitComputing(allowedMs, () => {
+      isOver = true;
+      isolate.dispose();
+    });
     try {
-      // The time limit holds for the promise jobs of the call as well, and not later: so everything happens in here.
-      await entry.apply(undefined, given, { timeout: allowedMs, result: { copy: true } });
-      return { step: await collect.apply(undefined, [], { timeout: collectTimeoutMs, result: { copy: true } }) };
+      // The promise jobs of the call run within it. `collect` is our own code, but a bot may have found a way to make it slow.
+      await entry.apply(undefined, given, { result: { copy: true } });
+      return { step: await collect.apply(undefined, [], { result: { copy: true } }) };
     } catch (error) {
-      const ranMs = isolate.isDisposed ? 0 : msIn(isolate) - beganAt;
-      return describeStop(isolate, { ranMs, allowedMs }, error);
+      return isOver ? tooLong : describeStop(isolate, error);
+    } finally {
+      computedMs += slice.end();
     }
   }
 
@@ -95,22 +101,46 @@ function slicesOf(
   };
 }
 
-function msIn(isolate: ivm.Isolate): number {
-  return Number(isolate.wallTime) / 1e6;
+/**
+ * Calls `stop` once the process has computed for this long. isolated-vm's own limit would stop what others on the machine
+ * delay, as its `timeout` and, on Linux, its `cpuTime` count the time that passes. The process's time is the isolate's:
+ * one run is under way at a time, and nothing else computes beside it. `end` returns what was computed.
+ */
+function limitComputing(allowedMs: number, stop: () => void): { end: () => number } {
+  const beganAt = performance.now();
+  const before = process.cpuUsage();
+  const computedMs = (): number => {
+    const { user, system } = process.cpuUsage(before);
+    return Math.min((user + system) / 1000, performance.now() - beganAt);
+  };
+  let timer: NodeJS.Timeout;
+  const look = (): void => {
+    const leftMs = allowedMs - computedMs();
+    if (leftMs <= 0) stop();
+    else timer = setTimeout(look, Math.max(leftMs, watchEveryMs));
+  };
+  timer = setTimeout(look, allowedMs);
+  return {
+    end: () => {
+      clearTimeout(timer);
+      return computedMs();
+    },
+  };
+}
+
+function limitError(limits: RunLimits, leftMs: number): string {
+  const { sliceMs } = limits;
+  return leftMs < sliceMs
+    ? `CPU limit exceeded: more than ${computingMsOf(limits)} ms in all slices together (twice limits.sliceMs)`
+    : `CPU limit exceeded: more than ${sliceMs} ms in one slice (limits.sliceMs)`;
 }
 
 /**
  * Why a slice failed. Judges by the isolate's state, not by the error: isolated-vm rejects a call with any rejection
- * that the bot left unhandled, so the bot can choose the error's text. `ranMs` is how long the slice ran; isolated-vm
- * stops it after `allowedMs`.
+ * that the bot left unhandled, so the bot can choose the error's text.
  */
-function describeStop(
-  isolate: ivm.Isolate,
-  { ranMs, allowedMs }: { ranMs: number; allowedMs: number },
-  error: unknown,
-): StoppedSlice {
+function describeStop(isolate: ivm.Isolate, error: unknown): StoppedSlice {
   if (isolate.isDisposed) return { outcome: 'memory', error: 'The memory limit was reached' };
-  if (ranMs >= allowedMs) return { outcome: 'timeout', error: 'The time for computing is over' };
   const message = error instanceof Error ? error.message : String(error);
   return { outcome: 'threw', error: `A rejected promise was not handled: ${message}` };
 }

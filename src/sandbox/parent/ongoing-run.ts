@@ -28,6 +28,8 @@ export class OngoingRun {
   #asked = 0;
   /** Milliseconds in children and in waits, without those in the queue. */
   spentMs = 0;
+  /** Milliseconds of those in which a child could not compute, because the machine was busy. */
+  stalledMs = 0;
   cpuMs = 0;
 
   constructor(request: RunRequest, input: string, hostCalls: Readonly<Record<string, HostCall>>) {
@@ -48,9 +50,15 @@ export class OngoingRun {
     this.spentMs += wallMs;
   }
 
-  /** Counts the computing time of a slice. */
-  addComputing(ms: number): void {
-    this.#computedMs += ms;
+  /** Counts the time of a slice. */
+  addSlice({ computedMs, stalledMs }: { computedMs: number; stalledMs: number }): void {
+    this.#computedMs += computedMs;
+    this.stalledMs += stalledMs;
+  }
+
+  /** The computing time of all executions so far. */
+  get computedMs(): number {
+    return this.#computedMs;
   }
 
   /** The computing time that the next execution may take. */
@@ -59,8 +67,9 @@ export class OngoingRun {
     return Math.max(0, Math.min(whole, whole * executionsOfComputing - this.#computedMs));
   }
 
+  /** The rest of the time that the run may take: stalls are not its own doing and do not count. */
   get wallLeftMs(): number {
-    return this.request.limits.wallMs - this.spentMs;
+    return this.request.limits.wallMs - this.spentMs + this.stalledMs;
   }
 
   /** Whether a child may report these requests; the isolate counts them too. */

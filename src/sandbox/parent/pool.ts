@@ -7,6 +7,7 @@ import { viewEvent, withheldFields } from './event-view.ts';
 import { Paces } from './paces.ts';
 import { runBounds } from '../run.ts';
 import type { HostCall, RunOutcome, RunRequest, RunResult, Sandbox } from '../run.ts';
+import { processBounds, type ProcessBounds } from './process-bounds.ts';
 import { OngoingRun } from './ongoing-run.ts';
 import type { Answered } from './ongoing-run.ts';
 import { inAuthorsFiles, withoutMap } from '../source-map.ts';
@@ -33,6 +34,8 @@ export interface SandboxOptions {
   start?: (maxRssMb: number) => SandboxProcess;
   /** After this time without a run, the children that are not kept warm end; tests pass a short one. */
   restMs?: number;
+  /** Bounds of the children; tests pass others. */
+  bounds?: ProcessBounds;
 }
 
 interface QueuedRun {
@@ -45,7 +48,7 @@ interface QueuedRun {
 const reservedPart = 0.25;
 const firstRestartMs = 100;
 const lastRestartMs = 5_000;
-/** After this many failed starts in a row, waiting runs end as `crashed`: nobody knows when a child will start. */
+/** After this many failed starts in a row, waiting runs end as `unavailable`: nobody knows when a child will start. */
 const patientStarts = 3;
 
 const usualRestMs = 60_000;
@@ -126,7 +129,7 @@ class ProcessPool implements Sandbox {
     this.#isClosed = true;
     clearTimeout(this.#restart);
     clearTimeout(this.#rest);
-    this.#drain('The sandbox was closed');
+    this.#drain('The sandbox was closed', 'crashed');
     this.#closing.resolve(refused('crashed', 'The sandbox was closed'));
     for (const process of this.#processes) process.kill('crashed', 'The sandbox was closed');
     return this.#whenEmpty();
@@ -145,7 +148,7 @@ class ProcessPool implements Sandbox {
   #dispatch(): void {
     while (this.#queue.size > 0) {
       while (this.#idle[0]?.isUsable === false) this.#idle.shift();
-      const next = this.#idle.length > 0 ? this.#queue.take((owner) => this.#mayRun(owner)) : null;
+      const next = this.#idle.length > 0 ? this.#takeNext() : null;
       const process = next && this.#idle.shift();
       if (!process) break;
       void this.#runIn(process, next);
@@ -153,8 +156,16 @@ class ProcessPool implements Sandbox {
     this.#startMissing();
   }
 
-  #mayRun(owner: Owner): boolean {
-    return this.#options.size - this.#busy > this.#reserve || this.#paces.mayTakeReserve(owner);
+  /**
+   * The next run, in the turn of accounts. A reserved child is for whoever may take the reserve first, and otherwise for an
+   * account that occupies none: being slow costs a place in the turn, and never the turn.
+   */
+  #takeNext(): QueuedRun | null {
+    const isReserved = this.#paces.unproven >= this.#idle.length + this.#busy - this.#reserve;
+    return (
+      this.#queue.take((owner) => !isReserved || this.#paces.mayTakeReserve(owner)) ??
+      this.#queue.take(({ account }) => !this.#paces.isUnderWay(account))
+    );
   }
 
   get #reserve(): number {
@@ -165,10 +176,11 @@ class ProcessPool implements Sandbox {
 
   async #runIn(process: WatchedProcess, { run, owner, resolve }: QueuedRun): Promise<void> {
     this.#busy += 1;
-    this.#paces.begin(owner);
-    const startedAt = performance.now();
+    const paced = this.#paces.begin(owner);
+    const computedBefore = run.computedMs;
     const end = await process.run(run);
-    this.#paces.end(owner, { wallMs: performance.now() - startedAt, killed: !process.isUsable });
+    const isMachinesFault = 'outcome' in end && end.outcome === 'unavailable';
+    paced({ computedMs: run.computedMs - computedBefore, killed: !process.isUsable && !isMachinesFault });
     this.#busy -= 1;
     this.#rest.refresh();
     if (process.isUsable) this.#idle.push(process);
@@ -178,7 +190,9 @@ class ProcessPool implements Sandbox {
 
   #startMissing(): void {
     if (this.#isClosed || this.#restart) return;
-    const wanted = Math.max(this.#wanted, this.#keptWarm, this.#busy + this.#queue.size);
+    // Idle children beside runs that wait are those that these runs may not take.
+    const forQueue = this.#queue.size > 0 ? this.#busy + this.#idle.length + this.#queue.size : 0;
+    const wanted = Math.max(this.#wanted, this.#keptWarm, forQueue);
     this.#wanted = Math.min(wanted, this.#options.size);
     while (this.#processes.size < this.#wanted) this.#startProcess();
   }
@@ -190,9 +204,9 @@ class ProcessPool implements Sandbox {
   }
 
   #startProcess(): void {
-    const { start = startSandboxProcess, maxRssMb } = this.#options;
+    const { start = startSandboxProcess, maxRssMb, bounds = processBounds } = this.#options;
     const process = new WatchedProcess(
-      { start, maxRssMb },
+      { start, maxRssMb, bounds },
       {
         onReady: (ready) => {
           this.#failedStarts = 0;
@@ -220,6 +234,7 @@ class ProcessPool implements Sandbox {
     this.#failedStarts += 1;
     this.#options.log?.warn({ failed_starts: this.#failedStarts, cause }, 'a sandbox process did not start');
     if (this.#failedStarts >= patientStarts) this.#drain('The sandbox cannot be started');
+    else this.#dispatch();
     this.#restart ??= setTimeout(
       () => {
         this.#restart = undefined;
@@ -229,8 +244,8 @@ class ProcessPool implements Sandbox {
     );
   }
 
-  #drain(reason: string): void {
-    for (const { resolve } of this.#queue.drain()) resolve(refused('crashed', reason));
+  #drain(reason: string, outcome: RunOutcome = 'unavailable'): void {
+    for (const { resolve } of this.#queue.drain()) resolve(refused(outcome, reason));
   }
 
   #onEmpty: () => void = () => undefined;

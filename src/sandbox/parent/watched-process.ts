@@ -1,8 +1,10 @@
 import { residentMb } from '../child-process.ts';
 import type { SandboxProcess } from '../child-process.ts';
+import { ComputingClock } from '../computing-clock.ts';
 import { cannotGiveUpRoot } from '../child/give-up-rights.ts';
 import type { Answered, OngoingRun } from './ongoing-run.ts';
 import { runBounds } from '../run.ts';
+import { processBounds, type ProcessBounds } from './process-bounds.ts';
 import type { LogLine, RunLimits, RunOutcome } from '../run.ts';
 import { withoutMap } from '../source-map.ts';
 import { LineReader, keptBundles, maxChildLineBytes, readChildMessage } from '../wire.ts';
@@ -29,10 +31,11 @@ export interface ProcessListener {
   onExit(process: WatchedProcess, wasReady: boolean, cause: string): void;
 }
 
-/** How a process is started, and its memory limit (`maxRssMb`, in MiB). */
+/** How a process is started, its memory limit (`maxRssMb`, in MiB) and its bounds of time. */
 export interface ProcessOptions {
   start: (maxRssMb: number) => SandboxProcess;
   maxRssMb: number;
+  bounds?: ProcessBounds;
 }
 
 interface ActiveRun {
@@ -41,9 +44,10 @@ interface ActiveRun {
   readonly startedAt: number;
   /** The run's remaining computing time at the beginning of the child's current slice. */
   computingLeftMs: number;
-  sliceBeganAt: number;
-  /** The deadline for the child's next message; infinite while the child waits for answers of the service. */
-  sliceEndsAt: number;
+  /** The computing time until the child's next message. */
+  allowedMs: number;
+  /** The clock of the slice; null while the child waits for answers of the service. */
+  clock: ComputingClock | null;
   readonly logs: LogLine[];
   cpuMs: number;
   readonly resolve: (end: RawResult | WaitingRun) => void;
@@ -52,7 +56,7 @@ interface ActiveRun {
 const watchEveryMs = 20;
 /** The isolate ends its slice by itself; a child that is later than this can no longer be stopped from within. */
 const overrunGraceMs = 200;
-const readyWithinMs = 10_000;
+const watchStartEveryMs = 100;
 /** A run keeps its child for calls that are answered within this time; executing it again would take longer. */
 const heldMs = 5;
 /** A child that still uses more than this part of `maxRssMb` after a run is replaced, so that the next run has room. */
@@ -62,6 +66,7 @@ const keptMemoryPart = 0.6;
 export class WatchedProcess {
   readonly #child: SandboxProcess;
   readonly #options: ProcessOptions;
+  readonly #bounds: ProcessBounds;
   readonly #listener: ProcessListener;
   readonly #reader = new LineReader(maxChildLineBytes);
   readonly #knownBundles = new Set<string>();
@@ -75,9 +80,11 @@ export class WatchedProcess {
 
   constructor(options: ProcessOptions, listener: ProcessListener) {
     this.#options = options;
+    this.#bounds = options.bounds ?? processBounds;
     this.#listener = listener;
     this.#child = options.start(options.maxRssMb);
-    this.#startTimer = setTimeout(() => this.kill('crashed', 'The sandbox did not start'), readyWithinMs);
+    const clock = new ComputingClock(this.pid);
+    this.#startTimer = setInterval(() => this.#checkStart(clock), watchStartEveryMs);
     this.#child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
     // Writing to a child that has just died fails; the `exit` event reports the death.
     this.#child.stdin.on('error', () => undefined);
@@ -105,7 +112,7 @@ export class WatchedProcess {
     const { bundle, limits } = run.request;
     const id = (this.#lastRun += 1);
     const startedAt = performance.now();
-    const slice = { computingLeftMs, sliceBeganAt: startedAt, sliceEndsAt: 0 };
+    const slice = { computingLeftMs, allowedMs: 0, clock: null };
     this.#active = { id, run, startedAt, ...slice, logs: [], cpuMs: 0, resolve };
     this.#sendBundle(bundle.hash, bundle.code);
     this.#giveSlice(this.#active, rounds.length + 1);
@@ -138,18 +145,18 @@ export class WatchedProcess {
   }
 
   #endSlice(active: ActiveRun): void {
-    if (active.sliceEndsAt === Infinity) return;
-    const ms = performance.now() - active.sliceBeganAt;
-    active.computingLeftMs -= ms;
-    active.run.addComputing(ms);
-    active.sliceEndsAt = Infinity;
+    const { clock } = active;
+    if (!clock) return;
+    const { computedMs, passedMs } = clock;
+    active.computingLeftMs -= computedMs;
+    active.run.addSlice({ computedMs, stalledMs: passedMs - computedMs });
+    active.clock = null;
   }
 
   #giveSlice(active: ActiveRun, slices = 1): void {
     const { sliceMs } = active.run.request.limits;
-    const allowedMs = Math.min(slices * sliceMs, Math.max(active.computingLeftMs, 0));
-    active.sliceBeganAt = performance.now();
-    active.sliceEndsAt = active.sliceBeganAt + allowedMs + overrunGraceMs;
+    active.allowedMs = Math.min(slices * sliceMs, Math.max(active.computingLeftMs, 0));
+    active.clock = new ComputingClock(this.pid);
   }
 
   #read(chunk: Buffer): void {
@@ -165,7 +172,7 @@ export class WatchedProcess {
   #receive(message: ChildMessage | null): void {
     const active = this.#active;
     if (message?.type === 'ready' && !this.#isReady) {
-      clearTimeout(this.#startTimer);
+      clearInterval(this.#startTimer);
       this.#isReady = true;
       this.#listener.onReady(this);
     } else if (!message || message.type === 'ready' || message.run !== active?.id) {
@@ -210,16 +217,32 @@ export class WatchedProcess {
     else this.#finish({ outcome: 'forbidden_action', actions: [], error: answered.forbidden });
   }
 
+  #checkStart(clock: ComputingClock): void {
+    const { startComputingMs, startMs } = this.#bounds;
+    const isLate = clock.computedMs > startComputingMs || clock.passedMs > startMs;
+    if (isLate) this.kill('unavailable', 'The sandbox did not start');
+  }
+
   #check(): void {
     const active = this.#active;
     if (!active) return;
-    const now = performance.now();
-    const { wallLeftMs, request } = active.run;
-    if (now > active.sliceEndsAt) this.kill('unresponsive', 'The bot could not be stopped and was killed');
-    else if (now - active.startedAt > wallLeftMs) this.kill('deadline', deadlineError(request.limits));
-    else if (this.#residentMb() > this.#options.maxRssMb) {
+    const { clock, allowedMs, run, startedAt } = active;
+    const lateMs = performance.now() - startedAt - run.wallLeftMs;
+    if (clock && clock.passedMs > allowedMs + overrunGraceMs) this.#checkSlice(active, clock);
+    else if (lateMs > 0 && lateMs > (clock?.stalledMs ?? 0)) this.kill('deadline', deadlineError(run.request.limits));
+    if (this.#active && this.#residentMb() > this.#options.maxRssMb) {
       this.kill('rss_limit', `The sandbox process took more than ${this.#options.maxRssMb} MiB`);
     }
+  }
+
+  /** Judges a slice that lasts for longer than it may compute. */
+  #checkSlice({ allowedMs, run }: ActiveRun, clock: ComputingClock): void {
+    const { computedMs, passedMs } = clock;
+    const { stallMs } = this.#bounds;
+    if (computedMs > allowedMs + overrunGraceMs || clock.looksHung())
+      this.kill('unresponsive', 'CPU limit exceeded: the bot could not be stopped and was killed');
+    else if (run.stalledMs + passedMs - computedMs > stallMs)
+      this.kill('unavailable', `The machine was too busy: the run was stalled for more than ${stallMs / 1000} s`);
   }
 
   #residentMb(): number {
@@ -247,7 +270,7 @@ export class WatchedProcess {
   #leave(error: string): void {
     if (this.#isGone) return;
     this.#isGone = true;
-    clearTimeout(this.#startTimer);
+    clearInterval(this.#startTimer);
     this.#finish({ outcome: 'crashed', actions: [], error });
     this.#listener.onExit(this, this.#isReady, error);
   }

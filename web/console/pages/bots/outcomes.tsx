@@ -17,6 +17,7 @@ const words: Readonly<Record<string, string>> = {
   unresponsive: 'Its code could not be stopped, so its process was. People got the conversation.',
   load_failed: 'Its code could not be loaded. People got the conversation.',
   crashed: 'Its process died. It is tried again before people get the conversation.',
+  unavailable: 'The machine was too busy to run the bot. It is tried again before agents get the conversation.',
   queue_full: 'Too many runs were waiting, so the bot was not called. It is tried again.',
   loop_suspected: 'It seemed to talk in a loop, and was stopped. People got the conversation.',
   storage_full: 'Its storage is full. People got the conversation.',
