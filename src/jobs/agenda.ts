@@ -35,7 +35,8 @@ export function createAgenda(
     defaultLockLifetime: lockMs,
   });
   agenda.on('error', failed);
-  agenda.on('fail', failed);
+  // It looks once more at a job that has just ended, whose lock is gone then.
+  agenda.on('fail', (error: Error) => error.message.includes('no lockedAt date found') || failed(error));
   for (const { name, ring } of alarms) {
     const look = (_job: Job, done: (error?: Error) => void): void => void call(ring, done);
     agenda.define(name, look);

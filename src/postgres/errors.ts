@@ -56,6 +56,11 @@ export function brokenUniqueConstraint(error: unknown): string | null {
   return '';
 }
 
+/** True if a row refers to one that is not there. */
+export function isBrokenReference(error: unknown): boolean {
+  return codeOf(error) === '23503';
+}
+
 /** True if the database refused a value, which a schema should have refused before. */
 export function isMalformedValue(error: unknown): boolean {
   return malformedValues.has(codeOf(error) ?? '');

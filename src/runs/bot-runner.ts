@@ -9,6 +9,8 @@ import type { Verdict } from '../deliveries/core/verdict.ts';
 import { StaleDelivery } from '../deliveries/queue/finish.ts';
 import type { BotToRun, FoundWithBot } from '../records/bot-to-run.ts';
 import type { Database } from '../postgres/database.ts';
+import { isBrokenReference } from '../postgres/errors.ts';
+import { sql } from '../postgres/sql.ts';
 import { findMessages } from '../records/message.ts';
 import type { Conversation } from '../records/conversation.ts';
 import { ApiError } from '../errors.ts';
@@ -101,10 +103,16 @@ export class BotRunner {
     try {
       await this.#conclude(run, settle);
     } catch (error) {
+      if (isBrokenReference(error) && (await this.#isGone(bot.id))) return this.#cancel(input, settle, 'gone');
       // A domain verb refused an action: the bot's fault.
       if (!(error instanceof ApiError)) throw error;
       await this.#fail(run, settle, { outcome: error.code, error: error.message });
     }
+  }
+
+  // Whoever deletes a bot does not wait for its runs.
+  async #isGone(botId: number): Promise<boolean> {
+    return (await sql(this.#options.database.em(), 'SELECT FROM agent_bots WHERE id = $1', [botId])).length === 0;
   }
 
   #conclude(run: RunOfFound, settle: Settle): Promise<void> {

@@ -60,7 +60,7 @@ export function inOrder(calls: readonly RecordedCall[]): Recall {
   let next = 0;
   return ({ name, input }) => {
     const recorded = calls[next];
-    if (recorded?.name !== name || !isSame(recorded.input, input)) return null;
+    if (!recorded || !isSame([recorded.name, recorded.input], [name, input])) return null;
     next += 1;
     return recorded;
   };
@@ -70,7 +70,7 @@ export function inOrder(calls: readonly RecordedCall[]): Recall {
 export function byQuestion(calls: readonly RecordedCall[]): Recall {
   const left = [...calls];
   return ({ name, input }) => {
-    const isAnswer = (call: RecordedCall) => call.name === name && isSame(call.input, input);
+    const isAnswer = (call: RecordedCall) => isSame([call.name, call.input], [name, input]);
     const at = left.findIndex(isAnswer);
     return (at === -1 ? calls.findLast(isAnswer) : left.splice(at, 1)[0]) ?? null;
   };

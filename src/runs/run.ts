@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { BotRun } from '../domain/bots/run-records.ts';
 import type { StorageWrite } from '../domain/bots/storage.ts';
 import type { BotToRun } from '../records/bot-to-run.ts';
 import type { Clock, Random } from '../lib/ports.ts';
 import { findFitting } from './fitting-plugin.ts';
 import type { InstalledPlugin, InstalledPlugins } from './installed-plugins.ts';
+import { judgeActions } from '../sandbox/parent/action-batch.ts';
 import type { Permissions, RunResult, Sandbox } from '../sandbox/run.ts';
 import { openDoors, type DoorPorts, type DoorRun } from './doors/doors.ts';
 import { readHistory, type ReadMessages } from './history.ts';
@@ -89,6 +91,11 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
   const calls = [...(history ? [history] : []), ...result.calls];
   const logs = doors.redact(result.logs);
   const error = result.error === undefined ? {} : { error: doors.redact(result.error) };
+  // The name in place of a secret may be none that the action allows, as of a label.
+  const actions = doors.redact(result.actions);
+  const judged = isDeepStrictEqual(actions, result.actions)
+    ? { actions }
+    : { actions: [], ...judgeActions(actions, { permissions, now: now.getTime() }) };
   return {
     ...base,
     config,
@@ -96,7 +103,7 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
     forwards: doors.forwards,
     health: doors.health,
     tokens: doors.tokens,
-    result: { ...result, calls, logs, ...error },
+    result: { ...result, calls, logs, ...error, ...judged },
   };
 }
 

@@ -40,9 +40,13 @@ describe('hostile bots at the doors', function () {
       schedule: true,
     };
     const bot = { on: { message_created: told }, top, permissions };
+    const keeper = { ...bot, permissions: { ...permissions, conversation: ['reply', 'note', 'attributes', 'label'] } };
     house = await BotHouse.open(
-      { inside: bot, outside: bot },
-      { bodies: { inside: { secrets: { SHOP_KEY: 'sk-4711' } } }, config: { botFetchTimeoutMs: 3_000 } },
+      { inside: bot, outside: bot, keeper },
+      {
+        bodies: { inside: { secrets: { SHOP_KEY: 'sk-4711' } }, keeper: { secrets: { SHOP_KEY: 'pier/7+k9Zq' } } },
+        config: { botFetchTimeoutMs: 3_000 },
+      },
     );
   });
   after(async () => {
@@ -129,6 +133,43 @@ describe('hostile bots at the doors', function () {
       await house.app.post(`agent_bots/${house.botOf('inside')}/release`);
       const run = await ask(`await ctx.call('storage.get', ${input}).catch(() => 0)`);
       expect(run.outcome, input).to.equal('forbidden_action');
+    }
+  });
+
+  it('a secret that the host wrote in another form reaches neither what the bot does nor what it keeps', async () => {
+    const fetched = (path: string) =>
+      `const answer = await ctx.fetch('https://${shop.host}${path}', { headers: { authorization: secret('SHOP_KEY') } }); const body = typeof answer.text === 'function' ? answer.text() : answer.text;`;
+    const php = await house.askAnew(
+      'keeper',
+      `${fetched('/php')} ctx.attributes({ said: JSON.parse(body).said }); ctx.note(body);`,
+    );
+    expect(php.run.actions).to.deep.equal([
+      { type: 'attributes', attributes: { said: '[secret SHOP_KEY]' } },
+      { type: 'note', content: '{"said":"[secret SHOP_KEY]"}' },
+    ]);
+    const read = `const said = body.match(/../g).map((byte) => String.fromCharCode(Number.parseInt(byte, 16))).join('');`;
+    const does = `ctx.reply('It is ' + said); ctx.note(said); ctx.attributes({ said }); await ctx.storage.set('said', said);`;
+    const hex = await house.askAnew('keeper', `${fetched('/hex')} ${read} ${does}`);
+    expect(hex.run.actions).to.deep.equal([
+      { type: 'reply', content: 'It is [secret SHOP_KEY]' },
+      { type: 'note', content: '[secret SHOP_KEY]' },
+      { type: 'attributes', attributes: { said: '[secret SHOP_KEY]' } },
+    ]);
+    const [stored] = await house.app.query(`SELECT value::text FROM bot_storage WHERE key = 'said'`);
+    expect(stored).to.deep.equal({ value: '"[secret SHOP_KEY]"' });
+    const { body: conversation } = await house.app.get(`conversations/${hex.conversation}`);
+    expect(JSON.stringify(conversation)).to.not.contain('pier/7');
+    const [{ id }] = (await house.app.query<{ id: number }>('SELECT id FROM bot_runs WHERE conversation_id = $1', [
+      hex.conversation,
+    ])) as [{ id: number }];
+    const { body: replay } = await house.app.post(`runs/${id}/replay`);
+    expect(replay).to.deep.equal({ identical: true, outcome: 'ok', actions: hex.run.actions });
+  });
+
+  it('a call by a name that cannot be stored is recorded and repeated', async () => {
+    for (const name of [`'x\\0'`, `'x\\ud800'`]) {
+      const run = await ask(`await ctx.call(${name}).catch(() => 0); ctx.reply('said')`);
+      expect([run.outcome, run.actions]).to.deep.equal(['ok', [{ type: 'reply', content: 'said' }]]);
     }
   });
 

@@ -75,6 +75,9 @@ const answers: Readonly<Record<string, Answer>> = {
     const dripping = setInterval(() => response.write('.'), 50);
     response.once('close', () => clearInterval(dripping));
   },
+  '/hex': (response, headers) => response.end(Buffer.from(String(headers.authorization)).toString('hex')),
+  '/php': (response, headers) =>
+    response.end(JSON.stringify({ said: headers.authorization }).replaceAll('/', '\\/').replaceAll('+', '\\u002b')),
   '/echo': (response, headers) =>
     response.setHeader('x-echo', String(headers.authorization)).end(JSON.stringify(headers)),
 };

@@ -55,11 +55,10 @@ const copyStatement = `
   FROM made m, lane
   RETURNING id`;
 
-/** Makes the delivery once more, in a side lane; returns the new delivery's id. */
-export async function copyDelivery(executor: Executor, accountId: number, id: number): Promise<number> {
+/** Makes the delivery once more, in a side lane; returns the new delivery's id, null when it is gone. */
+export async function copyDelivery(executor: Executor, accountId: number, id: number): Promise<number | null> {
   const [made] = await sql<{ id: number }>(executor, copyStatement, [accountId, id]);
-  if (!made) throw new Error(`Delivery ${id} is gone`);
-  return made.id;
+  return made?.id ?? null;
 }
 
 // The event is in no feed: it has not happened. A bot's plugin has nothing to do with it, only its server.

@@ -67,6 +67,8 @@ export async function resend(tx: Transaction, id: number): Promise<number> {
   checkOn(server);
   if (found.isRunning) throw refused('delivery_running', 'An attempt of this delivery is running: wait for its end');
   const copy = await copyDelivery(tx.em, tx.account.id, id);
+  // It was deleted with its conversation since it was found.
+  if (copy === null) throw notFound('Delivery');
   await sendSoon(tx, endpoint);
   return copy;
 }

@@ -93,7 +93,9 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
       settled: (_, __, signal) => whatElse(run, ports.burst, signal),
       forward: guarded('forward', run.hasServer ? forward : undefined),
     },
-    writes: storage.writes,
+    get writes() {
+      return storage.writes.map((write) => redacted(write, redaction));
+    },
     get forwards() {
       return forwards;
     },
@@ -105,6 +107,14 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
     },
     redact: (value) => redaction.apply(value),
   };
+}
+
+// A bot may have read a secret out of an answer that hid it.
+function redacted(write: StorageWrite, redaction: Redaction): StorageWrite {
+  const key = redaction.apply(write.key);
+  if (write.kind !== 'set') return { ...write, key };
+  const json = JSON.stringify(redaction.apply(JSON.parse(write.json)));
+  return { ...write, key, json, bytes: Buffer.byteLength(key) + Buffer.byteLength(json) };
 }
 
 function whatElse({ owner, messageId }: DoorRun, burst: BurstPorts | undefined, signal: AbortSignal) {
