@@ -84,14 +84,14 @@ export class Replayer {
 }
 
 function compare(run: RecordedRun, { outcome, actions }: { outcome: string; actions: object[] }): Replay {
-  const identical = outcome === run.outcome && isAsRecorded(storableJson(actions), run.actionsText);
+  const identical = outcome === run.outcome && matchesRecord(storableJson(actions), run.actionsText);
   // As recorded, without the secrets that the bot has read.
   const shown = identical ? (JSON.parse(run.actionsText) as object[]) : actions;
   return { identical, outcome, actions: shown.map((action) => ({ ...action })) };
 }
 
 // The record has the names of secrets in their places.
-function isAsRecorded(repeated: string, recorded: string): boolean {
+function matchesRecord(repeated: string, recorded: string): boolean {
   const [first = '', ...others] = recorded.split(/\[secret [^\]"]+\]/);
   if (others.length === 0) return repeated === recorded;
   let at = repeated.startsWith(first) ? first.length : -1;

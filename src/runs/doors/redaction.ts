@@ -117,10 +117,10 @@ function readEscapes(text: string, pattern: RegExp): ReadText {
     let [low, high] = [0, places.length - 1];
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
-      if (places[middle]!.at <= at) low = middle;
+      if ((places[middle]?.at ?? bytes) <= at) low = middle;
       else high = middle - 1;
     }
-    const { at: first, start, length } = places[low]!;
+    const { at: first, start, length } = places[low] ?? { at: bytes, start: text.length, length: 0 };
     const size = (places[low + 1]?.at ?? bytes) - first;
     if (at === first) return start;
     // An escape is replaced as a whole.
