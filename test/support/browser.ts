@@ -1,7 +1,8 @@
 import axe from 'axe-core';
 import { expect } from 'chai';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { noBrowser, unpackChromium } from './chromium.ts';
+import { closeAtEnd } from './leaks.ts';
 
 const startMs = 120_000;
 /** A slow machine takes its time; what never comes fails the test all the same. */
@@ -9,41 +10,54 @@ const waitMs = 60_000;
 /** How many times slower pages compute than the machine lets them. */
 const slowdown = Number(process.env['BROWSER_SLOWDOWN'] ?? 1);
 
+let shared: Promise<Browser> | null = null;
+
+/** Closes the browser of this process, if a test has started it. */
+export async function closeBrowser(): Promise<void> {
+  const closing = shared;
+  shared = null;
+  await (await closing)?.close();
+}
+
+closeAtEnd(closeBrowser);
+
+async function findBrowser(): Promise<Browser> {
+  // A browser that crashed fails the tests of one file, not those of the next ones.
+  if (shared && !(await shared.catch(() => null))?.isConnected()) shared = null;
+  return (shared ??= launch());
+}
+
 /**
- * A real browser for the tests of a file: started by the first page that a test opens, and closed by `after(() =>
- * browser.close())`. It keeps the rules of the web (origins, content security policies, cookies): the arguments that
- * `@sparticuz/chromium` recommends would switch them off. Where no browser can run, the tests are skipped.
+ * Pages of the tests of a file, in a real browser that all files of the process share; what a test leaves open is closed by
+ * `after(() => browser.close())`. It keeps the rules of the web (origins, content security policies, cookies): the
+ * arguments that `@sparticuz/chromium` recommends would switch them off. Where no browser can run, the tests are skipped.
  */
 export class TestBrowser {
-  #starting: Promise<Browser> | null = null;
+  readonly #contexts = new Set<BrowserContext>();
 
-  /** To be called in `before`: starts the browser, or skips the tests and says why. */
+  /** Starts the browser, in `before`, or skips the tests and says why. */
   async start(test: Mocha.Context): Promise<void> {
     if (noBrowser !== null) {
       process.stderr.write(`  Skipped without a browser: ${noBrowser}\n`);
       test.skip();
     }
     test.timeout(startMs);
-    await this.#browser();
+    await findBrowser();
   }
 
   /** Opens an empty page with cookies and storage of its own. */
   async open(options: BrowserContextOptions = {}): Promise<WatchedPage> {
-    const browser = await this.#browser();
+    const browser = await findBrowser();
     // Without a locale a machine that has none lends the browser a language that no standard knows.
     const usual = { viewport: { width: 1440, height: 900 }, locale: 'en-US' };
     const context = await browser.newContext({ ...usual, ...options });
+    this.#contexts.add(context);
+    context.once('close', () => this.#contexts.delete(context));
     return WatchedPage.watch(await context.newPage());
   }
 
   async close(): Promise<void> {
-    const browser = await this.#starting;
-    await browser?.close();
-  }
-
-  #browser(): Promise<Browser> {
-    this.#starting ??= launch();
-    return this.#starting;
+    await Promise.all([...this.#contexts].map((context) => context.close()));
   }
 }
 

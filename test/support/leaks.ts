@@ -12,8 +12,19 @@ const ownedResources = new Set([
   'StatWatcher',
 ]);
 
-/** What keeps this process alive, as counted kinds: `2 × TCPServerWrap`. Waits a little for handles that are closing. */
+const closes: (() => Promise<void>)[] = [];
+
+/** Has the run close at its end something that its files share. */
+export function closeAtEnd(close: () => Promise<void>): void {
+  closes.push(close);
+}
+
+/**
+ * Returns as counted kinds (`2 × TCPServerWrap`) what keeps this process alive, when all that its files share is closed.
+ * Waits a little for handles that are closing.
+ */
 export async function findLeaks(): Promise<string[]> {
+  for (const close of closes) await close();
   let leaks = countOwned();
   for (let waited = 0; leaks.length > 0 && waited < patienceMs; waited += pollMs) {
     await sleep(pollMs);
