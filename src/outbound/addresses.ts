@@ -104,7 +104,7 @@ const maxNameChars = 64;
  * address the /64 network, which belongs to one caller. Any other text is its own key.
  */
 export function callerNetwork(address: string): string {
-  const bytes = parseAddress(address.replace(/%.*$/, ''));
+  const bytes = parseAddress(address.replace(/%.*/s, ''));
   if (bytes === null) return address.slice(0, maxNameChars);
   if (bytes.length === 4) return bytes.join('.');
   if (contains(mappedIpv4Range, bytes)) return bytes.slice(12).join('.');

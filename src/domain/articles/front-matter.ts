@@ -2,8 +2,8 @@
 export type FrontMatter = Map<string, string | boolean | string[]>;
 
 const fence = /^---[ \t]*$/;
-const entry = /^([A-Za-z_][\w-]*):(?:[ \t]+(.*))?$/;
-const item = /^[ \t]*-[ \t]+(.*)$/;
+const entry = /^([A-Za-z_][\w-]*):(?:[ \t](.*))?$/;
+const item = /^[ \t]*-[ \t](.*)$/;
 
 /**
  * Reads the front matter of a file, of YAML as much as it takes: texts, quoted or not, true and false, lists in brackets

@@ -1,7 +1,7 @@
 import { sql, type Executor } from '../../postgres/sql.ts';
 import { storableText } from '../../lib/storable.ts';
 import { comparable, configurationOf } from './languages.ts';
-import { withoutQuestionWords } from './question-words.ts';
+import { splitQuestion, withoutQuestionWords } from './question-words.ts';
 import { distance, exchanges, tolerated } from './spelling.ts';
 
 /** A word of a question in one language of the articles. */
@@ -69,12 +69,14 @@ export async function findTerms(
     accountId,
     languages.length > 0 ? languages : null,
   ]);
-  const text = comparable(storableText(query, maxQueryChars));
+  // Cut twice: folding makes up to eighteen characters of one.
+  const text = storableText(comparable(storableText(query, maxQueryChars)), maxQueryChars);
+  const words = splitQuestion(text);
   const asked = present.map(({ language, passages }) => ({
     language,
     total: passages,
     configuration: configurationOf(language),
-    text: withoutQuestionWords(text, language),
+    text: withoutQuestionWords(words, language),
   }));
   if (asked.length === 0) return [];
   const lexemes = await sql<{ language: string; term: string }>(executor, lexemesStatement, [JSON.stringify(asked)]);

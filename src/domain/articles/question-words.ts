@@ -24,12 +24,24 @@ const byLanguage = new Map(
   Object.entries(words).map(([language, text]) => [language, new Set(text.split(/\s+/))] as const),
 );
 
+/** A word of a question as it was written, and without the punctuation around it. */
+export interface QuestionWord {
+  written: string;
+  bare: string;
+}
+
+// Greedy from the first letter or digit: a search for the punctuation at the end would begin anew at each of its characters.
+const bareWord = /[\p{L}\p{N}](?:.*[\p{L}\p{N}])?/su;
+
+/** Splits a question into its words. Takes time linear in its length. */
+export function splitQuestion(question: string): QuestionWord[] {
+  return question.split(/\s+/).map((written) => ({ written, bare: bareWord.exec(written)?.[0] ?? '' }));
+}
+
 /** The question without such words of the language; the whole question if it consists of nothing else. */
-export function withoutQuestionWords(question: string, language: string): string {
+export function withoutQuestionWords(question: readonly QuestionWord[], language: string): string {
   const known = byLanguage.get(language.toLowerCase().split('-')[0] ?? '');
-  if (!known) return question;
-  const rest = question
-    .split(/\s+/)
-    .filter((word) => !known.has(word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '')));
-  return rest.some((word) => /[\p{L}\p{N}]/u.test(word)) ? rest.join(' ') : question;
+  const rest = question.filter(({ bare }) => !known?.has(bare));
+  const kept = rest.some(({ bare }) => bare !== '') ? rest : question;
+  return kept.map(({ written }) => written).join(' ');
 }

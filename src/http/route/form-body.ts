@@ -6,8 +6,8 @@ import { fileLists, fileProperties, propertyTypes, type SchemaName } from '../..
 import { malformed, readParts, type Part } from './form-parts.ts';
 import { findUnsafe, type Reviver } from './json-text.ts';
 
-const parameter = /\s*;\s*([\w*-]+)=(?:"([^"]*)"|([^\s";]+))/g;
-const dispositionForm = /^form-data(?:\s*;\s*[\w*-]+=(?:"[^"]*"|[^\s";]+))*\s*;?\s*$/i;
+const parameter = /;\s*([\w*-]+)=(?:"([^"]*)"|([^\s";]+))/g;
+const dispositionForm = /^form-data(?:\s*;\s*[\w*-]+=(?:"[^"]*"|[^\s";]+))*\s*(?:;\s*)?$/i;
 const listPlace = /\[\d{0,2}\]$/;
 const nestedName = /^([^[\]]+)\[([^[\]]+)\]$/;
 const fieldType = /^(?:text\/plain|application\/json)(?:\s*;\s*charset="?(?:utf-8|utf8|us-ascii)"?)?\s*$/i;

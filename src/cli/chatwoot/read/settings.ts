@@ -117,10 +117,12 @@ export function toTeam(team: Foreign): NewTeam | null {
 
 const blue = '#1f93ff';
 
+const withoutHyphens = /[^-](?:.*[^-])?/s;
+
 /** The title under which a label is kept: in lower case, with hyphens for what titles do not have; null where nothing is left. */
 export function titleOf(given: unknown): string | null {
   const text = textOf(given, mostName)?.normalize('NFC').toLowerCase() ?? '';
-  const title = text.replaceAll(/[^\p{Ll}\p{Lm}\p{Lo}\p{M}\p{N}_-]+/gu, '-').replaceAll(/^-+|-+$/g, '');
+  const [title = ''] = withoutHyphens.exec(text.replaceAll(/[^\p{Ll}\p{Lm}\p{Lo}\p{M}\p{N}_-]+/gu, '-')) ?? [];
   return title === '' || findProblems('requests/label.update', { title }).length > 0 ? null : title;
 }
 

@@ -1,0 +1,248 @@
+import { expect } from 'chai';
+import { findKeyword } from '../../plugins/ai-bot/keywords.ts';
+import { extract } from '../../plugins/ai-bot/extract.ts';
+import { removeLinks } from '../../plugins/ai-bot/links.ts';
+import { nameOf } from '../../src/cli/chatwoot/files.ts';
+import { isEmail, titleOf } from '../../src/cli/chatwoot/read/settings.ts';
+import { withoutQuestionWords, splitQuestion } from '../../src/domain/articles/question-words.ts';
+import { comparable } from '../../src/domain/articles/languages.ts';
+import { articleOf } from '../../src/domain/articles/markdown-article.ts';
+import { divide } from '../../src/domain/articles/passages.ts';
+import { plainText } from '../../src/domain/articles/plain-text.ts';
+import { safeName } from '../../src/domain/attachments/file-name.ts';
+import { checkIfMatch } from '../../src/http/conditional/entity-tag.ts';
+import { parseJsonBody } from '../../src/http/route/json-text.ts';
+import { printable } from '../../src/lib/printable.ts';
+import { storableJson, storableText } from '../../src/lib/storable.ts';
+import { explainRefusal } from '../../src/models/explain-refusal.ts';
+import { callerNetwork } from '../../src/outbound/addresses.ts';
+import { readUrl } from '../../src/outbound/url.ts';
+import { Redaction } from '../../src/runs/doors/redaction.ts';
+import { inAuthorsFiles, withoutMap } from '../../src/sandbox/source-map.ts';
+import { splitLinks } from '../../web/widget/links.ts';
+import { isLinear } from '../support/growth.ts';
+
+interface Reader {
+  read: (text: string) => unknown;
+  /** Characters that it is given at most. */
+  most: number;
+  /** Texts to put before and behind a run, beside those that all get. */
+  around?: readonly (readonly [string, string])[];
+}
+
+const [content, query, header] = [150_000, 10_000, 16_384];
+const redaction = new Redaction();
+redaction.add('key', 'aaaaaaaaab');
+
+/** Every function that reads text from outside on the event loop, in a bot or in a customer's page. */
+const readers: Record<string, Reader> = {
+  withoutQuestionWords: { read: (text) => withoutQuestionWords(splitQuestion(text), 'en'), most: query },
+  comparable: { read: comparable, most: query },
+  plainText: {
+    read: plainText,
+    most: content,
+    around: [
+      ['[', ']'],
+      ['![](', ')'],
+      ['<a', '>'],
+      ['<https:', '>'],
+      ['# ', ''],
+    ],
+  },
+  divide: {
+    read: divide,
+    most: content,
+    around: [
+      ['# ', '#'],
+      ['```\n', ''],
+      ['a\n', '='],
+      ['a\n-', 'a'],
+    ],
+  },
+  articleOf: {
+    read: (text) => articleOf('a.md', text),
+    most: content,
+    around: [
+      ['---\nkey:', '\u2028\n---\n'],
+      ['---\nkey: [', ']\n---\n'],
+      ['---\nkey:\n -', '\u2028\n---\n'],
+      ['---\nkey: "', '"\n---\n'],
+    ],
+  },
+  'articleOf, its name': {
+    read: (text) => articleOf(text, ''),
+    most: header,
+    around: [
+      ['a.', '.md'],
+      ['.d', ''],
+    ],
+  },
+  safeName: {
+    read: safeName,
+    most: header,
+    around: [
+      ['a.', 'a'],
+      ['a/', 'a'],
+    ],
+  },
+  titleOf: { read: titleOf, most: 255 },
+  isEmail: {
+    read: isEmail,
+    most: 255,
+    around: [
+      ['a@', ''],
+      ['a@b', '.'],
+    ],
+  },
+  nameOf: {
+    read: nameOf,
+    most: 2048,
+    around: [
+      ['https://example.test/', 'a'],
+      ['https://example.test/?filename=', ''],
+    ],
+  },
+  storableText: { read: (text) => storableText(text, content), most: content },
+  storableJson: { read: (text) => storableJson({ text }), most: content },
+  parseJsonBody: {
+    read: (text) => parseJsonBody(Buffer.from(text)),
+    most: content,
+    around: [
+      ['"', '"'],
+      ['[', ']'],
+      ['[1', ']'],
+      ['{"', '":1}'],
+    ],
+  },
+  'parseJsonBody, a text': { read: (text) => parseJsonBody(Buffer.from(JSON.stringify(text))), most: content },
+  printable: { read: printable, most: content },
+  checkIfMatch: {
+    read: (text) => attempt(() => checkIfMatch(text, 'W/"a"')),
+    most: header,
+    around: [
+      ['"', ''],
+      ['W/"', '"'],
+      ['"",', '"'],
+    ],
+  },
+  callerNetwork: {
+    read: callerNetwork,
+    most: header,
+    around: [
+      ['::1%', '\n%'],
+      ['::', 'g'],
+    ],
+  },
+  readUrl: {
+    read: (text) => readUrl(text, { httpsOnly: true }),
+    most: 2048,
+    around: [
+      ['https://', ''],
+      ['https://a/', ''],
+    ],
+  },
+  explainRefusal: {
+    read: (message) =>
+      explainRefusal({ status: 400, message }, { baseUrl: 'https://a.test', apiKey: 'aaaaaaaaab' } as never),
+    most: content,
+  },
+  redaction: { read: (text) => redaction.apply({ text }), most: content },
+  withoutMap: {
+    read: withoutMap,
+    most: content,
+    around: [['\n//# sourceMappingURL=data:application/json;base64,', '\n!']],
+  },
+  inAuthorsFiles: {
+    read: (text) => inAuthorsFiles(text, ''),
+    most: 20_000,
+    around: [
+      ['bot.js:', 'a'],
+      ['bot.js:1:', 'a'],
+    ],
+  },
+  findKeyword: { read: (text) => findKeyword(text, ['aaaaab', '. .', 'talk to a human']), most: content },
+  extract: {
+    read: (text) => extract({ text }, 'a question with words'),
+    most: 20_000,
+    around: [
+      ['. ', 'a'],
+      ['.)', 'a'],
+    ],
+  },
+  removeLinks: {
+    read: (text) => removeLinks(text, ['example.test']),
+    most: 20_000,
+    around: [
+      ['https://', 'a'],
+      ['[', '](a)'],
+      ['[a](', ')'],
+      ['[a](b ', ')'],
+      ['a.', ''],
+      ['a@', '.com'],
+      ['mailto:', ''],
+    ],
+  },
+  splitLinks: {
+    read: splitLinks,
+    most: content,
+    around: [
+      ['https://', 'a'],
+      ['https://a', ''],
+      ['https://[', ']'],
+    ],
+  },
+};
+
+const punctuation = Array.from('!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~');
+const letters = ['a', '0', 'ß', 'İ', '漢', 'ก', '\u{1f600}'];
+const spaces = [' ', '\t', '\n', '\r', '\u00a0', '\u2028'];
+// The last four grow when they are made compatible, by up to eighteen.
+const odd = ['\0', '\u001b', '\u0301', '\u200d', '\u202e', '\ud800', '\udc00', '⁗', '…', 'ﬃ', 'ﷺ'];
+const repeated = [
+  'https://a ',
+  'www.a.b ',
+  'a.',
+  '<a',
+  '<a>',
+  '](',
+  '[](',
+  '[a](b) ',
+  '",',
+  '\\u0000',
+  '# a\n',
+  'a\n\n',
+  '. ',
+];
+const contexts = [
+  ['', ''],
+  ['a', 'a'],
+] as const;
+
+describe('Texts from outside', () => {
+  for (const [name, { read, most, around = [] }] of Object.entries(readers)) {
+    it(`are read in time linear in their length by ${name}`, () => {
+      const runs = [...punctuation, ...letters, ...spaces, ...odd, ...repeated];
+      for (const run of runs)
+        for (const context of [...contexts, ...around])
+          for (const unit of new Set([run, run.normalize('NFKC')])) {
+            const isFine = isLinear((size) => reading(unit, size, context), most);
+            expect(isFine, `a run of ${JSON.stringify(unit)} between ${JSON.stringify(context)}`).to.equal(true);
+          }
+    });
+
+    function reading(unit: string, size: number, [before, behind]: readonly [string, string]): () => unknown {
+      const text = before + unit.repeat(Math.ceil(size / unit.length)) + behind;
+      // Flat: a text that is still a rope of its parts is joined by its first reader.
+      const flat = Buffer.from(text, 'utf16le').toString('utf16le');
+      return () => read(flat);
+    }
+  }
+});
+
+function attempt(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // Refused, which is an answer as well.
+  }
+}
