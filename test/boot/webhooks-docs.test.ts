@@ -17,8 +17,24 @@ const runners: Record<string, { file: string; command: string; args?: string[] }
   ruby: { file: 'verify.rb', command: 'ruby' },
   php: { file: 'verify.php', command: 'php' },
   go: { file: 'verify.go', command: 'go', args: ['run'] },
-  java: { file: 'Verify.java', command: 'java' },
+  java: { file: 'Verify.java', command: 'java', args: ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'] },
 };
+
+const signedAt = 1_763_812_800;
+const inEnglish = { ...process.env, LC_ALL: 'C.UTF-8' };
+/** A header that a stranger may send: too short, not base64, of another scheme, without one, not ASCII, empty. */
+const malformed = 'v1,abc v1,abc% v1a,AAAA garbage v1,é v1,  , v1';
+
+function checkedAt(program: string, now: number): string {
+  const other = program.replace(/(now\b[^\n]* = )1763812800/, `$1${now}`);
+  if (other === program && now !== signedAt) throw new Error('The program has no time');
+  return other;
+}
+
+function replaced(program: string, text: string, other: string): string {
+  if (!program.includes(text)) throw new Error(`The program has no ${text}`);
+  return program.replace(text, () => other);
+}
 
 function snippet(language: string): string {
   const found = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'ms').exec(page)?.[1];
@@ -32,6 +48,7 @@ function cell(name: string): string {
 
 describe('docs/webhooks.md', function () {
   this.timeout(120_000);
+  const signature = cell('`webhook-signature`');
   let folder: string;
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'switchboard-docs-'));
@@ -46,17 +63,42 @@ describe('docs/webhooks.md', function () {
   });
 
   for (const [language, { file, command, args = [] }] of Object.entries(runners)) {
-    it(`has a program in ${language} that takes the vector, and refuses another body`, function () {
-      if (spawnSync(command, ['--version']).error && spawnSync(command, ['version']).error) this.skip();
-      const program = snippet(language);
+    describe(`its program in ${language}`, () => {
+      before(function () {
+        if (spawnSync(command, ['--version']).error && spawnSync(command, ['version']).error) {
+          console.log(`    skipped: ${command} is not installed on this machine`);
+          this.skip();
+        }
+      });
+
       const run = (text: string) => {
         writeFileSync(join(folder, file), text);
-        return spawnSync(command, [...args, join(folder, file)], { encoding: 'utf8' });
+        return spawnSync(command, [...args, join(folder, file)], { encoding: 'utf8', env: inEnglish });
       };
-      expect(run(program).stdout).to.equal('ok\n');
-      const spoilt = program.replace('contact_created', 'contact_deleted');
-      const { status, stdout } = run(spoilt);
-      expect([status === 0, stdout]).to.deep.equal([false, '']);
+
+      it('takes the vector behind malformed signatures, five minutes early and late', () => {
+        const program = replaced(snippet(language), signature, `${malformed} ${signature}`);
+        for (const now of [signedAt - 300, signedAt + 300]) {
+          const { stdout, stderr } = run(checkedAt(program, now));
+          expect([stdout, stderr], String(now)).to.deep.equal(['ok\n', '']);
+        }
+      });
+
+      it('refuses malformed signatures, another body and another time without an error', () => {
+        const program = snippet(language);
+        const spoilt = {
+          'malformed signatures': replaced(program, signature, malformed),
+          'another body': replaced(program, 'contact_created', 'contact_deleted'),
+          'a time that is no number': program.replace(/(["'])1763812800\1/, '$1abc$1'),
+          'too late': checkedAt(program, signedAt + 301),
+          'too early': checkedAt(program, signedAt - 301),
+        };
+        for (const [name, text] of Object.entries(spoilt)) {
+          const { status, stdout, stderr } = run(text);
+          // Go's runner repeats the exit status of the program.
+          expect([status, stdout, stderr.replace('exit status 1\n', '')], name).to.deep.equal([1, '', '']);
+        }
+      });
     });
   }
 
