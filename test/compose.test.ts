@@ -1,13 +1,17 @@
 import { expect } from 'chai';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { loadConfig } from '../src/config.ts';
 import schema from '../schemas/config.json' with { type: 'json' };
 
 interface Service {
   image: string;
   command?: string[];
   environment: Record<string, string>;
+  env_file?: { path: string; required: boolean }[];
   volumes?: string[];
   ports?: string[];
   healthcheck?: { test: string[] };
@@ -64,18 +68,73 @@ describe('docker compose', () => {
     for (const port of web.ports ?? []) expect(port).to.match(/^127\.0\.0\.1:/);
   });
 
-  it('starts only with secrets of its own, and sets nothing that the service does not know', () => {
-    const secrets = {
-      POSTGRES_PASSWORD: 'DATABASE_URL',
-      SECRET_KEY: 'SECRET_KEY',
-      BOOTSTRAP_ADMIN_TOKEN: 'BOOTSTRAP_ADMIN_TOKEN',
-    };
-    for (const [secret, variable] of Object.entries(secrets)) {
-      expect(web.environment[variable]).to.include(`\${${secret}:?`);
-      expect(read('.env.example')).to.match(new RegExp(`^${secret}=$`, 'm'));
+  /** What a process of the service finds in its environment when `.env` has these lines. */
+  const environmentOf = ({ env_file: files, environment }: Service, dotEnv: Record<string, string>) => {
+    const fromFile = (files ?? []).some(({ path }) => path === '.env') ? dotEnv : {};
+    const fixed = Object.entries(environment).map(([name, text]) => [
+      name,
+      text.replace(/\$\{(\w+):\?[^}]*\}/g, (_, wanted: string) => dotEnv[wanted] ?? ''),
+    ]);
+    return { ...fromFile, ...Object.fromEntries(fixed) } as Record<string, string>;
+  };
+
+  it('lets every setting in .env reach every process, but for those that it fixes', () => {
+    const fixed = ['DATABASE_URL', 'DATA_DIR', 'HOST', 'PORT', 'ROLE'];
+    const settings = Object.keys(schema.properties);
+    const dotEnv = Object.fromEntries(
+      settings.flatMap((name) => [
+        [name, `own ${name}`],
+        [`${name}_FILE`, 'file'],
+      ]),
+    );
+    for (const service of [migrate, web, engine]) {
+      expect(service.env_file).to.deep.equal([{ path: '.env', required: false }]);
+      expect(fixed).to.include.members(Object.keys(service.environment));
+      const found = environmentOf(service, dotEnv);
+      for (const name of settings.filter((one) => !fixed.includes(one))) expect(found[name]).to.equal(`own ${name}`);
     }
-    expect(db.environment.POSTGRES_PASSWORD).to.include('${POSTGRES_PASSWORD:?');
-    expect(Object.keys(schema.properties)).to.include.members(Object.keys(web.environment));
+  });
+
+  it('starts with what .env.example asks for, and says in a sentence what is missing', () => {
+    const secrets = {
+      POSTGRES_PASSWORD: 'p'.repeat(8),
+      SECRET_KEY: 'k'.repeat(32),
+      BOOTSTRAP_ADMIN_TOKEN: 't'.repeat(32),
+    };
+    for (const secret of Object.keys(secrets)) expect(read('.env.example')).to.match(new RegExp(`^${secret}=$`, 'm'));
+    const dotEnv = {
+      ...secrets,
+      PORT: '8080-8083',
+      HOST: '127.0.0.1',
+      DATA_DIR: '.data',
+      PUBLIC_URL: 'https://chat.example.com',
+    };
+    for (const service of [migrate, web, engine]) {
+      const config = loadConfig(environmentOf(service, dotEnv));
+      expect(config).to.deep.include({ port: 3000, host: '0.0.0.0', publicUrl: 'https://chat.example.com' });
+      expect(config.databaseUrl).to.include(`:${secrets.POSTGRES_PASSWORD}@db:5432/`);
+      expect(() => loadConfig(environmentOf(service, { ...dotEnv, SECRET_KEY: '' }))).to.throw(/SECRET_KEY is needed/);
+    }
+    expect(db.environment['POSTGRES_PASSWORD']).to.include('${POSTGRES_PASSWORD:?');
+  });
+
+  it('reads secrets from files, which no list of containers shows', () => {
+    for (const service of [migrate, web, engine]) expect(service.volumes?.[0]).to.match(/:\/run\/secrets:ro$/);
+    const folder = mkdtempSync(join(tmpdir(), 'switchboard-secrets-'));
+    writeFileSync(join(folder, 'secret-key'), `${'f'.repeat(32)}\n`);
+    const dotEnv = { POSTGRES_PASSWORD: 'password', SECRET_KEY: '', SECRET_KEY_FILE: join(folder, 'secret-key') };
+    expect(loadConfig(environmentOf(web, dotEnv)).secretKey).to.equal('f'.repeat(32));
+    rmSync(folder, { recursive: true });
+  });
+
+  it('gives each of several web processes a port of its own, and Prometheus finds all processes', () => {
+    // PORT may be a range of ports of the host; that of the container is fixed.
+    expect(web.ports).to.deep.equal(['127.0.0.1:${PORT:-3000}:3000']);
+    const { scrape_configs: jobs } = parse(read('deploy/prometheus.yml')) as {
+      scrape_configs: { dns_sd_configs: { names: string[]; type: string; port: number }[] }[];
+    };
+    const [found] = jobs.flatMap(({ dns_sd_configs: found }) => found);
+    expect(found).to.deep.include({ names: ['web', 'engine'], type: 'A', port: Number(web.environment['PORT']) });
   });
 
   it('has in .env.example only what compose or the service reads', () => {
