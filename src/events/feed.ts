@@ -1,26 +1,27 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../postgres/database.ts';
 import { isOutage } from '../postgres/errors.ts';
 import { sql } from '../postgres/sql.ts';
 
 /**
- * Gives all committed events without a position the next positions of their account, in batches; does nothing while another
- * process does. If that fails because an account's events are locked (they are being deleted), places the other accounts'
- * events one account at a time: errors are passed to `failed`, and that account's events wait for the next call. `placed` is
- * called after each commit, with the accounts whose feeds are longer now.
+ * Gives all committed events without a position the next positions of their account, in batches in which each account has its
+ * share; leaves out accounts whose events another process places. If that fails because an account's events are locked (they
+ * are being deleted), places one account at a time: errors are passed to `failed`, and that account's events wait for the next
+ * call. `placed` is called after each commit, with the accounts whose feeds are longer now.
  */
 export async function placeEvents(
   database: Database,
   failed: (error: unknown) => void,
   placed: (accounts: readonly number[]) => void = () => undefined,
 ): Promise<void> {
-  try {
-    return await place(database, { accountId: null, placed });
-  } catch (error) {
-    if (isOutage(error)) throw error;
+  let isLeft = true;
+  while (isLeft) {
+    isLeft = false;
+    let ids = await waitingAccounts(database, 0);
+    while (ids.length > 0) {
+      for (const account of await placeOrEach(database, ids, { failed, placed })) isLeft ||= account.isLeft;
+      ids = ids.length < accountsAtOnce ? [] : await waitingAccounts(database, Math.max(...ids));
+    }
   }
-  const accounts = await sql<{ id: number }>(database.em(), 'SELECT DISTINCT account_id AS id FROM unplaced_events');
-  for (const { id } of accounts) await place(database, { accountId: id, placed }).catch(failed);
 }
 
 /** Whether any committed event waits for its position. */
@@ -29,13 +30,35 @@ export async function isAnyUnplaced(database: Database): Promise<boolean> {
 }
 
 const batch = 1000;
+const accountsAtOnce = 100;
+
+/** What happened to an account's events: whether some may be left. */
+interface Placed {
+  id: number;
+  isLeft: boolean;
+}
+
+// The queue's index is read once per account, however many events an account has in it.
+const waitingStatement = `
+  WITH RECURSIVE waiting AS (
+    (SELECT account_id FROM unplaced_events WHERE account_id > $1 ORDER BY account_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT account_id FROM unplaced_events WHERE account_id > w.account_id ORDER BY account_id LIMIT 1)
+    FROM waiting w WHERE w.account_id IS NOT NULL
+  )
+  SELECT account_id AS id FROM waiting WHERE account_id IS NOT NULL LIMIT ${accountsAtOnce}`;
+
+// An account's next batch begins after this one has committed, in whichever process.
+const lockStatement = `
+  SELECT id FROM unnest($1::bigint[]) account (id) WHERE pg_try_advisory_xact_lock(hashtextextended('feed ' || id, 0))`;
 
 // Event ids of one conversation are taken under its row lock, so their order is that of its sequence, and a snapshot with
-// one event contains all before it. Events that were deleted meanwhile get no position. `$1` is an account, or null for all.
+// one event contains all before it. Events that were deleted meanwhile get no position. `$1` are accounts, `$2` is how many
+// events each may have.
 const placeStatement = `
   WITH waiting AS MATERIALIZED (
-    SELECT account_id, event_id FROM unplaced_events WHERE $1::bigint IS NULL OR account_id = $1
-    ORDER BY event_id LIMIT ${batch}
+    SELECT w.account_id, w.event_id FROM unnest($1::bigint[]) a (id) CROSS JOIN LATERAL (
+      SELECT account_id, event_id FROM unplaced_events WHERE account_id = a.id ORDER BY event_id LIMIT $2) w
   ), there AS MATERIALIZED (
     SELECT w.account_id, w.event_id FROM waiting w CROSS JOIN LATERAL (
       SELECT FROM events e WHERE e.account_id = w.account_id AND e.id = w.event_id LIMIT 1) e
@@ -48,25 +71,40 @@ const placeStatement = `
     INSERT INTO event_feed (account_id, position, event_id)
     SELECT account_id, head.position - count(*) OVER account + row_number() OVER (account ORDER BY event_id), event_id
     FROM there JOIN heads head USING (account_id) WINDOW account AS (PARTITION BY account_id)
+  ), emptied AS (
+    DELETE FROM unplaced_events u USING waiting w WHERE u.event_id = w.event_id AND u.account_id = w.account_id
+    RETURNING u.account_id
   )
-  DELETE FROM unplaced_events u USING waiting w WHERE u.event_id = w.event_id AND u.account_id = w.account_id
-  RETURNING u.account_id`;
+  SELECT account_id AS id, count(*) = $2 AS "isLeft" FROM emptied GROUP BY account_id`;
 
-// Serialized per database: the next batch begins after this one has committed. Answers the account of each event.
-async function placeBatch(em: EntityManager, accountId: number | null): Promise<number[]> {
-  const [lock] = await sql<{ taken: boolean }>(em, 'SELECT pg_try_advisory_xact_lock(7237003) AS taken');
-  if (!lock?.taken) return [];
-  return (await sql<{ account_id: number }>(em, placeStatement, [accountId])).map(({ account_id: id }) => id);
+async function waitingAccounts(database: Database, after: number): Promise<number[]> {
+  return (await sql<{ id: number }>(database.em(), waitingStatement, [after])).map(({ id }) => id);
 }
 
-async function place(
-  database: Database,
-  { accountId, placed }: { accountId: number | null; placed: (accounts: readonly number[]) => void },
-): Promise<void> {
-  let more = true;
-  while (more) {
-    const accounts = await database.em().transactional((em) => placeBatch(em, accountId));
-    if (accounts.length > 0) placed([...new Set(accounts)]);
-    more = accounts.length === batch;
+interface Outcomes {
+  failed: (error: unknown) => void;
+  placed: (accounts: readonly number[]) => void;
+}
+
+async function placeOrEach(database: Database, ids: readonly number[], outcomes: Outcomes): Promise<Placed[]> {
+  try {
+    return await place(database, ids, outcomes);
+  } catch (error) {
+    if (isOutage(error)) throw error;
   }
+  const all: Placed[] = [];
+  for (const id of ids) {
+    await place(database, [id], outcomes).then((one) => all.push(...one), outcomes.failed);
+  }
+  return all;
+}
+
+async function place(database: Database, ids: readonly number[], { placed }: Outcomes): Promise<Placed[]> {
+  const accounts = await database.em().transactional(async (em) => {
+    const locked = await sql<{ id: number }>(em, lockStatement, [ids]);
+    if (locked.length === 0) return [];
+    return sql<Placed>(em, placeStatement, [locked.map(({ id }) => id), Math.ceil(batch / locked.length)]);
+  });
+  if (accounts.length > 0) placed(accounts.map(({ id }) => id));
+  return accounts;
 }

@@ -6,7 +6,7 @@ import { readPage, type FeedEvent } from '../../src/live/read-page.ts';
 import { sql } from '../../src/postgres/sql.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { TestApp } from '../support/app.ts';
-import { hold } from '../support/lock.ts';
+import { hold, untilWaiting } from '../support/lock.ts';
 import { addAccount } from '../support/people.ts';
 import { dropDatabase } from '../support/postgres.ts';
 import { addContact, addConversation, addInbox } from '../support/records.ts';
@@ -148,6 +148,64 @@ describe('the feed of events', () => {
       expect([await positions(1), await positions(id)]).to.deep.equal([[1], [1, 2]]);
     } finally {
       await quiet.stop();
+    }
+  });
+
+  it('places the events of an account while another process is at those of others, and many of one among few of another', async () => {
+    const large = await TestApp.start({ engine: false, config: { lockTimeoutMs: 60_000 } });
+    const other = await TestApp.start({ engine: false, databaseUrl: large.databaseUrl });
+    try {
+      const { id, administrator } = await addAccount(large, 'Bravo');
+      await placeEvents(large.app.database, never);
+      await addContact(large);
+      await large.query(
+        `INSERT INTO events (account_id, name) SELECT 1, 'contact_created' FROM generate_series(1, 2500)`,
+      );
+      await large.query(
+        `INSERT INTO unplaced_events SELECT id, account_id FROM events WHERE account_id = 1 AND name = 'contact_created'
+         ON CONFLICT DO NOTHING`,
+      );
+      const release = await hold(large.databaseUrl, 'SELECT FROM events WHERE account_id = 1 FOR UPDATE');
+      const placing = placeEvents(large.app.database, never);
+      await untilWaiting(large, 1);
+      const add = (name: string) =>
+        large.call('POST', `/api/v1/accounts/${id}/contacts`, { name }, administrator.headers);
+      await add('While the other account is held up');
+      const after: number[][] = [];
+      await placeEvents(other.app.database, never, (accounts) => after.push([...accounts]));
+      expect(after).to.deep.equal([[id]]);
+      await add('Beside many');
+      await release();
+      await placing;
+      expect(await large.query('SELECT FROM unplaced_events')).to.deep.equal([]);
+      const order = await large.query<{ event_id: number }>(
+        'SELECT event_id FROM event_feed WHERE account_id = 1 ORDER BY position',
+      );
+      const ids = order.map(({ event_id: event }) => event);
+      expect(ids.length).to.be.above(2_500);
+      expect(ids).to.deep.equal(ids.toSorted((one, next) => one - next));
+    } finally {
+      await other.app.stop();
+      await large.stop();
+    }
+  });
+
+  it('gives the account with few events its turn in the first batch', async () => {
+    const large = await TestApp.start({ engine: false });
+    try {
+      const { id, administrator } = await addAccount(large, 'Bravo');
+      await large.query(
+        `INSERT INTO events (account_id, name) SELECT 1, 'contact_created' FROM generate_series(1, 2500)`,
+      );
+      await large.query('INSERT INTO unplaced_events SELECT id, account_id FROM events ON CONFLICT DO NOTHING');
+      await large.call('POST', `/api/v1/accounts/${id}/contacts`, { name: 'Last' }, administrator.headers);
+      const batches: number[][] = [];
+      await placeEvents(large.app.database, never, (accounts) => batches.push(accounts.toSorted((a, b) => a - b)));
+      expect(batches[0]).to.deep.equal([1, id]);
+      expect(batches.length).to.be.above(2);
+      expect(await large.query('SELECT FROM unplaced_events')).to.deep.equal([]);
+    } finally {
+      await large.stop();
     }
   });
 

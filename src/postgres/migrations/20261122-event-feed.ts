@@ -22,7 +22,7 @@ export class EventFeed extends Migration {
       CREATE TABLE unplaced_events (
         event_id bigint NOT NULL,
         account_id bigint NOT NULL,
-        PRIMARY KEY (event_id, account_id),
+        PRIMARY KEY (account_id, event_id),
         CONSTRAINT unplaced_events_event FOREIGN KEY (account_id, event_id) REFERENCES events (account_id, id)
           ON DELETE CASCADE
       ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
