@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import schema from '../schemas/config.json' with { type: 'json' };
 import { explainSetting, type Setting } from './fault-sentences.ts';
 import { parseCidr } from './outbound/addresses.ts';
+import { databaseUrlProblem } from './postgres/database-url.ts';
 import { OperatorError } from './lib/operator-error.ts';
 import { readPublicKey } from './lib/public-key.ts';
 import { readOrCreateSecretFile, readSecretFile } from './lib/secret-file.ts';
@@ -246,6 +247,7 @@ function findContradictions(values: Values, given: Values): string[] {
     .filter((range) => parseCidr(range) === null)
     .map((range) => `OUTBOUND_ALLOW_CIDRS: "${range}" is not an address range like 10.0.0.0/8`);
   problems.push(...findKeyProblems(given));
+  problems.push(...findUrlProblems(given));
   if (Number(values['DATABASE_POOL_ENGINE'] ?? 0) >= Number(values['DATABASE_POOL_MAX'])) {
     problems.push('DATABASE_POOL_ENGINE must be less than DATABASE_POOL_MAX, or requests have no connection');
   }
@@ -258,6 +260,11 @@ function findContradictions(values: Values, given: Values): string[] {
     problems.push('RUN_RETENTION_DAYS must be at most RETENTION_DAYS: a run is deleted with its event');
   }
   return problems;
+}
+
+function findUrlProblems({ DATABASE_URL: url }: Values): string[] {
+  const problem = typeof url === 'string' ? databaseUrlProblem(url) : null;
+  return problem === null ? [] : [`DATABASE_URL ${problem}`];
 }
 
 function findKeyProblems(given: Values): string[] {

@@ -133,8 +133,8 @@ describe('docker compose', () => {
     const { scrape_configs: jobs } = parse(read('deploy/prometheus.yml')) as {
       scrape_configs: { dns_sd_configs: { names: string[]; type: string; port: number }[] }[];
     };
-    const [found] = jobs.flatMap(({ dns_sd_configs: found }) => found);
-    expect(found).to.deep.include({ names: ['web', 'engine'], type: 'A', port: Number(web.environment['PORT']) });
+    const [discovery] = jobs.flatMap(({ dns_sd_configs: names }) => names);
+    expect(discovery).to.deep.include({ names: ['web', 'engine'], type: 'A', port: Number(web.environment['PORT']) });
   });
 
   it('has in .env.example only what compose or the service reads', () => {

@@ -6,11 +6,13 @@ import type { Mechanisms } from './mechanisms.ts';
 
 /** The built-in receiver of the demonstration data; null without DEMO, and in processes that serve no requests. */
 export function createDemoReceiver(mechanisms: Mechanisms): ReceiverServer | null {
-  const { config, clock, warn } = mechanisms;
+  const { config, clock, log, warn } = mechanisms;
   if (!config.demo || config.role === 'engine') return null;
   const endpoint = receiverEndpoint(config.secretKey);
   const webhooksAt = (path: string) => readWebhooksAt(mechanisms, new URL(path, receiverUrl(endpoint)).href);
-  return new ReceiverServer({ receiver: new Receiver({ clock, webhooksAt }), endpoint, failed: warn });
+  // A second process on the machine needs none: the first one receives for both.
+  const unavailable = (problem: string) => log.info({ problem }, 'no demo receiver in this process');
+  return new ReceiverServer({ receiver: new Receiver({ clock, webhooksAt }), endpoint, failed: warn, unavailable });
 }
 
 async function readWebhooksAt({ databases, secretBox, clock }: Mechanisms, url: string): Promise<PlayWebhook[]> {

@@ -1,6 +1,8 @@
 import { findPrincipal } from '../domain/people/identity.ts';
 import { hashToken } from '../lib/tokens.ts';
-import { whenDatabaseAnswers } from '../postgres/await-database.ts';
+import { reasonOf, whenDatabaseAnswers } from '../postgres/await-database.ts';
+import { checkServer } from '../postgres/check-server.ts';
+import { isOutage } from '../postgres/errors.ts';
 import { migrate, tellWait } from '../postgres/migrate.ts';
 import { migrations } from '../postgres/migrations/index.ts';
 import { checkSecretKey } from './check-secret-key.ts';
@@ -17,16 +19,15 @@ import { warnOfStrandedBots } from './stranded-bots.ts';
 export async function start(parts: Parts): Promise<Seeded | null> {
   const { options, config, databases, log, sharedClock, warn, phase } = parts;
   const database = databases.requests;
-  const seeded = await whenDatabaseIsThere(parts, async () => {
-    await migrate(options.databaseUrl, migrations, {
-      timeoutMs: config.databaseStartTimeoutMs,
-      waiting: tellWait(parts),
-    });
-    await sharedClock.follow(() => database.time(), warn);
-    await checkSecretKey(database, parts.secretBox);
-    await installPlugins(parts);
-    return seedOnce(parts);
-  });
+  const { databaseUrl: url } = options;
+  const timeoutMs = config.databaseStartTimeoutMs;
+  // Each step is repeated for itself: what other processes hold up takes no work that was done back.
+  await whenDatabaseIsThere(parts, () => checkServer(url, config));
+  await whenDatabaseIsThere(parts, () => migrate(url, migrations, { timeoutMs, waiting: tellWait(parts) }));
+  await whenDatabaseIsThere(parts, () => sharedClock.follow(() => database.time(), warn));
+  await whenDatabaseIsThere(parts, () => checkSecretKey(database, parts.secretBox));
+  await whenDatabaseIsThere(parts, () => installPlugins(parts));
+  const seeded = await whenDatabaseIsThere(parts, () => seedOnce(parts));
   await whenDatabaseIsThere(parts, () => warnOfStrandedBots(database, log));
   // Before the engine, which posts to it.
   await parts.receiver?.listen();
@@ -45,14 +46,15 @@ export async function start(parts: Parts): Promise<Seeded | null> {
 }
 
 function whenDatabaseIsThere<Result>(
-  { options, config, warn, phase }: Parts,
+  { options, config, log, warn, phase }: Parts,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const timeoutMs = config.databaseStartTimeoutMs;
-  return whenDatabaseAnswers(
-    { url: options.databaseUrl, timeoutMs, failed: warn, stopped: () => !phase.accepting },
-    work,
-  );
+  const failed = (error: unknown): void => {
+    if (isOutage(error)) warn(error);
+    else log.info({ reason: reasonOf(error) }, 'the start waits for another process');
+  };
+  return whenDatabaseAnswers({ url: options.databaseUrl, timeoutMs, failed, stopped: () => !phase.accepting }, work);
 }
 
 async function installPlugins({ databases, registry, secretBox, log, phase }: Parts): Promise<void> {

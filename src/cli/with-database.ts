@@ -2,6 +2,8 @@ import type { Logger } from 'pino';
 import { loadConfig, type Config } from '../config.ts';
 import { openDatabases } from '../app/connections.ts';
 import type { Database } from '../postgres/database.ts';
+import { reasonOf, whenDatabaseAnswers } from '../postgres/await-database.ts';
+import { checkServer } from '../postgres/check-server.ts';
 import { startEmbeddedPostgres } from '../postgres/embedded/start.ts';
 import { hasDatabase, runningPostgresUrl } from '../postgres/embedded/running.ts';
 import { createLog } from '../lib/log.ts';
@@ -28,7 +30,14 @@ export async function withDatabase(
   const log = createLog(config.logLevel);
   const { dataDir, databaseStartTimeoutMs: timeoutMs } = config;
   const url = config.databaseUrl ?? (besideService ? runningPostgresUrl(dataDir) : null);
-  if (url !== null) return work({ config, databaseUrl: url, log });
+  if (url !== null) {
+    // Beside a service that runs there is nothing to wait for.
+    await whenDatabaseAnswers(
+      { url, timeoutMs: besideService ? 0 : timeoutMs, failed: tellOutage(log), stopped: () => false },
+      () => checkServer(url, config, { onlyReads: besideService }),
+    );
+    return work({ config, databaseUrl: url, log });
+  }
   if (besideService && !hasDatabase(dataDir)) {
     throw new OperatorError(
       `There is no database in ${dataDir}: call this with the DATA_DIR, or the DATABASE_URL, of the service.`,
@@ -40,6 +49,10 @@ export async function withDatabase(
   } finally {
     await embedded.stop();
   }
+}
+
+function tellOutage(log: Logger): (error: unknown) => void {
+  return (error) => log.debug({ reason: reasonOf(error) }, 'database unavailable');
 }
 
 /** Calls `work` with a pool of connections to the command's database: with `isPatient`, one that waits for locked rows. */

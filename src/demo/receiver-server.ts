@@ -10,6 +10,8 @@ export interface ReceiverServerOptions {
   endpoint: OpenEndpoint;
   /** Called with what goes wrong behind a request. */
   failed: (error: unknown) => void;
+  /** Called when it cannot listen: another process on this machine has the address, for example. */
+  unavailable: (problem: string) => void;
 }
 
 /** Listens at the one loopback address that the service may call, and passes posts on to the receiver. */
@@ -41,7 +43,7 @@ export class ReceiverServer {
     this.#server.once('error', ({ message }) => resolve(`It cannot listen on ${address}:${port}: ${message}`));
     this.#server.listen(port, address, () => resolve(null));
     this.#problem = await promise;
-    if (this.#problem !== null) this.#options.failed(new Error(this.#problem));
+    if (this.#problem !== null) this.#options.unavailable(this.#problem);
   }
 
   /** Ends what waits for an answer; posts are still taken, and answered 503. */

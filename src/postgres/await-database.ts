@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { OperatorError } from '../lib/operator-error.ts';
-import { isOutage, refusedLogin } from './errors.ts';
+import { isFatal, isOutage, isPassing, isReadOnly, isStartupRefusal } from './errors.ts';
 
 const retryMs = 500;
 
@@ -20,13 +20,26 @@ export function databasePlace(url: string): string {
   return `${host}${pathname}`;
 }
 
-function reasonOf(error: unknown): string {
+/** The message of an error. */
+export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** A sentence if the server refused the connection, so that another attempt is useless; null for any other error. */
+export function refusalOf(error: unknown, place: string): string | null {
+  if (isStartupRefusal(error)) {
+    return (
+      `The server at ${place} refuses a parameter of our connections, as poolers do: ${reasonOf(error)}. Connect to PostgreSQL ` +
+      'directly; docs/operating.md has more about poolers.'
+    );
+  }
+  if (!isFatal(error) || isOutage(error)) return null;
+  return `The database at ${place} refuses us: ${reasonOf(error)}. Check DATABASE_URL.`;
+}
+
 /**
- * Calls `work`, and calls it again as long as it fails because the database is not reachable. Throws OperatorError if
- * the database refuses the login, or is still not reachable after `timeoutMs`.
+ * Calls `work`, and calls it again as long as it fails because the database is not reachable, or because other processes hold
+ * locks in it. Throws OperatorError if the database refuses the connection, or if `work` still fails after `timeoutMs`.
  */
 export async function whenDatabaseAnswers<Result>(
   { url, timeoutMs, failed, stopped }: DatabaseWait,
@@ -38,18 +51,30 @@ export async function whenDatabaseAnswers<Result>(
       return await work();
     } catch (error) {
       const place = databasePlace(url);
-      if (refusedLogin(error)) {
-        throw new OperatorError(`The database at ${place} refuses us: ${reasonOf(error)}. Check DATABASE_URL.`);
-      }
-      if (!isOutage(error) || stopped()) throw error;
+      const refusal = refusalOf(error, place);
+      if (refusal !== null) throw new OperatorError(refusal);
+      if (!isPassing(error) || stopped()) throw error;
       failed(error);
-      if (performance.now() >= until) {
-        throw new OperatorError(
-          `The database at ${place} did not answer within ${timeoutMs / 1000} s: ${reasonOf(error)}. Check ` +
-            'DATABASE_URL, or let the start wait longer with DATABASE_START_TIMEOUT_MS.',
-        );
-      }
+      if (performance.now() >= until) throw new OperatorError(lastWord(error, place, timeoutMs / 1000));
       await wait(Math.min(retryMs, Math.max(0, until - performance.now())));
     }
   }
+}
+
+function lastWord(error: unknown, place: string, seconds: number): string {
+  const remedy = 'or let the start wait longer with DATABASE_START_TIMEOUT_MS.';
+  if (isReadOnly(error)) {
+    return (
+      `The database at ${place} is read-only: it is a standby, or its ` +
+      'default_transaction_read_only is on. DATABASE_URL must name the primary.'
+    );
+  }
+  if (!isOutage(error)) {
+    return (
+      `Other processes have held locks in the database at ${place} for ${seconds} s: another start, or long transactions. ` +
+      `End them, ${remedy}`
+    );
+  }
+  const within = seconds > 0 ? ` within ${seconds} s` : '';
+  return `The database at ${place} did not answer${within}: ${reasonOf(error)}. Check DATABASE_URL, ${remedy}`;
 }

@@ -4,21 +4,17 @@ import type { Pool } from 'pg';
 import { takeBackBroken } from './broken-connections.ts';
 import { noFileLinks, type FileLinks } from '../lib/file-links.ts';
 import type { Clock } from '../lib/ports.ts';
+import { limitParameters, type TimeLimits } from './check-server.ts';
 import { ormContext } from './orm-context.ts';
 import { PreparingClient } from './prepared.ts';
 import { SqlTransaction } from './sql-transaction.ts';
 import { moment, sql } from './sql.ts';
 
-export interface DatabaseOptions {
+export interface DatabaseOptions extends TimeLimits {
   url: string;
   /** The entity classes of the ORM. */
   entities: readonly EntityClass[];
   poolMax: number;
-  statementTimeoutMs: number;
-  /** `lock_timeout`: the longest wait for a row that another transaction has locked. */
-  lockTimeoutMs: number;
-  /** After this time without a statement, the database ends an open transaction. */
-  idleInTransactionTimeoutMs: number;
   /** Whether to run a transaction again after a lock timeout: only for background work, where no caller waits. */
   retriesLocks: boolean;
   /**
@@ -99,9 +95,7 @@ export class Database {
       pool: { min: 0, max: options.poolMax },
       driverOptions: {
         Client: PreparingClient,
-        statement_timeout: options.statementTimeoutMs,
-        lock_timeout: options.lockTimeoutMs,
-        idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs,
+        ...limitParameters(options),
         connectionTimeoutMillis: options.statementTimeoutMs,
         application_name: 'switchboard',
         ...(options.plansOnce ? { options: '-c plan_cache_mode=force_generic_plan' } : {}),

@@ -1,14 +1,16 @@
 interface DatabaseError {
   code?: unknown;
+  severity?: unknown;
   constraint?: unknown;
   cause?: unknown;
 }
 
 const serializationFailures = new Set(['40001', '40P01']);
 const malformedValues = new Set(['22021', '22P05', '22P02', '22003', '22008', '54000']);
+/** The SQLSTATE of a write on a standby, or in a read-only transaction. */
+export const readOnlyCode = '25006';
 // SQLSTATEs of a server that shuts down, starts, is out of connections, or has ended a statement or idle transaction.
-const outages = new Set(['25P03', '57P01', '57P02', '57P03', '53300', '53100', '57014', '25006']);
-const refusedLogins = new Set(['28000', '28P01', '3D000']);
+const outages = new Set(['25P03', '57P01', '57P02', '57P03', '53300', '53100', '57014', readOnlyCode]);
 const networkFailures = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 const lostConnection =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable/;
@@ -18,9 +20,19 @@ export function isRetryable(error: unknown): boolean {
   return serializationFailures.has(codeOf(error) ?? '');
 }
 
-/** True if the server refused the role, password or database, so that another attempt is useless. */
-export function refusedLogin(error: unknown): boolean {
-  return refusedLogins.has(codeOf(error) ?? '');
+/** True if a connection was refused for one of the parameters that it asks for, as poolers do. */
+export function isStartupRefusal(error: unknown): boolean {
+  return codeOf(error) === '08P01' && error instanceof Error && /startup parameter/.test(error.message);
+}
+
+/** True if the server ended the connection: at its beginning, or as an outage. */
+export function isFatal(error: unknown): boolean {
+  return valueOf(error, 'severity') === 'FATAL';
+}
+
+/** True if the database takes no writes. */
+export function isReadOnly(error: unknown): boolean {
+  return codeOf(error) === readOnlyCode;
 }
 
 /** Whether a statement took longer than its connection allows. */
@@ -46,14 +58,7 @@ export function isUnformatted(error: unknown): boolean {
 /** The name of the unique constraint that was violated; null for any other error. */
 export function brokenUniqueConstraint(error: unknown): string | null {
   if (codeOf(error) !== '23505') return null;
-  for (
-    let current = error as DatabaseError | undefined;
-    current;
-    current = current.cause as DatabaseError | undefined
-  ) {
-    if (typeof current.constraint === 'string') return current.constraint;
-  }
-  return '';
+  return valueOf(error, 'constraint') ?? '';
 }
 
 /** True if a row refers to one that is not there. */
@@ -80,12 +85,17 @@ export function isPassing(error: unknown): boolean {
 
 /** The SQLSTATE or system error code of an error or of its causes. */
 function codeOf(error: unknown): string | null {
+  return valueOf(error, 'code');
+}
+
+function valueOf(error: unknown, name: 'code' | 'severity' | 'constraint'): string | null {
   for (
     let current = error as DatabaseError | undefined;
     current;
     current = current.cause as DatabaseError | undefined
   ) {
-    if (typeof current.code === 'string') return current.code;
+    const value = current[name];
+    if (typeof value === 'string') return value;
   }
   return null;
 }

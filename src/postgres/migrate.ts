@@ -3,7 +3,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type EntityManager } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
 import { OperatorError } from '../lib/operator-error.ts';
-import { databasePlace } from './await-database.ts';
+import { databasePlace, reasonOf } from './await-database.ts';
 import { takeBackBroken } from './broken-connections.ts';
 import { isLockTimeout, isRetryable } from './errors.ts';
 import { appliedMigrations, migrations, refuseUnknown } from './migrations/index.ts';
@@ -55,11 +55,7 @@ export async function migrate(
 
 /** Returns a `waiting` that writes a line to the log. */
 export function tellWait({ log }: { log: Pick<Logger, 'info'> }): (error: unknown) => void {
-  return (error) =>
-    log.info(
-      { reason: error instanceof Error ? error.message : String(error) },
-      'migration waits for locks of other processes',
-    );
+  return (error) => log.info({ reason: reasonOf(error) }, 'migration waits for locks of other processes');
 }
 
 async function migrateOnce(url: string, wanted: typeof migrations, lockMs: number): Promise<string[]> {

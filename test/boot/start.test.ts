@@ -31,7 +31,10 @@ async function create(
   pluginRoot?: string,
 ): Promise<{ app: App; lines: Line[] }> {
   const lines: Line[] = [];
-  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line) as Line) });
+  const log = pino(
+    { level: env['LOG_LEVEL'] ?? 'warn' },
+    { write: (line: string) => void lines.push(JSON.parse(line) as Line) },
+  );
   const config = loadConfig({
     DATABASE_URL: databaseUrl,
     SECRET_KEY: key,
@@ -42,6 +45,8 @@ async function create(
   });
   return { app: await App.create({ config, databaseUrl, log, ...(pluginRoot ? { pluginRoot } : {}) }), lines };
 }
+
+const waits = (lines: readonly Line[]): number => lines.filter(({ msg }) => / waits for /.test(msg)).length;
 
 async function refusal(app: App): Promise<Error> {
   const error = await app.start().then(
@@ -109,6 +114,39 @@ describe('a start', function () {
     expect(seeded.filter((one) => one !== null)).to.have.lengthOf(1);
     await Promise.all(all.map(({ app }) => app.stop()));
     await dropDatabase(empty);
+  });
+
+  for (const [held, lock] of [
+    ['migration', 7237001],
+    ['seed', 7237002],
+  ] as const) {
+    it(`of three first ones at once all succeed while a ${held} takes longer than requests wait for a lock`, async () => {
+      const empty = await createDatabase();
+      const patient = { LOCK_TIMEOUT_MS: '100', DATABASE_START_TIMEOUT_MS: '300000' };
+      const letGo = await hold(empty, `SELECT pg_advisory_xact_lock(${lock})`);
+      const bare = mkdtempSync(join(tmpdir(), 'switchboard-bare-'));
+      const all = await Promise.all([1, 2, 3].map(() => create(empty, { ...patient, LOG_LEVEL: 'info' }, bare)));
+      const starting = Promise.all(all.map(({ app }) => app.start()));
+      starting.catch(() => undefined);
+      // Each has given up waiting several times.
+      await eventually(() => all.every(({ lines }) => waits(lines) > 2));
+      await letGo();
+      expect((await starting).filter((one) => one !== null)).to.have.lengthOf(1);
+      expect(all.flatMap(({ lines }) => lines).filter(({ level }) => level > 40)).to.deep.equal([]);
+      await Promise.all(all.map(({ app }) => app.stop()));
+      await dropDatabase(empty);
+      rmSync(bare, { recursive: true });
+    });
+  }
+
+  it('ends in a sentence when another process holds the seed for longer than DATABASE_START_TIMEOUT_MS', async () => {
+    const letGo = await hold(databaseUrl, `SELECT pg_advisory_xact_lock(${seedLock})`);
+    const bare = mkdtempSync(join(tmpdir(), 'switchboard-bare-'));
+    const { app } = await create(databaseUrl, { LOCK_TIMEOUT_MS: '100', DATABASE_START_TIMEOUT_MS: '1000' }, bare);
+    expect((await refusal(app)).message).to.match(/Other processes have held locks in the database at .* for 1 s/);
+    await letGo();
+    await app.stop();
+    rmSync(bare, { recursive: true });
   });
 
   it('of two first ones at once one makes the account, also when it is held up', async () => {

@@ -126,7 +126,7 @@ describe('the demonstration data', function () {
 
   it('are made once: a later start, or one beside it, adds nothing', async () => {
     const before = await countRows(app);
-    const again = await startDemo(subject, app.databaseUrl);
+    const again = await startDemo(subject, { databaseUrl: app.databaseUrl });
     expect(await countRows(app)).to.deep.equal(before);
     expect((await again.get('inboxes')).body.payload).to.have.lengthOf(2);
     await again.app.stop();

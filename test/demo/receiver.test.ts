@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { receiverEndpoint } from '../../src/demo/endpoint.ts';
 import { signatureHeaders } from '../../src/deliveries/core/sign.ts';
 import type { Answer, TestApp } from '../support/app.ts';
@@ -56,6 +57,15 @@ describe('the built-in receiver', function () {
   function forge(path: string, body: string, headers: Record<string, string> = {}): Promise<Response> {
     return fetch(`${app.url}${path}`, { method: 'POST', body, headers });
   }
+
+  it('is missing without alarm in a second process on the machine, which has the address taken', async () => {
+    const lines: { level: number; msg: string; problem?: string }[] = [];
+    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    const second = await startDemo('the built-in receiver', { databaseUrl: app.databaseUrl, engine: false, log });
+    await second.app.stop();
+    const told = lines.filter(({ problem }) => problem?.includes('EADDRINUSE'));
+    expect(told.map(({ level, msg }) => [level, msg])).to.deep.equal([[30, 'no demo receiver in this process']]);
+  });
 
   it('has verified what the first start said, and shows it newest first', async () => {
     const found = await app.eventually(async () => {
