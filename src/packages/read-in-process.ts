@@ -12,6 +12,7 @@ import type { ReaderMessage } from './reader-message.ts';
 import type { ArchiveBounds } from './unpack.ts';
 import { descriptors } from './files.ts';
 import { PluginError } from './plugin-error.ts';
+import { ComputingClock } from '../sandbox/computing-clock.ts';
 import { LineReader } from '../sandbox/wire.ts';
 
 /** The contents of a package; `manifest` and `code` are texts that have not been validated yet. */
@@ -22,15 +23,17 @@ export type ArchiveSeal = Omit<Extract<ReaderMessage, { type: 'unpacked' }>, 'ty
 
 /** The limits for reading and bundling one package. */
 export interface ReadingBounds {
-  /** The time for reading and bundling, without the start of the process, in milliseconds. */
+  /** The processor time for reading and bundling, without the start of the process, in milliseconds. */
   readMs: number;
 }
 
 /** The limits for every package, unless a test sets others. */
 export const readingBounds: ReadingBounds = { readMs: 10_000 };
 
-// The time for the start of the process, before it reads the package: seconds on a busy machine.
-const readyMs = 30_000;
+// The processor time for the start of the process, before it reads the package.
+const readyMs = 10_000;
+// The time that may pass for each of both, however busy the machine is.
+const patienceMs = 120_000;
 // Memory limits: of WebAssembly, in pages of 64 KiB; of the JavaScript heap; of the process as a whole.
 const bundlerPages = 4096;
 const heapMb = 64;
@@ -87,24 +90,30 @@ export async function readArchiveInProcess(
 }
 
 /**
- * Waits for the answer of the process, at most as long as the bounds allow, then kills it. Rejects with a PluginError.
+ * Waits for the answer of the process, with at most the processor time that the bounds allow, then kills it. Rejects with a PluginError.
  */
 function awaitAnswer(child: ReadingProcess, bounds: ReadingBounds): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   let seal: ArchiveSeal | null = null;
   const reader = new LineReader(maxReaderLineBytes);
   const fail = (problem: string): void => reject(new PluginError([problem]));
-  const tooSlow = `Reading and bundling the package took longer than ${bounds.readMs / 1000} s`;
+  const tooSlow = `Reading and bundling the package took more than ${bounds.readMs / 1000} s of processor time`;
   const tooLarge = `Reading and bundling the package took more than ${maxRssMb} MiB of memory`;
-  let timer = setTimeout(() => fail('The process that reads packages did not start'), readyMs);
+  let stage = {
+    clock: new ComputingClock(child.pid),
+    mostMs: readyMs,
+    late: 'The process that reads packages did not start',
+  };
   const watch = setInterval(() => {
+    const { clock, mostMs, late } = stage;
+    if (clock.computedMs > mostMs) fail(late);
+    if (clock.passedMs > patienceMs) fail('The machine is too busy to read packages');
     if (child.pid !== undefined && (residentMb(child.pid) ?? 0) > maxRssMb) fail(tooLarge);
   }, watchEveryMs);
 
   function receive(message: ReaderMessage | null): void {
     if (message?.type === 'ready') {
-      clearTimeout(timer);
-      timer = setTimeout(() => fail(tooSlow), bounds.readMs);
+      stage = { clock: new ComputingClock(child.pid), mostMs: bounds.readMs, late: tooSlow };
     } else if (message?.type === 'unpacked') seal ??= { filesHash: message.filesHash, signature: message.signature };
     else if (message) resolve({ reading: { ...message, problems: message.problems.map(printable) }, seal });
     else fail('The process that reads packages broke its protocol');
@@ -119,7 +128,6 @@ function awaitAnswer(child: ReadingProcess, bounds: ReadingBounds): Promise<Answ
   child.on('error', (error) => fail(`The process that reads packages cannot be started: ${error.message}`));
   child.on('exit', (code, signal) => fail(`Bundling the package ended its process (${signal ?? code})`));
   return promise.finally(() => {
-    clearTimeout(timer);
     clearInterval(watch);
     child.kill('SIGKILL');
   });

@@ -2,12 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { tryPackage } from '../../src/cli/try-package.ts';
 import { FileProblem, PackageFiles } from '../../src/packages/files.ts';
+import { readInProcess } from '../../src/packages/read-in-process.ts';
 import { readRegistry } from '../../src/packages/registry.ts';
 import type { Registry } from '../../src/packages/registry.ts';
-import { directoryOf, manifestOf } from '../sandbox/helpers.ts';
+import { computedMs, directoryOf, manifestOf, until } from '../sandbox/helpers.ts';
 import { attempts, packages, secret, writePackage } from './package-corpus.ts';
 
 const goodPackage = {
@@ -95,6 +97,33 @@ describe('packages: hostile packages', function () {
       expect([ok, report.every((line) => line.startsWith('error: '))], title).to.deep.equal([false, true]);
       expect(report.join('\n')).to.contain(refusal);
     }
+  });
+});
+
+describe('packages: on a busy machine', function () {
+  this.timeout(60_000);
+  it('limits the processor time of reading a package, and not the time that passes', async () => {
+    const { path, remove } = directoryOf({
+      'slow/plugin.json': JSON.stringify(manifestOf({ id: 'slow' })),
+      'slow/bot.ts': `export default ${'a?(b):c=>d?'.repeat(24)}0`,
+    });
+    let usedMs = 0;
+    const reading = readInProcess(join(path, 'slow'), { readMs: 2_000 }).then(
+      () => null,
+      (error: unknown) => String(error),
+    );
+    await until(() => readers().length === 1);
+    const pid = Number(readers()[0]);
+    const watch = setInterval(() => void (usedMs = Math.max(usedMs, computedMs(pid))), 5);
+    // By then it has started, and bundles.
+    await until(() => usedMs > 1_200);
+    process.kill(pid, 'SIGSTOP');
+    await sleep(2_500);
+    process.kill(pid, 'SIGCONT');
+    expect(await reading).to.contain('took more than 2 s of processor time');
+    clearInterval(watch);
+    remove();
+    expect(usedMs).to.be.above(1_900);
   });
 });
 

@@ -243,7 +243,7 @@ const rows: [title: string, files: Record<string, string>, refusal: string, make
   ],
   ['JSON that is none', { ...code('import x from "./d.json"; export default x'), 'd.json': `${secret} {` }, 'd.json:1'],
   ['an id that is not the folder', manifest({ id: 'somebody-else' }), 'must be the name of the folder'],
-  [endless, code(`export default ${'a?(b):c=>d?'.repeat(24)}0`), 'longer than 10 s'],
+  [endless, code(`export default ${'a?(b):c=>d?'.repeat(24)}0`), 'more than 10 s of processor time'],
   ['450,000 nested brackets', code(`export default ${'['.repeat(450_000)}${']'.repeat(450_000)}`), nesting],
   ['450,000 open brackets', code(`export default ${'('.repeat(450_000)}`), nesting],
   ['nested templates', code(`export default ${'`${'.repeat(100_000)}1${'}`'.repeat(100_000)}`), nesting],
