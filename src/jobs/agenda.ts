@@ -34,9 +34,9 @@ export function createAgenda(
     defaultLockLimit: 1,
     defaultLockLifetime: lockMs,
   });
-  agenda.on('error', failed);
-  // It looks once more at a job that has just ended, whose lock is gone then.
-  agenda.on('fail', (error: Error) => error.message.includes('no lockedAt date found') || failed(error));
+  // Agenda looks at a job that has just ended as long as it is being saved, and reports that its lock is gone.
+  agenda.on('error', (error: Error) => error.message.includes('no lockedAt date found') || failed(error));
+  agenda.on('fail', failed);
   for (const { name, ring } of alarms) {
     const look = (_job: Job, done: (error?: Error) => void): void => void call(ring, done);
     agenda.define(name, look);

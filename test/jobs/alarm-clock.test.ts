@@ -1,4 +1,7 @@
+import { mock } from 'node:test';
+import { Agenda } from 'agenda';
 import { expect } from 'chai';
+import { Client } from 'pg';
 import { AlarmClock } from '../../src/jobs/alarm-clock.ts';
 import { systemClock } from '../../src/lib/ports.ts';
 import { TestApp } from '../support/app.ts';
@@ -81,6 +84,39 @@ describe('the alarm clock', function () {
     );
     await other.app.stop();
     expect(alarm).to.deep.equal({ kept: true });
+  });
+
+  it('reports no error when the library looks at an alarm that has just ended, and rings it again', async () => {
+    const reported: unknown[] = [];
+    const { promise: held, resolve: end } = Promise.withResolvers<void>();
+    let rings = 0;
+    const clock = new AlarmClock({
+      databaseUrl: app.databaseUrl,
+      clock: systemClock,
+      alarms: [{ name: 'ended', everyMs: 1_000, ring: () => ((rings += 1), held) }],
+      failed: (error) => reported.push(error),
+    });
+    const emit = mock.method(Agenda.prototype, 'emit');
+    const beside = new Client({ connectionString: app.databaseUrl });
+    await beside.connect();
+    try {
+      await clock.start();
+      await app.eventually(async () => rings > 0);
+      // The alarm ends, but its row cannot be written until the library has looked at it.
+      await beside.query('BEGIN');
+      await beside.query(`SELECT FROM agenda_jobs WHERE name = 'ended' FOR UPDATE`);
+      end();
+      await app.eventually(async () =>
+        emit.mock.calls.some(({ arguments: [, error] }) => String(error).includes('no lockedAt')),
+      );
+      await beside.query('COMMIT');
+      await app.eventually(async () => rings > 1);
+      expect(reported).to.deep.equal([]);
+    } finally {
+      emit.mock.restore();
+      await beside.end();
+      await clock.stop();
+    }
   });
 
   it('tells of an alarm that fails', async () => {
