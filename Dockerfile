@@ -17,9 +17,11 @@ COPY bots bots
 COPY src src
 COPY templates templates
 COPY web web
-# The pages are built here, where the folder can be written.
-RUN node --disable-warning=ExperimentalWarning --eval "import('/app/src/site/site.ts').then(({ loadOrBuild }) => loadOrBuild('/app'))"
+COPY bin bin
+RUN mkdir prepared web/dist && chown node:node prepared web/dist
 USER node
+# Pages, plugins and compiled code are made here, where the folders can be written, by the user whose starts find them.
+RUN node bin/switchboard.js prepare
 EXPOSE 3000
-ENTRYPOINT ["node", "--disable-sigusr1", "--disable-warning=ExperimentalWarning", "src/cli/main.ts"]
+ENTRYPOINT ["node", "bin/switchboard.js"]
 CMD ["start"]

@@ -24,8 +24,11 @@ if (node === null) {
   console.error(
     `Switchboard needs Node ${requiredMajor} or newer, and this is Node ${process.versions.node}: install it, or run npm ci, which brings one for Linux.`,
   );
-  process.exit(1);
+  // npm ci calls `prepare`, whose work a start can do as well.
+  process.exit(process.argv[2] === 'prepare' ? 0 : 1);
 }
+if (process.argv[2] === 'start' && !process.argv.includes('--help'))
+  process.stderr.write('Switchboard is starting …\n');
 // Replaces this process, so that signals reach the service directly.
 if (process.execve) process.execve(node, [node, ...argumentsFor(process.env.npm_command && process.ppid)], process.env);
 runAsChild(node);

@@ -77,3 +77,6 @@ writeCode();
 writeDeclarations();
 // Into web/dist, from where they are packed.
 await loadOrBuild(root);
+// Into dist/prepared: plugins as the packed code reads them.
+const packed = (await import(join(target, 'cli/prepare.js'))) as { preparePlugins: () => Promise<void> };
+await packed.preparePlugins();

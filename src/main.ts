@@ -1,107 +1,62 @@
-import closeWithGrace from 'close-with-grace';
-import type { Logger } from 'pino';
-import packageJson from '../package.json' with { type: 'json' };
-import { App } from './app/app.ts';
-import { makeConsoleLink } from './app/console-link.ts';
-import { frontDoors } from './app/front-doors.ts';
-import { leavePass } from './app/leave-pass.ts';
-import { projectRoot } from './app/project-root.ts';
-import type { Seeded } from './app/seed.ts';
-import { loadConfig, type Config } from './config.ts';
-import { findDemoChat } from './demo/furnish.ts';
-import { databasePlace } from './postgres/await-database.ts';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from './postgres/embedded/start.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { preparedFolder, projectRoot } from './app/project-root.ts';
+import { loadConfig } from './config.ts';
 import { createLog } from './lib/log.ts';
-import { systemRandom } from './lib/ports.ts';
-import { readRegistry } from './packages/registry.ts';
-import { farewell, serviceUrl, welcome, welcomeToTerminal } from './app/welcome.ts';
+import { StartPhases } from './lib/start-phases.ts';
+import { startEmbeddedPostgres } from './postgres/embedded/start.ts';
+import type * as Serve from './app/serve.ts';
+
+export interface StartOptions {
+  /** Plugins in folders are installed again whenever a file changes. */
+  watchPlugins?: boolean;
+  /** Whether to print how long each phase took. */
+  timing?: boolean;
+}
 
 /**
- * Starts the service with the settings of the environment; shuts it down on a signal. `watchPlugins`: plugins in folders are
- * installed again whenever a file changes.
+ * Starts the service with the settings of the environment; shuts it down on a signal. This module imports little: loading the
+ * others takes as long as the database and the plugins do, beside each other.
  */
-export async function start({ watchPlugins = false }: { watchPlugins?: boolean } = {}): Promise<void> {
-  const config = loadConfig();
+export async function start({ watchPlugins = false, timing = false }: StartOptions = {}): Promise<void> {
+  // Beside the log, which may be JSON that a program reads.
+  const print = (text: string): void => void process.stderr.write(`${text}\n`);
+  const phases = new StartPhases(print);
+  const config = await phases.run('settings', loadConfig);
   const log = createLog(config.logLevel);
-  const { dataDir, databaseStartTimeoutMs: timeoutMs } = config;
-  // Reads the packages and starts the database concurrently.
-  const reading = readRegistry(projectRoot, { dirs: config.pluginDirs });
-  const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir, timeoutMs, log }) : null;
-  const registry = await reading;
-  const app = await App.create({
-    config,
-    databaseUrl: config.databaseUrl ?? embedded?.url ?? '',
-    log,
-    registry,
-    watchFolders: watchPlugins,
-  });
-  const isStopping = endInOrder(app, { embedded, config, log });
-  const url = serviceUrl(await app.listen());
-  const seeded = await app.start().catch((error: unknown) => {
-    if (!isStopping()) throw error;
-    return null;
-  });
-  // A signal during the start has already begun the shutdown.
-  if (isStopping()) return;
-  await logStart(log, config, app);
-  if (config.role !== 'engine') {
-    // Behind the start: whoever opens a page before waits for it.
-    app.preparePages().catch((error: unknown) => log.error({ err: error }, 'pages not built'));
-    const left = leavePass({ config, url }, { database: app.database, random: systemRandom });
-    await left.catch((error: unknown) => log.warn({ err: error }, 'no pass left for commands'));
-  }
-  process.stdout.write(await greeting(app, { config, url, seeded }));
-  app.warmSandbox();
+  const { dataDir, databaseUrl, databaseStartTimeoutMs: timeoutMs } = config;
+  const starting =
+    databaseUrl === null
+      ? phases.run(
+          'database',
+          () => startEmbeddedPostgres({ dataDir, timeoutMs, log, templates: join(preparedFolder, 'database') }),
+          { sentence: 'Preparing the database …' },
+        )
+      : null;
+  // A DATA_DIR that is not there is not wanted.
+  const keptIn = [preparedFolder, ...(existsSync(dataDir) ? [dataDir] : [])].map((folder) => join(folder, 'plugins'));
+  const reading = phases.run(
+    'plugins',
+    async () => {
+      const { readRegistry } = await import('./packages/registry.ts');
+      return readRegistry(projectRoot, { dirs: config.pluginDirs, keptIn });
+    },
+    { sentence: 'Reading the plugins …' },
+  );
+  const loading = phases.run('code', loadCode, { sentence: 'Loading the program …' });
+  const [embedded, registry, { serve }] = await Promise.all([starting, reading, loading]);
+  await serve({ config, log, embedded, registry, keptIn, watchPlugins, phases });
+  const table = phases.end();
+  if (timing) print(`\n${table}`);
 }
 
-/** What a start prints: where its pages are, and after the first one the token and a link that signs in. */
-async function greeting(
-  app: App,
-  { config, url, seeded }: { config: Config; url: string; seeded: Seeded | null },
-): Promise<string> {
-  const consoleLink = seeded && config.role !== 'engine' ? await linkToConsole(app, { config, url }) : null;
-  const chat = config.demo ? await findDemoChat(app.database.em()) : null;
-  const doors = frontDoors({ config, url, consoleLink, chat });
-  const print = process.stdout.isTTY ? welcomeToTerminal : welcome;
-  return print({ config, url, seeded, consoleLink, doors });
-}
-
-function linkToConsole(app: App, { config, url }: { config: Config; url: string }): Promise<string | null> {
-  const place = { url: config.publicUrl ?? url, email: null };
-  return makeConsoleLink({ database: app.database, random: systemRandom }, place);
-}
-
-/**
- * Shuts the service down at the first signal, and ends it at once at the second. The result tells if it is stopping.
- */
-function endInOrder(
-  app: App,
-  { embedded, config, log }: { embedded: EmbeddedPostgres | null; config: Config; log: Logger },
-): () => boolean {
-  let stopping = false;
-  const delay = config.shutdownTimeoutMs;
-  const options = {
-    delay,
-    logger: false as const,
-    onSecondSignal: (signal: string) => log.warn({ signal }, 'ended at once by a second signal'),
-    onTimeout: () => log.warn({ ...app.underWay(), timeout_ms: delay }, 'ended with work still under way'),
-  };
-  closeWithGrace(options, async ({ err, signal }) => {
-    stopping = true;
-    const begun = performance.now();
-    const underWay = app.underWay();
-    if (err) log.fatal({ err }, 'unexpected failure');
-    log.info({ signal, ...underWay }, 'stopping');
-    if (signal === 'SIGINT') process.stderr.write(farewell(underWay, delay));
-    await app.stop();
-    await embedded?.stop();
-    log.info({ ms: Math.round(performance.now() - begun) }, 'stopped');
-  });
-  return () => stopping;
-}
-
-async function logStart(log: Logger, config: Config, app: App): Promise<void> {
-  const database = config.databaseUrl === null ? 'embedded' : databasePlace(config.databaseUrl);
-  const plugins = await app.plugins.list();
-  log.info({ version: packageJson.version, role: config.role, database, plugins }, 'started');
+// An import keeps this process from everything else: between the parts, the database's processes are waited on.
+async function loadCode(): Promise<typeof Serve> {
+  await turn();
+  await import('./postgres/database.ts');
+  await turn();
+  await import('./api/index.ts');
+  await turn();
+  return import('./app/serve.ts');
 }

@@ -12,7 +12,7 @@ import { projectRoot } from './project-root.ts';
 const settleMs = 200;
 
 interface Reloaded {
-  options: Pick<AppOptions, 'pluginRoot'>;
+  options: Pick<AppOptions, 'pluginRoot' | 'keptIn'>;
   config: Pick<Config, 'pluginDirs'>;
   databases: { requests: Database };
   phase: Phase;
@@ -52,8 +52,8 @@ function watchIfThere(path: string, changed: () => void): FSWatcher[] {
   }
 }
 
-async function reload({ config, databases, phase, secretBox, log }: Reloaded, root: string): Promise<void> {
-  const registry = await readRegistry(root, { dirs: config.pluginDirs });
+async function reload({ options, config, databases, phase, secretBox, log }: Reloaded, root: string): Promise<void> {
+  const registry = await readRegistry(root, { dirs: config.pluginDirs, keptIn: options.keptIn ?? [] });
   phase.leftOut = await installFolderPlugins(databases.requests, registry, { trusted: true, seal: secretBox.seal });
   for (const { directory, problems } of phase.leftOut) log.warn({ directory, problems }, 'plugin left out');
   log.info({ plugins: registry.list().map(({ id, manifest }) => `${id}@${manifest.version}`) }, 'plugins read again');

@@ -20,7 +20,7 @@ export async function installFolderPlugins(
     database.em(),
     readable.map(({ bundle }) => bundle.hash),
   );
-  const problems = await findLoadProblems(readable.filter(({ bundle }) => !stored.has(bundle.hash)));
+  const problems = await findLoadProblems(readable.filter(({ bundle, loads }) => !loads && !stored.has(bundle.hash)));
   const claimants = new Map(
     [...registry.claimants].map(([id, readings]) => [
       id,

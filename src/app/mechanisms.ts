@@ -6,6 +6,7 @@ import { TokenUses } from '../http/route/token-uses.ts';
 import { SignedFileLinks } from '../lib/file-links.ts';
 import { createLog } from '../lib/log.ts';
 import { Mailer } from '../lib/mail.ts';
+import type { StartPhases } from '../lib/start-phases.ts';
 import { systemRandom, type Clock, type Random } from '../lib/ports.ts';
 import { createSecretBox, type SecretBox } from '../lib/secret-box.ts';
 import { SharedClock } from '../lib/shared-clock.ts';
@@ -39,6 +40,10 @@ export interface AppOptions {
   pluginRoot?: string;
   /** Whether plugins in folders are installed again whenever a file changes, without approval: for developers. */
   watchFolders?: boolean;
+  /** The folders in which readings of plugins are kept. */
+  keptIn?: readonly string[];
+  /** Measures the steps of the start. */
+  phases?: StartPhases;
   /** The packages in folders, if the caller has read them already. */
   registry?: Registry;
   /** Replaces what DEMO furnishes the first account with, for tests. */

@@ -1,5 +1,6 @@
 import { findPrincipal } from '../domain/people/identity.ts';
 import { hashToken } from '../lib/tokens.ts';
+import { StartPhases, type PhaseOptions } from '../lib/start-phases.ts';
 import { reasonOf, whenDatabaseAnswers } from '../postgres/await-database.ts';
 import { checkServer } from '../postgres/check-server.ts';
 import { isOutage } from '../postgres/errors.ts';
@@ -19,15 +20,26 @@ import { warnOfStrandedBots } from './stranded-bots.ts';
 export async function start(parts: Parts): Promise<Seeded | null> {
   const { options, config, databases, log, sharedClock, warn, phase } = parts;
   const database = databases.requests;
-  const { databaseUrl: url } = options;
+  const { databaseUrl: url, phases = new StartPhases(() => undefined) } = options;
   const timeoutMs = config.databaseStartTimeoutMs;
   // Each step is repeated for itself: what other processes hold up takes no work that was done back.
-  await whenDatabaseIsThere(parts, () => checkServer(url, config));
-  await whenDatabaseIsThere(parts, () => migrate(url, migrations, { timeoutMs, waiting: tellWait(parts) }));
+  const step = <Result>(name: string, work: () => Promise<Result>, described?: PhaseOptions): Promise<Result> =>
+    phases.run(name, () => whenDatabaseIsThere(parts, work), described);
+  await step('server', () => checkServer(url, config), {
+    sentence: 'Waiting for the database …',
+    after: ['composition'],
+  });
+  await step('migrations', () => migrate(url, migrations, { timeoutMs, waiting: tellWait(parts) }), {
+    sentence: 'Migrating the database …',
+    after: ['server'],
+  });
   await whenDatabaseIsThere(parts, () => sharedClock.follow(() => database.time(), warn));
   await whenDatabaseIsThere(parts, () => checkSecretKey(database, parts.secretBox));
-  await whenDatabaseIsThere(parts, () => installPlugins(parts));
-  const seeded = await whenDatabaseIsThere(parts, () => seedOnce(parts));
+  await step('installing plugins', () => installPlugins(parts), {
+    sentence: 'Installing the plugins …',
+    after: ['migrations'],
+  });
+  const seeded = await step('first account', () => seedOnce(parts), { after: ['installing plugins'] });
   await whenDatabaseIsThere(parts, () => warnOfStrandedBots(database, log));
   // Before the engine, which posts to it.
   await parts.receiver?.listen();

@@ -21,11 +21,7 @@ export function createProgram(): Command {
     .addOption(new Option('--parent <pid>').argParser(Number).hideHelp())
     .hook('preAction', readEnvironmentFile)
     .showHelpAfterError('(switchboard --help lists all commands)');
-  program
-    .command('start')
-    .description('run the service; docs/configuration.md describes its environment variables')
-    .option('--watch-plugins', 'install plugins in folders again whenever a file changes; for developers')
-    .action(async (options: { watchPlugins?: boolean }) => (await import('../main.ts')).start(options));
+  addStart(program);
   program
     .command('migrate')
     .description('apply the missing migrations to the database')
@@ -67,6 +63,21 @@ export function createProgram(): Command {
   addPluginCommands(plugin);
   addRunCommands(plugin);
   return program;
+}
+
+function addStart(program: Command): void {
+  program
+    .command('start')
+    .description('run the service; docs/configuration.md describes its environment variables')
+    .option('--watch-plugins', 'install plugins in folders again whenever a file changes; for developers')
+    .option('--timing', 'print how long each phase of the start took, and what it waited for')
+    .action(async (options: { watchPlugins?: boolean; timing?: boolean }) =>
+      (await import('../main.ts')).start(options),
+    );
+  program
+    .command('prepare')
+    .description('make in advance what starts need, as npm ci does: pages, plugins, the template of databases')
+    .action(async () => (await import('./prepare.ts')).prepare());
 }
 
 function addWaysIn(program: Command): void {

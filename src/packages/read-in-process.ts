@@ -57,6 +57,12 @@ const codeFiles = [
   '../sandbox/source-map',
 ];
 
+/** The files that decide what becomes of a package's sources: the reader's code, and which bundler there is. */
+export function readerFiles(): string[] {
+  const [bundler = ''] = packagePaths('esbuild-wasm', folder);
+  return [...ownFiles(), join(bundler, 'package.json')];
+}
+
 interface Answer {
   reading: PackageReading;
   seal: ArchiveSeal | null;
@@ -135,11 +141,13 @@ function awaitAnswer(child: ReadingProcess, bounds: ReadingBounds): Promise<Answ
 
 /** Starts a process that can read only these folders and its own code, start no process and open no debugger. */
 function startProcess(args: readonly string[], folders: readonly string[] = []): ReadingProcess {
-  const own = [
-    ...codeFiles.map((file) => join(folder, `${file}${extension}`)),
+  const readable = [
+    ...ownFiles(),
     join(folder, '..', '..', 'package.json'),
+    ...packagePaths('esbuild-wasm', folder),
+    descriptors,
+    ...folders,
   ];
-  const readable = [...own, ...packagePaths('esbuild-wasm', folder), descriptors, ...folders];
   const flags = [
     '--permission',
     ...readable.map((path) => `--allow-fs-read=${path}`),
@@ -155,4 +163,8 @@ function startProcess(args: readonly string[], folders: readonly string[] = []):
   const command = [process.execPath, ...flags, join(folder, `reader-process${extension}`), ...args];
   const [program, given] = limitedCommand(command, maxRssMb, cpuSeconds);
   return spawn(program, given, { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+}
+
+function ownFiles(): string[] {
+  return codeFiles.map((file) => join(folder, `${file}${extension}`));
 }

@@ -4,6 +4,7 @@ import { hashOf } from './hash.ts';
 import { parseManifestText } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 import { dirsBeside, findNamesakes } from './folders.ts';
+import { readAndKeep } from './kept-readings.ts';
 import { readInProcess, readingBounds } from './read-in-process.ts';
 import type { PackageReading, ReadingBounds } from './read-in-process.ts';
 import { PluginError } from './plugin-error.ts';
@@ -16,6 +17,8 @@ export interface ReadPackage {
   manifestText: string;
   /** The code. Its hash covers the manifest too, so that it names what the plugin may do and what it does. */
   bundle: Bundle;
+  /** Whether the code is known to load, since it was tried when the package was prepared. */
+  loads?: boolean;
 }
 
 /**
@@ -24,6 +27,16 @@ export interface ReadPackage {
  */
 export async function readPackage(path: string, bounds: ReadingBounds = readingBounds): Promise<ReadPackage> {
   return acceptReading(await readInProcess(path, bounds), ({ id }) => findIdProblems(path, id));
+}
+
+/** Like readPackage, but takes what was read of the same sources before from `folders`, and keeps there what it reads. */
+export async function readPackageOnce(
+  path: string,
+  folders: readonly string[],
+  bounds: ReadingBounds = readingBounds,
+): Promise<ReadPackage> {
+  const { loads = false, ...reading } = await readAndKeep(path, folders, bounds);
+  return { ...(await acceptReading(reading, ({ id }) => findIdProblems(path, id))), loads };
 }
 
 /**

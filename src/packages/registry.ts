@@ -4,7 +4,7 @@ import type { PackageFolder } from './folders.ts';
 import { readingBounds } from './read-in-process.ts';
 import type { ReadingBounds } from './read-in-process.ts';
 import { PluginError } from './plugin-error.ts';
-import { readPackage, rivalryOf } from './read.ts';
+import { readPackageOnce, rivalryOf } from './read.ts';
 import type { ReadPackage } from './read.ts';
 
 /** A valid package in a folder. */
@@ -41,6 +41,8 @@ export interface RegistryOptions {
   /** The folders of packages, absolute or relative to the root. */
   dirs?: readonly string[] | undefined;
   bounds?: ReadingBounds;
+  /** The folders in which readings are kept, the first that can be written; none by default. */
+  keptIn?: readonly string[];
 }
 
 const readersAtOnce = Math.min(4, availableParallelism());
@@ -51,13 +53,13 @@ const readersAtOnce = Math.min(4, availableParallelism());
  */
 export async function readRegistry(
   root: string,
-  { dirs, bounds = readingBounds }: RegistryOptions = {},
+  { dirs, bounds = readingBounds, keptIn = [] }: RegistryOptions = {},
 ): Promise<Registry> {
   const found = await Promise.all(pluginDirsOf(root, dirs).map(findPackageFolders));
   const folders = found.flatMap((all) => all.slice(0, maxPackages));
   const problems = [`There are more than ${maxPackages} packages in this folder; this one was left out`];
   const leftOut = found.flatMap((all) => all.slice(maxPackages)).map(({ directory }) => ({ directory, problems }));
-  return new FolderPackages(await readAll(folders, bounds), leftOut);
+  return new FolderPackages(await readAll(folders, { bounds, keptIn }), leftOut);
 }
 
 class FolderPackages implements Registry {
@@ -96,19 +98,25 @@ export function refuse(id: string, reading: FolderReading, owner: { directory: s
 }
 
 /** Reads all folders, a few at a time; the results are in the order of `folders`. */
-async function readAll(folders: readonly PackageFolder[], bounds: ReadingBounds): Promise<FolderReading[]> {
+async function readAll(
+  folders: readonly PackageFolder[],
+  how: Required<Omit<RegistryOptions, 'dirs'>>,
+): Promise<FolderReading[]> {
   const readings: FolderReading[] = [];
   const waiting = folders.entries();
   const readSome = async (): Promise<void> => {
-    for (const [index, folder] of waiting) readings[index] = await read(folder, bounds);
+    for (const [index, folder] of waiting) readings[index] = await read(folder, how);
   };
   await Promise.all(Array.from({ length: readersAtOnce }, readSome));
   return readings;
 }
 
-async function read(folder: PackageFolder, bounds: ReadingBounds): Promise<FolderReading> {
+async function read(
+  folder: PackageFolder,
+  { bounds, keptIn }: Required<Omit<RegistryOptions, 'dirs'>>,
+): Promise<FolderReading> {
   try {
-    return { ...folder, ...(await readPackage(folder.path, bounds)) };
+    return { ...folder, ...(await readPackageOnce(folder.path, keptIn, bounds)) };
   } catch (error) {
     return { ...folder, problems: error instanceof PluginError ? error.problems : [String(error)] };
   }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type EntityManager } from '@mikro-orm/postgresql';
+import { Client } from 'pg';
 import type { Logger } from 'pino';
 import { OperatorError } from '../lib/operator-error.ts';
 import { databasePlace, reasonOf } from './await-database.ts';
@@ -24,6 +24,8 @@ const [firstLockMs, longestLockMs] = [500, 4_000];
 const pauseMs = 500;
 const defaultTimeoutMs = 60_000;
 
+const undefinedTable = '42P01';
+
 /**
  * Applies the missing migrations to the database at `url`, or those among `wanted`, in one transaction, which is repeated
  * while other processes hold locks that it needs. Returns the names of the applied ones. Throws OperatorError if the database
@@ -34,6 +36,7 @@ export async function migrate(
   wanted = migrations,
   { timeoutMs = defaultTimeoutMs, waiting = () => undefined }: MigrationWait = {},
 ): Promise<string[]> {
+  if (await isUpToDate(url, wanted)) return [];
   const until = performance.now() + timeoutMs;
   for (let lockMs = firstLockMs; ; lockMs = Math.min(longestLockMs, 2 * lockMs)) {
     try {
@@ -59,6 +62,7 @@ export function tellWait({ log }: { log: Pick<Logger, 'info'> }): (error: unknow
 }
 
 async function migrateOnce(url: string, wanted: typeof migrations, lockMs: number): Promise<string[]> {
+  const { Migrator } = await import('@mikro-orm/migrations');
   const orm = new MikroORM({
     clientUrl: url,
     driverOptions: { onPoolCreated: takeBackBroken },
@@ -97,4 +101,21 @@ async function lockTables(em: EntityManager): Promise<void> {
   );
   if (tables.length === 0) return;
   await em.execute(`LOCK TABLE ${tables.map(({ name }) => name).join(', ')} IN ACCESS EXCLUSIVE MODE`);
+}
+
+/** Whether the applied migrations are exactly the wanted ones. */
+async function isUpToDate(url: string, wanted: typeof migrations): Promise<boolean> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ name: string }>(`SELECT name FROM migrations`);
+    const applied = new Set(rows.map(({ name }) => name));
+    return applied.size === wanted.length && wanted.every(({ name }) => applied.has(name));
+  } catch (error) {
+    if ((error as { code?: string }).code === undefinedTable) return false;
+    throw error;
+  } finally {
+    await client.end();
+  }
 }

@@ -24,6 +24,8 @@ export interface ServiceOptions {
   databaseUrl: string;
   /** Environment variables in addition to those of every test service. */
   env?: Record<string, string>;
+  /** More arguments of `start`. */
+  args?: readonly string[];
   /** `alive`: as soon as it answers /healthz; `ready` (the default): once its start has completed. */
   until?: 'alive' | 'ready';
 }
@@ -65,10 +67,10 @@ export class ServiceProcess {
   readonly #child: ChildProcess;
   readonly #folder: string;
 
-  private constructor(port: number, env: Record<string, string>) {
+  private constructor(port: number, env: Record<string, string>, args: readonly string[]) {
     this.url = `http://127.0.0.1:${port}`;
     this.#folder = mkdtempSync(join(tmpdir(), 'switchboard-service-'));
-    this.#child = spawn(process.execPath, [program, 'start'], {
+    this.#child = spawn(process.execPath, [program, 'start', ...args], {
       cwd: this.#folder,
       env: {
         PATH: process.env['PATH'],
@@ -93,8 +95,8 @@ export class ServiceProcess {
   }
 
   /** Starts it on a free port; rejects with its output when it exits before. */
-  static async start({ databaseUrl, env = {}, until = 'ready' }: ServiceOptions): Promise<ServiceProcess> {
-    const service = new ServiceProcess(await freePort(), {
+  static async start({ databaseUrl, env = {}, args = [], until = 'ready' }: ServiceOptions): Promise<ServiceProcess> {
+    const environment = {
       DATABASE_URL: databaseUrl,
       SECRET_KEY: 'a key that only the tests use, long enough',
       BOOTSTRAP_ADMIN_TOKEN: adminToken,
@@ -103,7 +105,8 @@ export class ServiceProcess {
       SIGN_INS_PER_MINUTE: '0',
       LOG_LEVEL: 'error',
       ...env,
-    });
+    };
+    const service = new ServiceProcess(await freePort(), environment, args);
     const isUp =
       until === 'alive'
         ? () =>

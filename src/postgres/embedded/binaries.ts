@@ -44,6 +44,15 @@ export function packagedFolder(): string {
   }
 }
 
+/** Whether there is a PostgreSQL for this platform in the installed packages. */
+export function hasBinaries(): boolean {
+  try {
+    return existsSync(packagedFolder());
+  } catch {
+    return false;
+  }
+}
+
 function programs(folder: string, version: string): Binaries {
   return { initdb: join(folder, 'bin', 'initdb'), postgres: join(folder, 'bin', 'postgres'), version };
 }
@@ -89,7 +98,8 @@ function copyBinaries(from: string, to: string): void {
   renameSync(draft, to);
 }
 
-function openToAll(folder: string): void {
+/** Lets everybody read what is in a folder, and run its programs. */
+export function openToAll(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);

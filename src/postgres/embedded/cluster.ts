@@ -5,6 +5,7 @@ import type { SystemUser } from './system-user.ts';
 import type { Binaries } from './binaries.ts';
 import { EmbeddedPostgresError } from './error.ts';
 import { clusterFolder, createFolderOf, type Home } from './home.ts';
+import { copyTemplate } from './copy-template.ts';
 
 /** The name of the service's role and of its database. */
 export const serviceName = 'switchboard';
@@ -24,6 +25,8 @@ export interface ClusterOptions {
   /** For tests: the role may create databases, and data need not survive a crash. */
   ephemeral: boolean;
   timeoutMs: number;
+  /** A migrated cluster that is copied, where it is there, instead of making one. */
+  template?: string;
 }
 
 /** True if the home contains a cluster. Throws if another major version of PostgreSQL created it. */
@@ -45,20 +48,46 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
   const draft = `${clusterFolder(home.path)}.new`;
   rmSync(draft, { recursive: true, force: true });
   createFolderOf(draft, home.user);
-  const flags = ['--username=postgres', '--auth=reject', '--no-instructions', ...(ephemeral ? ['--no-sync'] : [])];
-  await run(binaries.initdb, [`--pgdata=${draft}`, ...flags, ...localeOptions, ...classification()], options);
-  writeFileSync(join(draft, 'pg_hba.conf'), hostRules);
-  await runSql(draft, options, [
-    `CREATE ROLE ${serviceName} LOGIN ${ephemeral ? 'CREATEDB' : ''} PASSWORD ${quote(options.password)}`,
-    `CREATE DATABASE ${serviceName} OWNER ${serviceName}`,
-  ]);
+  if (options.template !== undefined && (await copyTemplate(options.template, draft, home))) {
+    // A crash of the machine must not leave half a copy.
+    await Promise.all([sync(draft, options), setPassword(draft, options)]);
+  } else {
+    rmSync(draft, { recursive: true, force: true });
+    createFolderOf(draft, home.user);
+    const flags = ephemeral ? ['--no-sync'] : [];
+    await run(binaries.initdb, [`--pgdata=${draft}`, ...flags, ...clusterRecipe().flags], options);
+    writeFileSync(join(draft, 'pg_hba.conf'), hostRules);
+    await runSql(draft, options, [
+      `CREATE ROLE ${serviceName} LOGIN ${ephemeral ? 'CREATEDB' : ''} PASSWORD ${quote(options.password)}`,
+      `CREATE DATABASE ${serviceName} OWNER ${serviceName}`,
+    ]);
+  }
   renameSync(draft, clusterFolder(home.path));
 }
 
+/** All that decides what a new cluster is like, besides the release of PostgreSQL. */
+export function clusterRecipe(): { flags: string[]; hostRules: string } {
+  const flags = ['--username=postgres', '--auth=reject', '--no-instructions', ...localeOptions, ...classification()];
+  return { flags, hostRules };
+}
+
 /** Sets a new password of the service's role in a stopped cluster. */
-export async function changePassword(options: ClusterOptions): Promise<void> {
-  const sql = `ALTER ROLE ${serviceName} PASSWORD ${quote(options.password)}`;
-  await runSql(clusterFolder(options.home.path), options, [sql]);
+export function changePassword(options: ClusterOptions): Promise<void> {
+  return setPassword(clusterFolder(options.home.path), options);
+}
+
+/** Takes the password of the service's role in a stopped cluster away: the role cannot log in until it gets another. */
+export function removePassword(options: ClusterOptions): Promise<void> {
+  return runSql(clusterFolder(options.home.path), options, [`ALTER ROLE ${serviceName} PASSWORD NULL`]);
+}
+
+function setPassword(folder: string, options: ClusterOptions): Promise<void> {
+  return runSql(folder, options, [`ALTER ROLE ${serviceName} PASSWORD ${quote(options.password)}`]);
+}
+
+async function sync(folder: string, options: ClusterOptions): Promise<void> {
+  const method = process.platform === 'linux' ? ['--sync-method=syncfs'] : [];
+  await run(options.binaries.initdb, ['--sync-only', ...method, `--pgdata=${folder}`], options);
 }
 
 /** The option for character classes of full text search: Unicode, if the system has such a locale (Debian, macOS). */

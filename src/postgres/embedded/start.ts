@@ -8,6 +8,7 @@ import { clusterFolder, createEphemeralHome, findHome, type Home } from './home.
 import { endLeftover, type StopMode } from './process.ts';
 import { launchServer, type Log } from './server.ts';
 import { Supervisor } from './supervisor.ts';
+import { templateIn } from './template.ts';
 import { tryLock } from './file-lock.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { createPrivateFolder, readOrCreateSecretFile } from '../../lib/secret-file.ts';
@@ -25,6 +26,8 @@ export interface EmbeddedPostgresOptions {
   timeoutMs?: number;
   /** The folder with bin, lib and share of PostgreSQL; by default in the installed package. */
   nativeFolder?: string;
+  /** The folder with the template of new databases, see template.ts. */
+  templates?: string;
   log: Log;
 }
 
@@ -118,7 +121,8 @@ async function startIn(
   const binaries = prepareBinaries(home.user, join(home.path, 'binaries'), nativeFolder);
   const clusterOptions = { home, binaries, password, ephemeral, timeoutMs };
   if (!hasCluster(home, binaries)) {
-    await createCluster(clusterOptions);
+    const { templates } = options;
+    await createCluster({ ...clusterOptions, ...(templates ? { template: templateIn(templates, binaries) } : {}) });
   } else {
     if (await endLeftover(clusterFolder(home.path))) log.warn('ended the PostgreSQL of a service that was killed');
     if (locked.passwordIsNew) await changePassword(clusterOptions);
