@@ -44,14 +44,24 @@ const webhookSecretBytes = 32;
 /** A box for one SECRET_KEY. Derives the key with scrypt (about 50 ms), because SECRET_KEY may be a passphrase. */
 export function createSecretBox(secretKey: string, random: Random): SecretBox {
   if (secretKey === '') throw new Error('SECRET_KEY is empty.');
-  // As a KeyObject, because Node takes five times as long with the bytes.
-  const key = createSecretKey(scryptSync(secretKey, keySalt, keyBytes));
+  const key = deriveKey(secretKey);
   const macKey = createSecretKey(Buffer.from(hkdfSync('sha256', key, '', macPurpose, keyBytes)));
   return {
     seal: (text) => seal(key, random.bytes(nonceBytes), text),
     open: (sealed) => open(key, sealed),
     mac: (text) => createHmac('sha256', macKey).update(text).digest(),
   };
+}
+
+// A process has one SECRET_KEY, and makes several boxes where commands and tests run in it.
+let lastDerived: { secretKey: string; key: KeyObject } | null = null;
+
+function deriveKey(secretKey: string): KeyObject {
+  if (lastDerived?.secretKey === secretKey) return lastDerived.key;
+  // As a KeyObject, because Node takes five times as long with the bytes.
+  const key = createSecretKey(scryptSync(secretKey, keySalt, keyBytes));
+  lastDerived = { secretKey, key };
+  return key;
 }
 
 /** A new signing secret in the Standard Webhooks form: `whsec_` + base64 of 32 random bytes. */
