@@ -37,18 +37,23 @@ const rewriteStatement = `
 
 /**
  * Deletes a message's content and files from its recorded events, and from others whose bodies show it in their conversation:
- * retries deliver them without it, and no log or feed shows it any more. An attempt in progress may still carry it.
+ * retries deliver them without it, and no log or feed shows it any more. An attempt in progress may still carry it. Returns
+ * the ids of these events.
  */
 export async function blankMessage(
   tx: Transaction,
   { conversationId, messageId }: { conversationId: number; messageId: number },
-): Promise<void> {
+): Promise<number[]> {
+  const blanked: number[] = [];
   const listed = await sql<{ id: number }>(tx.connection, listStatement, [tx.account.id, conversationId]);
   for (let start = 0; start < listed.length; start += pageEvents) {
     const page = listed.slice(start, start + pageEvents).map(({ id }) => id);
     const values = [tx.account.id, conversationId, String(messageId), page];
-    await rewriteEvents(tx, messageId, await sql<StoredEvent>(tx.connection, findStatement, values));
+    const events = await sql<StoredEvent>(tx.connection, findStatement, values);
+    await rewriteEvents(tx, messageId, events);
+    blanked.push(...events.map(({ id }) => id));
   }
+  return blanked;
 }
 
 async function rewriteEvents(tx: Transaction, messageId: number, events: readonly StoredEvent[]): Promise<void> {

@@ -277,6 +277,18 @@ describe('Idempotency-Key', () => {
     expect(await app.eventNames()).to.deep.equal(['contact_deleted']);
   });
 
+  it('questions are answered anew, and nothing is stored of them', async () => {
+    const key = newKey();
+    const before = await count('idempotency_keys');
+    for (const noun of ['contacts', 'conversations']) {
+      for (const round of [1, 2]) {
+        const answer = await app.post(`${noun}/filter`, { payload: [] }, key);
+        expect([answer.status, replayed(answer)], `${noun} ${round}`).to.deep.equal([200, null]);
+      }
+    }
+    expect(await count('idempotency_keys')).to.equal(before);
+  });
+
   it('an answer is kept for 24 hours', async () => {
     const key = newKey();
     const begun = present;

@@ -76,6 +76,7 @@ const filterRoute = doors.account(
     query: 'requests/contact.filter.query',
     reply: 'resources/contact-list',
     role: 'agent',
+    keyed: false,
   },
   async ({ em, account, actor, body: { payload }, query: { page = 1, include_contact_inboxes: withInboxes } }) => {
     const found = await filterContacts(em, account.id, { conditions: readConditions(payload), page });

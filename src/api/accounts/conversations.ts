@@ -95,6 +95,7 @@ const filterRoute = doors.account(
     query: 'requests/page.query',
     reply: 'resources/conversation-page',
     role: 'bot',
+    keyed: false,
   },
   async ({ services, em, account, actor, body: { payload }, query: { page = 1 } }) => {
     const conditions = readConditions(payload);

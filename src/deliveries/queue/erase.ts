@@ -38,3 +38,17 @@ export async function deleteLanes(scope: Scope, kind: Subject, ids: readonly num
 export async function deleteSomeLanes({ em, account }: Scope, limit: number): Promise<number> {
   return (await sql(em, deleteSomeStatement, [account.id, limit])).length;
 }
+
+const eraseResponsesStatement = `
+  UPDATE attempts a SET response_body = NULL
+  FROM lanes l JOIN deliveries d ON d.account_id = l.account_id AND d.lane_id = l.id
+  WHERE l.account_id = $1 AND l.subject_kind = 'conversation' AND l.subject_id = $2 AND d.event_id = ANY ($3)
+    AND a.account_id = d.account_id AND a.delivery_id = d.id AND a.response_body IS NOT NULL`;
+
+/** Deletes what endpoints answered to events of a conversation: an answer may repeat the message that an event told of. */
+export async function eraseResponses(
+  { em, account }: Scope,
+  { conversationId, eventIds }: { conversationId: number; eventIds: readonly number[] },
+): Promise<void> {
+  await sql(em, eraseResponsesStatement, [account.id, conversationId, eventIds]);
+}

@@ -2,6 +2,7 @@ import type { Conversation } from '../../records/conversation.ts';
 import { findMessage, saveMessage, type Message } from '../../records/message.ts';
 import { forbidden, invalid, notFound } from '../../errors.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
+import { eraseResponses } from '../../deliveries/queue/erase.ts';
 import { blankMessage } from '../../events/stored-payloads.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import { deleteFilesOf } from '../attachments/rows.ts';
@@ -92,7 +93,8 @@ export async function deleteMessage(tx: Transaction, asked: Place): Promise<void
   const { conversation, message } = reached;
   if (isDeleted(message)) return;
   const place = { conversationId: conversation.id, messageId: message.id };
-  await blankMessage(tx, place);
+  const eventIds = await blankMessage(tx, place);
+  await eraseResponses(tx, { conversationId: conversation.id, eventIds });
   await eraseFromRuns(tx, { ...place, content: message.content });
   await deleteFilesOf(tx, message);
   const gone = { content: '', contentAttributes: { deleted: true } };

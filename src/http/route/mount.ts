@@ -206,7 +206,7 @@ function partiesOf(ctx: Context, call: AnyCall, { route, options: { gate } }: Se
 async function perform(ctx: Context, call: AnyCall, prepared: unknown, served: Served): Promise<Answer> {
   const { database, services } = served.options;
   const ifMatch = readIfMatch(ctx);
-  const request = readKeyedRequest(ctx, call);
+  const request = keyedRequest(ctx, call, served.route);
   if (ifMatch === null && !request) return handle(ctx, { call, prepared }, served);
   if (ifMatch !== null && !request && served.route.contract.inBatches && 'account' in call) {
     return handle(ctx, { call: checkedFirst(ifMatch, call, served), prepared }, served);
@@ -258,9 +258,13 @@ function checkedFirst(ifMatch: string, call: InAccount, { options, traits }: Ser
   return { ...call, transact: checked };
 }
 
+function keyedRequest(ctx: Context, call: AnyCall, { contract }: Route) {
+  return contract.keyed === false ? null : readKeyedRequest(ctx, call);
+}
+
 // Looked up before the preparation: a repeated request needs none, and its preparation could fail by now.
 async function findKeptAnswer(ctx: Context, call: AnyCall, { route, options }: Served): Promise<Answer | null> {
-  const request = route.steps.prepare ? readKeyedRequest(ctx, call) : null;
+  const request = route.steps.prepare ? keyedRequest(ctx, call, route) : null;
   return request && findAnswer(request, options.services.secretBox, call);
 }
 

@@ -42,6 +42,8 @@ export interface Contract {
    * `If-Match` is then checked in the first batch, instead of making all of them one transaction.
    */
   inBatches?: true;
+  /** On a POST that only reads: its answer is not stored under an Idempotency-Key, since repeating it does no harm. */
+  keyed?: false;
   /** Answers 200 instead, with `new Unchanged(record)`, where everything is as requested already. */
   unchanged?: true;
   /** Statuses of refusals, in addition to those that follow from the rest of the contract. */

@@ -4,6 +4,7 @@ import { listenHttp, listenRaw, type Listener } from '../../outbound/listeners.t
 import { selfSigned } from '../../outbound/certificate.ts';
 import { TestApp } from '../../support/app.ts';
 import { addAccount } from '../../support/people.ts';
+import { addConversation, addInbox } from '../../support/records.ts';
 import { Receiver } from '../../support/receiver.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -191,6 +192,36 @@ describe('the log of deliveries', () => {
     await app.patch(`webhooks/${webhook.id}`, { active: false });
     return { detail: (await app.get(`deliveries/${delivery.id}`)).body };
   }
+
+  it('shows no answer that may repeat a deleted message', async () => {
+    const webhook = await webhookAt(receiver.url, ['message_created']);
+    receiver.answerWith(({ text }, response) => response.end(text));
+    const place = `conversations/${await addConversation(app, await addInbox(app))}/messages`;
+    const { body: message } = await app.post(place, { content: 'a secret word', message_type: 'incoming' });
+    const { body: other } = await app.post(place, { content: 'another word', message_type: 'incoming' });
+    const log = async () => {
+      const deliveries = await listed(`webhooks/${webhook.id}/deliveries`);
+      return Promise.all(deliveries.map(async ({ id }) => JSON.stringify((await app.get(`deliveries/${id}`)).body)));
+    };
+    await app.eventually(async () => {
+      const delivered = (await log()).filter((text) => text.includes('"state":"delivered"'));
+      return delivered.length === 2 ? delivered : null;
+    });
+    expect((await log()).join()).to.include('a secret word');
+    expect((await app.delete(`${place}/${message.id}`)).status).to.equal(200);
+    expect((await log()).join()).not.to.include('secret');
+    expect(
+      (await log()).filter((text) => text.includes('another word')),
+      String(other.id),
+    ).to.have.lengthOf(1);
+    const bodies = await app.query<{ n: number }>(
+      'SELECT count(*)::int AS n FROM attempts WHERE response_body LIKE $1',
+      ['%another%'],
+    );
+    expect(bodies[0]?.n).to.equal(1);
+    await app.delete(`webhooks/${webhook.id}`);
+    receiver.answerWith((_, response) => response.end());
+  });
 
   it('of an attempt whose process ended without a result says that its end is not known', async () => {
     const { detail } = await deliver('http://127.0.0.1:9/');
