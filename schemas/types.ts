@@ -652,7 +652,7 @@ description: (string | null)
 kind: ("webhook" | "plugin" | "ai")
 avatar_url: (string | null)
 /**
- * Where a webhook bot is sent its events, or a bot inside the service forwards them; null for system bots.
+ * Where a webhook bot is sent its events, or a bot inside the service forwards them. For administrators: null for agents, and for system bots.
  */
 outgoing_url: (string | null)
 /**

@@ -129,6 +129,12 @@ describe('configuration', () => {
     expect(problems.join('\n')).not.to.match(/xyzzy/);
   });
 
+  it('wants a first token that nobody guesses', () => {
+    const own = { DATABASE_URL: database, SECRET_KEY: key };
+    expect(problemsOf({ ...own, BOOTSTRAP_ADMIN_TOKEN: 'x'.repeat(19) })).to.have.lengthOf(1);
+    expect(problemsOf({ ...own, BOOTSTRAP_ADMIN_TOKEN: 'x'.repeat(20) })).to.deep.equal([]);
+  });
+
   it('marks in the schema what is secret', () => {
     const names = Object.entries(schema.properties).filter(([, setting]) => 'x-secret' in setting);
     expect(names.map(([name]) => name)).to.deep.equal([

@@ -42,9 +42,14 @@ export function hashToken(token: string): Buffer {
  * without a query. False for every token without our prefix.
  */
 export function looksForged(token: string): boolean {
-  if (!ourPrefix.test(token)) return false;
+  if (!hasOurPrefix(token)) return false;
   if (!tokenShape.test(token)) return true;
   return checksum(token.slice(0, -checksumChars)) !== token.slice(-checksumChars);
+}
+
+/** Whether the token has the prefix of those that the service makes, which nobody can guess. */
+export function hasOurPrefix(token: string): boolean {
+  return ourPrefix.test(token);
 }
 
 /** Whether the token is a sign-in, by its prefix. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { system, transact } from '../../src/events/transaction.ts';
+import { sendRaw } from '../support/raw-http.ts';
 import { TestApp } from '../support/app.ts';
 import { Receiver } from '../support/receiver.ts';
 
@@ -68,6 +69,22 @@ describe('/metrics', function () {
     for (const header of ['x-forwarded-for', 'forwarded'])
       expect((await read({ [header]: '203.0.113.9' })).status).to.equal(403);
     expect((await fetch(`${app.url}/metrics`, { method: 'POST' })).status).to.equal(405);
+  });
+
+  it('answers this machine under its own name only, so that no web page reads it through its own host name', async () => {
+    const ask = async (host: string) =>
+      (await sendRaw(app.url, `GET /metrics HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)).status;
+    for (const host of ['127.0.0.1:3000', 'localhost', 'localhost:3000', '[::1]:3000'])
+      expect(await ask(host), host).to.equal(200);
+    for (const host of ['rebind.example:3000', 'localhost.example', '127.0.0.1.example'])
+      expect(await ask(host), host).to.equal(403);
+    const named = await TestApp.start({ config: { publicUrl: 'https://desk.example.com' } });
+    const own = await sendRaw(
+      named.url,
+      'GET /metrics HTTP/1.1\r\nhost: desk.example.com\r\nconnection: close\r\n\r\n',
+    );
+    await named.stop();
+    expect(own.status).to.equal(200);
   });
 
   it('answers holders of METRICS_TOKEN from everywhere, and nobody else', async () => {

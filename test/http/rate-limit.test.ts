@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { adminToken, TestApp } from '../support/app.ts';
+import { addPerson } from '../support/people.ts';
 import { Maker } from '../support/maker.ts';
 
 const perMinute = 100;
@@ -24,8 +25,16 @@ describe('rate limits', () => {
     expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60);
   });
 
-  it('a valid token still counts for itself there, and other addresses are not meant', async () => {
-    expect((await app.get('/api/v1/profile', { 'x-forwarded-for': '203.0.113.7' })).status).to.equal(200);
+  it('then not even with the right token where its owner chose it; one of the service is let in', async () => {
+    const made = await addPerson(app, { name: 'Made' });
+    const from = (headers: Record<string, string>, address: string) =>
+      app.get('/api/v1/profile', { ...headers, 'x-forwarded-for': address });
+    expect((await from({}, '203.0.113.7')).status).to.equal(429);
+    expect((await from({}, '203.0.113.10')).status).to.equal(200);
+    expect((await from(made.headers, '203.0.113.7')).status).to.equal(200);
+  });
+
+  it('other addresses are not meant', async () => {
     expect((await guess('203.0.113.8')).status).to.equal(401);
     // Only the last place of the header was written by the proxy.
     expect((await guess('203.0.113.99, 203.0.113.7')).status).to.equal(429);

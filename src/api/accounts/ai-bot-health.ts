@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { findModelServer } from '../../domain/accounts.ts';
 import { hasArticles } from '../../domain/articles/articles.ts';
 import type { Services } from '../../http/route/call.ts';
+import type { Actor } from '../../events/transaction.ts';
 import type { AgentBot } from '../../records/agent-bot.ts';
 import { nothingThere } from '../../runs/doors/search.ts';
 import { presentAgentBot } from './agent-bot-records.ts';
@@ -11,10 +12,21 @@ import type { Shape } from '../../schemas.ts';
 const nothingAtAll = 'It has neither a model nor a knowledge base to answer with';
 
 /**
- * A bot in REST answers to an account, whose AI bots tell at once when they have nothing to answer from: what runs show of it
- * would come with the first customer, and stay until the next.
+ * A bot in REST answers to an account, with its settings for administrators. AI bots tell at once when they have nothing to answer from: what runs
+ * show of it would come with the first customer, and stay until the next.
  */
 export async function presentWithHealth(
+  { em, services, actor }: { em: EntityManager; services: Services; actor: Pick<Actor, 'role'> },
+  bot: AgentBot,
+): Promise<Shape<'resources/agent-bot'>> {
+  const record = await present({ em, services }, bot);
+  return actor.role === 'administrator' ? record : { ...record, ...hiddenSettings };
+}
+
+// A URL may carry a token of its server, as webhooks' URLs may.
+const hiddenSettings = { outgoing_url: null, config: {}, ...presentAiFields(null) };
+
+async function present(
   { em, services }: { em: EntityManager; services: Services },
   bot: AgentBot,
 ): Promise<Shape<'resources/agent-bot'>> {

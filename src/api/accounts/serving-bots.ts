@@ -51,15 +51,15 @@ export const servingBotRoutes = [
     { reply: 'resources/inbox-agent-bot', record: true, role: 'agent' },
     async ({ em, services, account, actor, params }) => {
       const { agentBotId } = await readInbox(em, account.id, actor, params.id);
-      return presentBotOf({ em, services }, account.id, agentBotId ?? null);
+      return presentBotOf({ em, services, actor }, account.id, agentBotId ?? null);
     },
   ),
   doors.account(
     ['POST', `${inboxes}/:id/set_agent_bot`, 'Set the agent bot of an inbox'],
     { body: 'requests/inbox.set-agent-bot', reply: 'resources/inbox-agent-bot', role: 'administrator' },
-    async ({ em, services, account, params, body, transact }) => {
+    async ({ em, services, account, actor, params, body, transact }) => {
       await transact((tx) => setInboxBot(tx, params.id, body.agent_bot));
-      return presentBotOf({ em, services }, account.id, body.agent_bot);
+      return presentBotOf({ em, services, actor }, account.id, body.agent_bot);
     },
   ),
   doors.account(

@@ -11,6 +11,7 @@ import { redeemStreamTicket } from '../../domain/people/stream-tickets.ts';
 import type { Identities } from '../../domain/people/remembered-identities.ts';
 import { ApiError, forbidden } from '../../errors.ts';
 import { transact, transactOutside, type OuterTransaction, type Transact } from '../../events/transaction.ts';
+import { hasOurPrefix } from '../../lib/tokens.ts';
 import { addressKey, type RateLimit } from '../server/rate-limit.ts';
 import { admitVisitor } from './admit-visitor.ts';
 import { authenticate, enterAccount, tokenOf } from './authenticate.ts';
@@ -74,6 +75,8 @@ async function identify<Found extends { expiresAt: Date | null }>(
   find: (tokenHash: Buffer) => Promise<Found | null>,
   token: string,
 ): Promise<Found> {
+  // A token that its owner chose may be guessed: beyond the limit the right one is refused as well.
+  if (token !== '' && !hasOurPrefix(token)) await options.failures.check(ctx, addressKey(ctx));
   return authenticate(token, find, options.database.clock.now()).catch(async (error: unknown) => {
     if (error instanceof ApiError) await options.failures.consume(ctx, addressKey(ctx));
     throw error;

@@ -10,6 +10,8 @@ const path = '/metrics';
 const methods = ['GET', 'HEAD'];
 const policyName = /^"([^"]+)"/;
 
+const refusal = 'Metrics are answered to this machine only, under its own name, unless METRICS_TOKEN is set';
+
 /** What is counted of requests. */
 export interface RequestMetrics {
   requests: Histogram;
@@ -33,15 +35,17 @@ export interface MetricsOptions {
   token: string | null;
   /** Everything, in the text format of Prometheus. */
   text: () => Promise<string>;
+  /** The URL at which people reach the service. */
+  publicUrl: () => string;
 }
 
 /** Koa middleware that answers /metrics. Errors: 401 without the token where there is one, 403 from another machine. */
-export function serveMetrics({ token, text }: MetricsOptions) {
+export function serveMetrics({ token, text, publicUrl }: MetricsOptions) {
   return async (ctx: Context, next: Next): Promise<void> => {
     if (ctx.path !== path) return next();
     if (!methods.includes(ctx.method)) throw methodNotAllowed(methods);
     if (token !== null) checkToken(ctx, token);
-    else if (!isLocal(ctx)) throw forbidden('Metrics are answered to this machine only, unless METRICS_TOKEN is set');
+    else if (!isLocal(ctx) || !isOwnHost(ctx.get('host'), publicUrl())) throw forbidden(refusal);
     ctx.set('content-type', 'text/plain; version=0.0.4; charset=utf-8');
     ctx.body = await text();
   };
@@ -57,4 +61,11 @@ function isLocal(ctx: Context): boolean {
   const address = ctx.app.proxy ? ctx.ip : (ctx.req.socket.remoteAddress ?? '');
   if (!ctx.app.proxy && (ctx.get('x-forwarded-for') !== '' || ctx.get('forwarded') !== '')) return false;
   return isIP(address) > 0 && /^(?:127\.|::1$|::ffff:127\.)/.test(address);
+}
+
+// A web page may have its host name lead to this machine (DNS rebinding), and read what its browser may.
+function isOwnHost(host: string, publicUrl: string): boolean {
+  const { hostname } = URL.parse(`http://${host}`) ?? { hostname: '' };
+  const isAddress = isIP(hostname.replace(/^\[(.*)\]$/, '$1')) > 0;
+  return isAddress || hostname === 'localhost' || hostname === new URL(publicUrl).hostname;
 }

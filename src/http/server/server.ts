@@ -39,7 +39,7 @@ export interface ServerOptions extends MountOptions {
   connections: { total: number; perAddress: number };
   /** How long, and how much of them, answers wait for their clients. */
   sending?: SendBounds;
-  metrics: RequestMetrics & MetricsOptions;
+  metrics: RequestMetrics & Omit<MetricsOptions, 'publicUrl'>;
   log: Logger;
   random: Random;
 }
@@ -69,7 +69,7 @@ export function createHttpServer(routes: readonly Route[], options: ServerOption
   if (options.dialects) app.use(answering());
   app.use(refuseMalformed);
   // Monitoring is answered during the start, too.
-  app.use(serveMetrics(options.metrics));
+  app.use(serveMetrics({ ...options.metrics, publicUrl: services.publicUrl }));
   app.use(refuseUnready({ started: services.started, upgraded: () => upgrade.isUpgraded }));
   app.use(crossOrigin(router, { database: options.database, routes }));
   app.use(serveFiles(options.files ?? [], options.findFile ?? (() => Promise.resolve(null))));

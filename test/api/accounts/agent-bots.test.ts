@@ -73,7 +73,7 @@ describe('agent bots', () => {
     const { access_token: _, secret: __, ...shown } = body;
     expect((await app.get(`agent_bots/${body.id}`)).body).to.deep.equal(shown);
     const list = await app.get('agent_bots', agent.headers);
-    expect(list.body.payload).to.deep.include(shown);
+    expect(list.body.payload).to.deep.include({ ...shown, outgoing_url: null });
     expect(JSON.stringify(list.body)).not.to.match(/swb_|whsec_/);
     const [row] = await app.query<{ secret: string }>('SELECT secret FROM agent_bots WHERE id = $1', [body.id]);
     expect(row!.secret).not.to.include('whsec_');
@@ -175,6 +175,28 @@ describe('agent bots', () => {
     expect(seen.body.payload).to.have.lengthOf(1);
     expect(seen.body.payload[0]).to.deep.include({ id: system, account_id: null, system: true, config: {} });
     expect((await app.get(`agent_bots/${system}`)).body.name).to.equal('System');
+  });
+
+  it('where a bot is called, and its settings, are for administrators', async () => {
+    const webhook = await create({ outgoing_url: `${url}?token=hidden`, config: { mark: 'hidden' } });
+    const ai = await app.post('agent_bots', { name: 'Sage', kind: 'ai', system_prompt: 'hidden' });
+    const { body: inbox } = await app.post('inboxes', { name: 'Post' });
+    await app.post(`inboxes/${inbox.id}/members`, { user_ids: [agent.id] });
+    await app.post(`inboxes/${inbox.id}/set_agent_bot`, { agent_bot: webhook.id });
+    const paths = [
+      'agent_bots',
+      `agent_bots/${webhook.id}`,
+      `agent_bots/${ai.body.id}`,
+      `inboxes/${inbox.id}/agent_bot`,
+    ];
+    for (const path of paths) {
+      const { status, body } = await app.get(path, agent.headers);
+      expect(status).to.equal(200);
+      expect(JSON.stringify(body), path).not.to.include('hidden');
+      expect(JSON.stringify((await app.get(path)).body), path).to.include('hidden');
+    }
+    const { body } = await app.get(`agent_bots/${webhook.id}`, agent.headers);
+    expect(body).to.include({ outgoing_url: null }).and.deep.include({ config: {} });
   });
 
   it('an inbox has one active bot, by which its conversations begin pending', async () => {
