@@ -73,8 +73,8 @@ async function runOn(
   return isOurs ? made : unsettled;
 }
 
-// A full queue and a busy machine are not the plugin's fault.
-const missedOutcomes: ReadonlySet<string | null> = new Set(['queue_full', 'unavailable']);
+// A full queue, full memory and a busy machine are not the plugin's fault.
+const missedOutcomes: ReadonlySet<string | null> = new Set(['queue_full', 'waiting_full', 'unavailable']);
 
 function outcomeOfRun({ state, errorCode }: Pick<RunVerdict, 'state' | 'errorCode'>): EndpointOutcome {
   if (state === 'delivered') return 'delivered';

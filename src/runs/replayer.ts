@@ -20,7 +20,7 @@ export interface Replay {
 /** How long the processes wait for the next replay. */
 const idleMs = 30_000;
 // Outcomes that say nothing of the run: it was not repeated.
-const noAnswers = new Set(['queue_full', 'unavailable']);
+const noAnswers = new Set(['queue_full', 'waiting_full', 'unavailable']);
 
 /**
  * Repeats runs from their records, in processes of its own, so that nobody's bot waits for a repetition. The processes are

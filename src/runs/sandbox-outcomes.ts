@@ -9,6 +9,7 @@ const interruptions: ReadonlySet<string> = new Set<RunOutcome>([
   'rss_limit',
   'unavailable',
   'unresponsive',
+  'waiting_full',
 ]);
 const others = ['ok', 'no_handler', 'timeout', 'memory', 'never_settled', 'threw', 'invalid_actions', 'too_many_calls'];
 const sandboxOutcomes: ReadonlySet<string> = new Set([

@@ -138,7 +138,8 @@ export type RunOutcome =
   | 'too_many_actions'
   | 'output_too_large'
   | 'load_failed'
-  | 'queue_full';
+  | 'queue_full'
+  | 'waiting_full';
 
 /** A line a bot logged; level is `info`, `warn` or `error`. */
 export interface LogLine {

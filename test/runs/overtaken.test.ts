@@ -286,17 +286,18 @@ describe('a run that was overtaken', () => {
     expect(last.status).to.deep.equal(['pending', 'open']);
   });
 
-  for (const [title, outcome] of [
-    ['by a full queue', 'queue_full'],
-    ['by a busy machine', 'unavailable'],
+  for (const [title, outcome, state, status] of [
+    ['by a full queue', 'queue_full', 'pending', 'pending'],
+    ['by a busy machine', 'unavailable', 'pending', 'pending'],
+    ['by waiting runs that hold too much', 'waiting_full', 'exhausted', 'open'],
   ] as const)
     it(`${title} is no failure of its bot, however often`, async () => {
       const refused: RunResult = { ...ended, outcome, error: '200 runs are waiting already' };
       const first = await play(refused, nothing);
-      expect([first.verdict.state, first.status[1]]).to.deep.equal(['pending', 'pending']);
+      expect([first.verdict.state, first.status[1]]).to.deep.equal([state, status]);
       for (let run = 0; run < 6; run += 1) {
-        const { verdict, status } = await play(refused, nothing, { failures: 2 });
-        expect([verdict.state, status[1]]).to.deep.equal(['exhausted', 'open']);
+        const last = await play(refused, nothing, { failures: 2 });
+        expect([last.verdict.state, last.status[1]]).to.deep.equal(['exhausted', 'open']);
       }
       const { inbox_id: served } = (await app.get(`conversations/${(await play(ended, nothing)).id}`)).body;
       const { agent_bot: bot } = (await app.get(`inboxes/${served}/agent_bot`)).body;

@@ -14,6 +14,8 @@ export interface CallService {
   run: RunRequest;
   signal: AbortSignal;
   charsLeft: number;
+  /** Called with the length of each answer when it has come, before the others of its round have. */
+  hold: (chars: number) => void;
 }
 
 /** A call as it is answered and recorded. */
@@ -88,6 +90,7 @@ async function answerCall(request: BoundedRequest, service: CallService): Promis
   try {
     const value = (await call(input, service.run, service.signal)) ?? null;
     const text = JSON.stringify({ id, value } satisfies CallAnswer);
+    service.hold(text.length);
     return { text, call: { name, input, output: value, ms: passed() } };
   } catch (error) {
     const refused = refuse(request, errorOf(error), passed());

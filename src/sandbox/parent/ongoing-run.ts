@@ -1,6 +1,7 @@
 import { computingMsOf, runBounds } from '../run.ts';
 import type { HostCall, LogLine, RecordedCall, RunRequest } from '../run.ts';
 import type { CallRequest, Round } from '../wire.ts';
+import { HeldAnswers } from './held-answers.ts';
 import { answerCalls, boundedRequest } from './host-calls.ts';
 import { recallAnswers } from './recall.ts';
 
@@ -18,24 +19,63 @@ export class OngoingRun {
   readonly request: RunRequest;
   /** The JSON for the isolate. */
   readonly input: string;
+  /** The answers so far: they are large, and kept nowhere else. */
   readonly rounds: Round[] = [];
-  readonly calls: RecordedCall[] = [];
+  readonly #asks: Omit<RecordedCall, 'output'>[][] = [];
   readonly #hostCalls: Readonly<Record<string, HostCall>>;
+  readonly #held: HeldAnswers;
   readonly #abort = new AbortController();
+  readonly #giving = Promise.withResolvers<string>();
   #logs: LogLine[] = [];
   #charsLeft: number = runBounds.runOutputChars;
   #computedMs = 0;
   #asked = 0;
+  #hasEnded = false;
   /** Milliseconds in children and in waits, without those in the queue. */
   spentMs = 0;
   /** Milliseconds of those in which a child could not compute, because the machine was busy. */
   stalledMs = 0;
   cpuMs = 0;
 
-  constructor(request: RunRequest, input: string, hostCalls: Readonly<Record<string, HostCall>>) {
+  /** Why the run gave up its answers and cannot go on; null when it did not. */
+  whyItGaveWay: string | null = null;
+
+  constructor(
+    request: RunRequest,
+    input: string,
+    hostCalls: Readonly<Record<string, HostCall>>,
+    held = new HeldAnswers(),
+  ) {
+    this.#held = held;
     this.request = request;
     this.input = input;
     this.#hostCalls = { ...hostCalls, ...request.hostCalls };
+  }
+
+  get account(): number {
+    return this.request.owner.account;
+  }
+
+  /** Resolves when the run gives way, with the reason. */
+  get gaveWay(): Promise<string> {
+    return this.#giving.promise;
+  }
+
+  /** Frees the answers and aborts calls: the memory is needed by others. */
+  giveWay(reason: string): void {
+    this.whyItGaveWay = reason;
+    this.rounds.length = 0;
+    this.#asks.length = 0;
+    this.#abort.abort();
+    this.#giving.resolve(reason);
+  }
+
+  /** The answered calls, with the answers as the bot got them. */
+  get calls(): RecordedCall[] {
+    return this.#asks.flatMap((asks, round) => {
+      const answers = JSON.parse(this.rounds[round]?.answers ?? '[]') as { value?: unknown }[];
+      return asks.map((ask, at) => (ask.error ? ask : { ...ask, output: answers[at]?.value ?? null }));
+    });
   }
 
   /** The log so far: of the execution that wrote the most. */
@@ -86,7 +126,8 @@ export class OngoingRun {
     if ('forbidden' in answered) return answered;
     const { answers, calls } = answered;
     this.#charsLeft -= answers.length;
-    this.calls.push(...calls);
+    if (this.whyItGaveWay !== null) return { forbidden: this.whyItGaveWay };
+    this.#asks.push(calls.map(({ name, input, error, ms }) => ({ name, input, ms, ...(error ? { error } : {}) })));
     this.rounds.push({ digest, answers });
     return { answers };
   }
@@ -96,15 +137,23 @@ export class OngoingRun {
     const { recall } = run;
     const asked = requests.map(boundedRequest);
     if (recall) return recallAnswers(asked, recall) ?? { forbidden: 'The record has no answer to this call' };
-    return answerCalls(asked, { hostCalls: this.#hostCalls, run, signal, charsLeft: this.#charsLeft });
+    if (this.#asks.length === 0) this.#hold(this.input.length);
+    const hold = (chars: number): void => this.#hold(chars);
+    return answerCalls(asked, { hostCalls: this.#hostCalls, run, signal, charsLeft: this.#charsLeft, hold });
   }
 
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** Aborts calls that are still under way. */
+  /** Aborts calls that are still under way, and lets others have the memory. */
   end(): void {
+    this.#hasEnded = true;
     this.#abort.abort();
+    this.#held.release(this);
+  }
+
+  #hold(chars: number): void {
+    if (!this.#hasEnded && this.whyItGaveWay === null) this.#held.hold(this, chars);
   }
 }

@@ -1,16 +1,15 @@
-import { judgeActions } from './action-batch.ts';
-import { hidePaths, startSandboxProcess } from '../child-process.ts';
+import { startSandboxProcess } from '../child-process.ts';
 import type { SandboxProcess } from '../child-process.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { Owner } from './fair-queue.ts';
-import { viewEvent, withheldFields } from './event-view.ts';
 import { Paces } from './paces.ts';
-import { runBounds } from '../run.ts';
 import type { HostCall, RunOutcome, RunRequest, RunResult, Sandbox } from '../run.ts';
 import { processBounds, type ProcessBounds } from './process-bounds.ts';
+import { HeldAnswers, type HeldBounds } from './held-answers.ts';
+import { findOversize, inputOf } from './run-input.ts';
+import { refused, toResult } from './run-result.ts';
 import { OngoingRun } from './ongoing-run.ts';
 import type { Answered } from './ongoing-run.ts';
-import { inAuthorsFiles, withoutMap } from '../source-map.ts';
 import { WatchedProcess, deadlineError } from './watched-process.ts';
 import type { RawResult, WaitingRun } from './watched-process.ts';
 
@@ -34,8 +33,9 @@ export interface SandboxOptions {
   start?: (maxRssMb: number) => SandboxProcess;
   /** After this time without a run, the children that are not kept warm end; tests pass a short one. */
   restMs?: number;
-  /** Bounds of the children; tests pass others. */
+  /** Bounds of the children, and of what runs hold; tests pass others. */
   bounds?: ProcessBounds;
+  held?: HeldBounds;
 }
 
 interface QueuedRun {
@@ -67,6 +67,7 @@ class ProcessPool implements Sandbox {
   readonly #idle: WatchedProcess[] = [];
   readonly #queue: FairQueue<QueuedRun>;
   readonly #paces = new Paces();
+  readonly #held: HeldAnswers;
   readonly #closing = Promise.withResolvers<RawResult>();
   readonly #rest: NodeJS.Timeout;
   #restart: NodeJS.Timeout | undefined;
@@ -81,6 +82,7 @@ class ProcessPool implements Sandbox {
   constructor(options: SandboxOptions) {
     this.#options = options;
     this.#queue = new FairQueue(options.queueLimit);
+    this.#held = new HeldAnswers(options.held);
     this.#rest = setTimeout(() => this.#endUnused(), options.restMs ?? usualRestMs).unref();
   }
 
@@ -96,9 +98,12 @@ class ProcessPool implements Sandbox {
   async run(request: RunRequest): Promise<RunResult> {
     const input = inputOf(request);
     const { hostCalls = {} } = this.#options;
-    const run = new OngoingRun(request, input, hostCalls);
-    const raw = boundsFault(request, input) ?? (await this.#execute(run));
+    const run = new OngoingRun(request, input, hostCalls, this.#held);
+    const oversize = findOversize(request, input);
+    const raw = oversize === null ? await this.#execute(run) : refused('load_failed', oversize);
     run.end();
+    if (raw.outcome === 'waiting_full')
+      this.#options.log?.warn({ ...request.owner, reason: raw.error }, 'a run gave way');
     return toResult(raw, run);
   }
 
@@ -107,7 +112,7 @@ class ProcessPool implements Sandbox {
     while ('answered' in end) {
       end = (await this.#wait(run, end.answered)) ?? (await this.#enqueue(run, { first: true }));
     }
-    return end;
+    return gaveWay(run) ?? end;
   }
 
   /** Waits for the service; null when the run can go on. */
@@ -117,10 +122,11 @@ class ProcessPool implements Sandbox {
     const deadline = Promise.withResolvers<RawResult>();
     const late = refused('deadline', deadlineError(run.request.limits));
     const timer = setTimeout(() => deadline.resolve(late), Math.max(0, run.wallLeftMs));
-    const end = await Promise.race([answering, deadline.promise, this.#closing.promise]);
+    const end = await Promise.race([answering, deadline.promise, this.#closing.promise, run.gaveWay]);
     clearTimeout(timer);
     run.spentMs += performance.now() - beganAt;
     goOn?.();
+    if (typeof end === 'string') return refused('waiting_full', end);
     if ('forbidden' in end) return refused('forbidden_action', end.forbidden);
     return 'answers' in end ? null : end;
   }
@@ -149,6 +155,11 @@ class ProcessPool implements Sandbox {
     while (this.#queue.size > 0) {
       while (this.#idle[0]?.isUsable === false) this.#idle.shift();
       const next = this.#idle.length > 0 ? this.#takeNext() : null;
+      const over = next && gaveWay(next.run);
+      if (over) {
+        next.resolve(over);
+        continue;
+      }
       const process = next && this.#idle.shift();
       if (!process) break;
       void this.#runIn(process, next);
@@ -260,39 +271,6 @@ class ProcessPool implements Sandbox {
   }
 }
 
-function toResult(raw: RawResult, { request, logs, calls, spentMs, cpuMs }: OngoingRun): RunResult {
-  const verdict = raw.outcome === 'ok' ? judgeActions(raw.actions, request) : raw;
-  const { outcome, error } = 'outcome' in verdict ? verdict : { outcome: 'ok' as const, error: undefined };
-  return {
-    outcome,
-    actions: 'outcome' in verdict ? [] : verdict.actions,
-    logs,
-    calls,
-    wallMs: spentMs,
-    cpuMs,
-    ...(error === undefined
-      ? {}
-      : { error: inAuthorsFiles(hidePaths(error, runBounds.errorChars), request.bundle.code) }),
-    ...(raw.handlers ? { handlers: raw.handlers } : {}),
-  };
-}
-
-function refused(outcome: RunOutcome, error: string): RawResult {
-  return { outcome, actions: [], error };
-}
-
-function boundsFault(request: RunRequest, input: string): RawResult | null {
-  const { code } = request.bundle;
-  if (code.length > runBounds.bundleChars && withoutMap(code).length > runBounds.bundleChars)
-    return refused('load_failed', 'The bundle is too large');
-  return input.length > runBounds.inputChars ? refused('load_failed', 'The event is too large') : null;
-}
-
-/** The request as the JSON text that `start` of isolate/bootstrap.ts parses. */
-function inputOf(request: RunRequest): string {
-  const { bundle, event, handler, config, history, seed, now, permissions } = request;
-  const run = `${bundle.hash.slice(0, 12)}-${seed}`;
-  const view = viewEvent(event, permissions);
-  const withheld = withheldFields(permissions);
-  return JSON.stringify({ event: view, handler, config, history, withheld, seed, now, run, bounds: runBounds });
+function gaveWay({ whyItGaveWay: reason }: OngoingRun): RawResult | null {
+  return reason === null ? null : refused('waiting_full', reason);
 }

@@ -19,6 +19,7 @@ const words: Readonly<Record<string, string>> = {
   crashed: 'Its process died. It is tried again before people get the conversation.',
   unavailable: 'The machine was too busy to run the bot. It is tried again before agents get the conversation.',
   queue_full: 'Too many runs were waiting, so the bot was not called. It is tried again.',
+  waiting_full: 'Waiting runs held too much memory, so this one ended. Handed off to an agent.',
   loop_suspected: 'It seemed to talk in a loop, and was stopped. People got the conversation.',
   storage_full: 'Its storage is full. People got the conversation.',
   too_many_schedules: 'Too many calls of it wait to be made. People got the conversation.',
