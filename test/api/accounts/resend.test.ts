@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Client } from 'pg';
 import { startHttpsReceiver, type HttpsReceiver } from '../../support/https-receiver.ts';
 import { verify, type Received } from '../../support/receiver.ts';
 import { fail, Sending, type Body } from '../../support/sending.ts';
@@ -114,6 +115,38 @@ describe('deliveries on request', () => {
       const gone = await sending.app.post(`deliveries/${running.id}/resend`);
       expect([gone.status, gone.body.code]).to.deep.equal([409, 'endpoint_gone']);
       expect((await sending.app.post('deliveries/99999999/resend')).status).to.equal(404);
+    });
+
+    it('beside the deletion of its conversation finds it gone', async () => {
+      const webhook = await sending.webhookFor('message_created');
+      const conversation = await sending.conversation();
+      await sending.say(conversation, 'one');
+      const [original] = await sending.eventuallyIn(webhook, 'delivered');
+      const beside = new Client({ connectionString: sending.app.databaseUrl });
+      await beside.connect();
+      const waiting = (count: number) =>
+        sending.app.eventually(async () => {
+          const blocked = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+          return (await sending.app.query(blocked)).length >= count;
+        });
+      try {
+        // Both wait for the row, the deletion first.
+        await beside.query('BEGIN');
+        await beside.query('SELECT FROM deliveries WHERE id = $1 FOR UPDATE', [original.id]);
+        const deletion = sending.app.delete(`conversations/${conversation}`);
+        await waiting(1);
+        const resend = sending.app.post(`deliveries/${original.id}/resend`);
+        await waiting(2);
+        await beside.query('COMMIT');
+        expect((await deletion).status).to.equal(200);
+        const { status, body } = await resend;
+        expect([status, body.code], JSON.stringify(body)).to.deep.equal([404, 'not_found']);
+      } finally {
+        await beside.end();
+      }
+      expect(
+        await sending.app.query(`SELECT FROM deliveries WHERE trigger = 'resend' AND state = 'pending'`),
+      ).to.deep.equal([]);
     });
 
     it('of a delivery that is in progress by now ends it as delivered, however its attempt ends', async () => {
