@@ -13,10 +13,10 @@ const slowdown = Number(process.env['BROWSER_SLOWDOWN'] ?? 1);
 let shared: Promise<Browser> | null = null;
 
 /** Closes the browser of this process, if a test has started it. */
-export async function closeBrowser(): Promise<void> {
+async function closeBrowser(): Promise<void> {
   const closing = shared;
   shared = null;
-  await (await closing)?.close();
+  await (await closing?.catch(() => null))?.close();
 }
 
 closeAtEnd(closeBrowser);
