@@ -1,6 +1,7 @@
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { App } from '../../src/app/app.ts';
+import { preparedFolder, projectRoot } from '../../src/app/project-root.ts';
 import type { Furnishing } from '../../src/app/seed.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import type { Clock } from '../../src/lib/ports.ts';
@@ -62,11 +63,11 @@ export async function readText(response: Response): Promise<string> {
   return '';
 }
 
-// The packages of this repository, read once for all services of a test run.
+// The packages of this repository, read once for all services of a test run, and not at all where `npm ci` has read them.
 let ownRegistry: Promise<Registry> | undefined;
 
 function ownPackages(): Promise<Registry> {
-  ownRegistry ??= readRegistry(fileURLToPath(new URL('../..', import.meta.url)));
+  ownRegistry ??= readRegistry(projectRoot, { keptIn: [join(preparedFolder, 'plugins')] });
   return ownRegistry;
 }
 

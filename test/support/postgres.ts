@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { join } from 'node:path';
+import { preparedFolder } from '../../src/app/project-root.ts';
+import { migrate as migrateService } from '../../src/postgres/migrate.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../src/postgres/embedded/start.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 
@@ -12,7 +15,8 @@ let starting: Promise<EmbeddedPostgres> | null = null;
 
 /** The Postgres of this test run, real and temporary; started by the first call. Fault tests use its `restart`. */
 export function postgres(): Promise<EmbeddedPostgres> {
-  return (starting ??= startEmbeddedPostgres({ ephemeral: true, log: silent }));
+  const templates = join(preparedFolder, 'database');
+  return (starting ??= startEmbeddedPostgres({ ephemeral: true, templates, log: silent }));
 }
 
 /** URL of the run's Postgres with a role that may create databases. */
@@ -20,7 +24,10 @@ async function databaseUrl(): Promise<string> {
   return (await postgres()).url;
 }
 
-/** A new database; with `migrate`, a clone (about 50 ms) of one that was migrated once per run. Resolves with its URL. */
+/**
+ * A new database; with `migrate`, a clone (about 50 ms) of one that was migrated once per run: of the cluster's own, which
+ * `npm ci` has migrated, for the migrations of the service. Resolves with its URL.
+ */
 export async function createDatabase(migrate?: Migrate): Promise<string> {
   return migrate ? cloneDatabase(await templateOf(migrate)) : cloneDatabase('template1');
 }
@@ -46,7 +53,7 @@ export async function stopPostgres(): Promise<void> {
 function templateOf(migrate: Migrate): Promise<string> {
   const existing = templates.get(migrate);
   if (existing) return existing;
-  const made = cloneDatabase('template1').then(async (url) => {
+  const made = (migrate === migrateService ? databaseUrl() : cloneDatabase('template1')).then(async (url) => {
     await migrate(url);
     return nameOf(url);
   });
@@ -68,7 +75,10 @@ function nameOf(url: string): string {
 }
 
 async function administer(statement: string): Promise<void> {
-  const client = new Client({ connectionString: await databaseUrl() });
+  const url = new URL(await databaseUrl());
+  // The service's own database is the template of others: nobody may be connected to it.
+  url.pathname = '/postgres';
+  const client = new Client({ connectionString: url.href });
   await client.connect();
   try {
     await client.query(statement);

@@ -50,7 +50,7 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
   createFolderOf(draft, home.user);
   if (options.template !== undefined && (await copyTemplate(options.template, draft, home))) {
     // A crash of the machine must not leave half a copy.
-    await Promise.all([sync(draft, options), setPassword(draft, options)]);
+    await Promise.all([ephemeral ? null : sync(draft, options), setPassword(draft, options)]);
   } else {
     rmSync(draft, { recursive: true, force: true });
     createFolderOf(draft, home.user);
@@ -82,7 +82,8 @@ export function removePassword(options: ClusterOptions): Promise<void> {
 }
 
 function setPassword(folder: string, options: ClusterOptions): Promise<void> {
-  return runSql(folder, options, [`ALTER ROLE ${serviceName} PASSWORD ${quote(options.password)}`]);
+  const role = `${serviceName} ${options.ephemeral ? 'CREATEDB' : ''}`;
+  return runSql(folder, options, [`ALTER ROLE ${role} PASSWORD ${quote(options.password)}`]);
 }
 
 async function sync(folder: string, options: ClusterOptions): Promise<void> {
