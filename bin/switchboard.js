@@ -10,6 +10,8 @@ const requiredMajor = 24;
 // A clone has the source; the package that `npm pack` makes has the same as JavaScript.
 const source = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
 const main = existsSync(source) ? source : fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+// With others, the command line says what is wrong, or helps.
+const startOptions = ['--timing', '--watch-plugins'];
 const bundledNodes = ['../node_modules/.bin/node', '../../.bin/node'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
@@ -27,7 +29,8 @@ if (node === null) {
   // npm ci calls `prepare`, whose work a start can do as well.
   process.exit(process.argv[2] === 'prepare' ? 0 : 1);
 }
-if (process.argv[2] === 'start' && !process.argv.includes('--help'))
+const [command, ...options] = process.argv.slice(2);
+if (command === 'start' && options.every((option) => startOptions.includes(option)))
   process.stderr.write('Switchboard is starting …\n');
 // Replaces this process, so that signals reach the service directly.
 if (process.execve) process.execve(node, [node, ...argumentsFor(process.env.npm_command && process.ppid)], process.env);

@@ -52,6 +52,9 @@ const baseSettings = {
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
+  // Processes that one service does not need: three that read ahead for it, and one for subscriptions to other databases.
+  io_method: 'sync',
+  max_logical_replication_workers: 0,
 };
 
 // For ephemeral databases, whose data need not survive a crash, and which serve many services at once.
