@@ -1,6 +1,6 @@
 import { approveVersion, chooseVersion, rejectVersion, setEnabled, uninstall } from '../../domain/plugins/changes.ts';
 import { installArchive } from '../../domain/plugins/install.ts';
-import { findMisfits, type Misfit } from '../../domain/plugins/misfits.ts';
+import { misfitsOf, type FindMisfits, type Misfit } from '../../domain/plugins/misfits.ts';
 import { listPlugins, listVersions, readPlugin, type Plugin, type VersionRow } from '../../domain/plugins/rows.ts';
 import { ApiError } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
@@ -48,11 +48,19 @@ export const platformPluginRoutes = [
         'The plugin, or its new version, is used by every process within a second. A version that may do more than the one that runs, has larger limits, or refuses the settings of a bot, waits for approval. Settings that it marks as secret are sealed when it begins to run. The same version again with the same content does nothing and answers 200, with other content 409. No script of the package is run.',
     },
     {
-      prepare: ({ services, body }) => readUpload(services.readArchive, body.file),
-      handle: ({ services, transact }, pack) =>
+      prepare: async ({ services, body, read }) => {
+        const pack = await readUpload(services.readArchive, body.file);
+        const findMisfits = misfitsOf(pack.manifest);
+        // Settings of many bots are validated before the transaction, which locks all changes of plugins.
+        await read(findMisfits);
+        return { pack, findMisfits };
+      },
+      handle: ({ services, transact }, { pack, findMisfits }) =>
         transact(async (tx) => {
-          const { plugin, isNew } = await installArchive(tx, pack, services.secretBox.seal);
-          const record = await presentPlugin(tx.em, plugin);
+          const { seal } = services.secretBox;
+          const { plugin, isNew } = await installArchive(tx, pack, { seal, findMisfits });
+          const isPending = plugin.pending?.hash === pack.bundle.hash;
+          const record = await presentPlugin(tx.em, plugin, isPending ? findMisfits : undefined);
           return isNew ? record : new Unchanged(record);
         }),
     },
@@ -143,7 +151,12 @@ async function readUpload(readArchive: ReadArchive, file: string): Promise<Archi
   }
 }
 
-async function presentPlugin(executor: Executor, plugin: Plugin): Promise<Shape<'resources/plugin'>> {
+// `findMisfits` is that of the version that waits, where one is at hand.
+async function presentPlugin(
+  executor: Executor,
+  plugin: Plugin,
+  findMisfits?: FindMisfits,
+): Promise<Shape<'resources/plugin'>> {
   const { id, active, pending } = plugin;
   const shown = active ?? pending;
   if (!shown) throw new Error(`The plugin ${id} has no version`);
@@ -158,7 +171,7 @@ async function presentPlugin(executor: Executor, plugin: Plugin): Promise<Shape<
       version: pending.version,
       hash: pending.hash,
       widens: findWidening(active?.manifest ?? null, pending.manifest),
-      refuses: presentMisfits(await findMisfits(executor, pending.manifest)),
+      refuses: presentMisfits(await (findMisfits ?? misfitsOf(pending.manifest))(executor)),
     },
     hash: shown.hash,
     permissions: describePermissions(permissions),

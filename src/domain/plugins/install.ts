@@ -1,6 +1,7 @@
 import { ApiError, invalid } from '../../errors.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
+import type { FindMisfits } from './misfits.ts';
 import type { Seal } from './open-settings.ts';
 import { beginChange } from './registry.ts';
 import { findPlugin, readPlugin, type Plugin } from './rows.ts';
@@ -20,7 +21,7 @@ const maxPlugins = 5000;
 export async function installArchive(
   tx: OuterTransaction,
   pack: ArchiveVersion,
-  seal: Seal,
+  options: { seal: Seal; findMisfits: FindMisfits },
 ): Promise<{ plugin: Plugin; isNew: boolean }> {
   await beginChange(tx);
   const { manifest, bundle } = pack;
@@ -35,7 +36,7 @@ export async function installArchive(
     [manifest.id, tx.now],
   );
   await storeVersion(tx, pack);
-  await useVersion(tx, present ?? { id: manifest.id, active: null }, { hash: bundle.hash, manifest }, { seal });
+  await useVersion(tx, present ?? { id: manifest.id, active: null }, { hash: bundle.hash, manifest }, options);
   return { plugin: await readPlugin(tx.em, manifest.id), isNew: true };
 }
 

@@ -15,26 +15,48 @@ interface Row {
   id: number;
   account_id: number | null;
   name: string;
-  config: Record<string, unknown>;
+  /** Another one after each change of the row. */
+  version: string;
 }
 
-const pageSize = 500;
+/** Finds the bots of the plugin whose settings a manifest refuses, with every problem of each, by their ids. */
+export type FindMisfits = (executor: Executor) => Promise<Misfit[]>;
 
-/** The bots of the plugin whose settings the manifest refuses, with every problem of each, by their ids. */
-export async function findMisfits(executor: Executor, manifest: Manifest): Promise<Misfit[]> {
-  const misfits: Misfit[] = [];
-  for (let after = 0; ;) {
-    const bots = await sql<Row>(
-      executor,
-      'SELECT id, account_id, name, config FROM agent_bots WHERE plugin_id = $1 AND id > $2 ORDER BY id LIMIT $3',
-      [manifest.id, after, pageSize],
+const pageSize = 500;
+const botsStatement = `SELECT id, account_id, name, xmin::text AS version FROM agent_bots
+  WHERE plugin_id = $1 AND id > $2 ORDER BY id LIMIT ${pageSize}`;
+const settingsStatement = 'SELECT id, config FROM agent_bots WHERE id = ANY ($1)';
+
+/**
+ * Returns a search that validates the settings of a bot once, and again only when its row has changed: after a search outside
+ * of the transaction, that within it is short.
+ */
+export function misfitsOf(manifest: Manifest): FindMisfits {
+  const known = new Map<number, { version: string; problems: ErrorDetail[] }>();
+
+  const validate = async (executor: Executor, bots: readonly Row[]): Promise<void> => {
+    const changed = new Map(
+      bots.flatMap(({ id, version }) => (known.get(id)?.version === version ? [] : [[id, version] as const])),
     );
-    for (const { id, account_id: accountId, name, config } of bots) {
-      const { problems } = openConfig(manifest, config);
-      if (problems.length > 0) misfits.push({ id, accountId, name, problems });
+    if (changed.size === 0) return;
+    const rows = await sql<{ id: number; config: unknown }>(executor, settingsStatement, [[...changed.keys()]]);
+    // Settings that are newer than the version are validated again, since the row has another version by then.
+    for (const { id, config } of rows)
+      known.set(id, { version: changed.get(id) ?? '', problems: openConfig(manifest, config).problems });
+  };
+
+  return async (executor) => {
+    const misfits: Misfit[] = [];
+    for (let after = 0; ;) {
+      const bots = await sql<Row>(executor, botsStatement, [manifest.id, after]);
+      await validate(executor, bots);
+      for (const { id, account_id: accountId, name } of bots) {
+        const problems = known.get(id)?.problems ?? [];
+        if (problems.length > 0) misfits.push({ id, accountId, name, problems });
+      }
+      const last = bots.at(-1);
+      if (!last || bots.length < pageSize) return misfits;
+      after = last.id;
     }
-    const last = bots.at(-1);
-    if (!last || bots.length < pageSize) return misfits;
-    after = last.id;
-  }
+  };
 }

@@ -4,7 +4,7 @@ import { hearingOf } from '../../packages/hearing.ts';
 import type { Manifest } from '../../packages/manifest.ts';
 import type { ReadPackage } from '../../packages/read.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
-import { findMisfits } from './misfits.ts';
+import { misfitsOf, type FindMisfits } from './misfits.ts';
 import { sealOpenSettings, type Seal } from './open-settings.ts';
 import type { Plugin, PluginVersion } from './rows.ts';
 
@@ -31,26 +31,36 @@ export async function storeVersion({ em, now }: OuterTransaction, pack: NewVersi
   );
 }
 
+/** `trusted`: the version needs no approval. `findMisfits`: a search of its manifest, which may know most settings. */
+interface UseOptions {
+  trusted?: boolean;
+  seal: Seal;
+  findMisfits?: FindMisfits;
+}
+
 /**
  * Has the plugin run a stored version, or wait for approval of it where it may do more than the one that runs, or refuses
- * the settings of a bot, which then could not answer. `trusted`: it needs no approval.
+ * the settings of a bot, which then could not answer.
  */
 export async function useVersion(
   tx: OuterTransaction,
   plugin: Pick<Plugin, 'id' | 'active'>,
   { hash, manifest }: Pick<PluginVersion, 'hash' | 'manifest'>,
-  { trusted = false, seal }: { trusted?: boolean; seal: Seal },
+  { trusted = false, seal, findMisfits = misfitsOf(manifest) }: UseOptions,
 ): Promise<void> {
-  if (!trusted && (await needsApproval(tx.em, plugin.active, manifest))) {
+  if (!trusted && (await needsApproval(tx.em, { active: plugin.active, next: manifest, findMisfits }))) {
     await sql(tx.em, 'UPDATE plugins SET pending_hash = $2, updated_at = $3 WHERE id = $1', [plugin.id, hash, tx.now]);
-  } else await activate(tx, { hash, manifest }, seal);
+  } else await activate(tx, { hash, manifest }, seal, findMisfits);
   await releaseOldVersions(tx, plugin.id);
 }
 
-async function needsApproval(executor: Executor, active: Plugin['active'], next: Manifest): Promise<boolean> {
+async function needsApproval(
+  executor: Executor,
+  { active, next, findMisfits }: { active: Plugin['active']; next: Manifest; findMisfits: FindMisfits },
+): Promise<boolean> {
   if (!active) return false;
   const widens = findWidening(active.manifest, next);
-  return widens.length > 0 || (await findMisfits(executor, next)).length > 0;
+  return widens.length > 0 || (await findMisfits(executor)).length > 0;
 }
 
 /**
@@ -61,6 +71,7 @@ export async function activate(
   tx: OuterTransaction,
   { hash, manifest }: { hash: string; manifest: Manifest },
   seal: Seal,
+  findMisfits: FindMisfits = misfitsOf(manifest),
 ): Promise<void> {
   const { em, now } = tx;
   const { id } = manifest;
@@ -73,7 +84,7 @@ export async function activate(
   await sql(em, 'UPDATE plugin_bundles SET activated_at = $2 WHERE hash = $1', [hash, now]);
   const { events, hearsOwn, hearsNotes } = hearingOf(manifest);
   await sealOpenSettings(tx, manifest, seal);
-  const misfits = await findMisfits(em, manifest);
+  const misfits = await findMisfits(em);
   await sql(
     em,
     `UPDATE agent_bots SET events = $2, hears_own = $3, hears_notes = $4, config_fits = id <> ALL ($5)

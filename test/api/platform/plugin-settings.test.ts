@@ -1,3 +1,5 @@
+import { mock } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { messagesOf, openConversation } from '../../faults/plugins.ts';
@@ -151,6 +153,50 @@ describe('settings of bots and the versions of their plugins', function () {
         expect([status, body.details?.[0].path], JSON.stringify(body)).to.deep.equal([422, '/config/greeting']);
       }
     } finally {
+      await beside.end();
+    }
+  });
+
+  it('are validated before the transaction of an upload, and in it only where they changed since', async () => {
+    await install('many', '1.0.0', settings({ greeting: text }));
+    const bots: number[] = [];
+    for (let count = 0; count < 150; count += 1) {
+      const body = { name: `b${count}`, kind: 'plugin', plugin_id: 'many', config: { greeting: 'Welcome' } };
+      bots.push((await app.post('agent_bots', body)).body.id);
+    }
+    const validations: unknown[] = [];
+    const compile = Reflect.get(Ajv2020.prototype, 'compile') as (this: Ajv2020, schema: object) => object;
+    const compiling = mock.method(Ajv2020.prototype, 'compile', function (this: Ajv2020, schema: object) {
+      const note = (validate: object, self: unknown, parts: unknown[]) => {
+        validations.push(parts[0]);
+        return Reflect.apply(validate as () => boolean, self, parts);
+      };
+      return new Proxy(compile.call(this, schema), { apply: note });
+    });
+    const beside = new Client({ connectionString: app.databaseUrl });
+    await beside.connect();
+    try {
+      // The transaction of an upload waits for this lock first.
+      await beside.query('BEGIN');
+      await beside.query('SELECT FROM plugin_registry FOR UPDATE');
+      const uploaded = install('many', '2.0.0', settings({ greeting: { ...text, maxLength: 4 } }));
+      await app.eventually(async () => {
+        const blocked = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+        return (await app.query(blocked)).length > 0;
+      });
+      expect(validations).to.deep.equal(bots.map(() => ({ greeting: 'Welcome' })));
+      const change = `UPDATE agent_bots SET config = '{"greeting":"Hi"}' WHERE id = $1`;
+      await beside.query(change, [bots[7]]);
+      await beside.query('COMMIT');
+      const { status, body } = await uploaded;
+      expect(validations.slice(bots.length)).to.deep.equal([{ greeting: 'Hi' }]);
+      expect([status, body.version, body.pending.version]).to.deep.equal([201, '1.0.0', '2.0.0']);
+      const { count, bots: refused } = body.pending.refuses;
+      expect(count).to.equal(149);
+      const misfits = bots.filter((id) => id !== bots[7]).slice(0, 100);
+      expect(refused.map((one: Record<string, unknown>) => one['agent_bot_id'])).to.deep.equal(misfits);
+    } finally {
+      compiling.mock.restore();
       await beside.end();
     }
   });
