@@ -10,7 +10,7 @@ type Migrate = (url: string) => Promise<unknown>;
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const insufficientPrivilege = '42501';
-const templates = new Map<Migrate, Promise<string>>();
+const migrated = new Map<Migrate, Promise<string>>();
 let starting: Promise<EmbeddedPostgres> | null = null;
 
 /** The Postgres of this test run, real and temporary; started by the first call. Fault tests use its `restart`. */
@@ -51,13 +51,13 @@ export async function stopPostgres(): Promise<void> {
 }
 
 function templateOf(migrate: Migrate): Promise<string> {
-  const existing = templates.get(migrate);
+  const existing = migrated.get(migrate);
   if (existing) return existing;
   const made = (migrate === migrateService ? databaseUrl() : cloneDatabase('template1')).then(async (url) => {
     await migrate(url);
     return nameOf(url);
   });
-  templates.set(migrate, made);
+  migrated.set(migrate, made);
   return made;
 }
 
