@@ -62,6 +62,7 @@ export async function serve(prepared: Prepared): Promise<void> {
     await left.catch((error: unknown) => log.warn({ err: error }, 'no pass left for commands'));
   }
   process.stdout.write(await phases.run('welcome', () => greeting(app, { config, url, seeded })));
+  app.warmSandbox();
 }
 
 /** What a start prints: where its pages are, and after the first one the token and a link that signs in. */

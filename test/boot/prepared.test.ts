@@ -11,6 +11,7 @@ import { startEmbeddedPostgres } from '../../src/postgres/embedded/start.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 import { ServiceProcess } from '../support/service.ts';
+import { childrenOf, until } from './helpers.ts';
 import { collectingLog, isRoot, killOwners, newFolder, nobody, query, removeFolders, startOwner } from './helpers.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
@@ -173,6 +174,16 @@ describe('a start', function () {
     for (const phase of ['settings', 'plugins', 'code', 'migrations', 'installing plugins', 'first account', 'welcome'])
       expect(service.output).to.match(new RegExp(`^${phase} +\\d+ ms +\\d+ ms`, 'm'));
     expect(service.output).to.match(/^composition .* (?:plugins|code)$/m);
+    await dropDatabase(databaseUrl);
+  });
+
+  it('keeps one sandbox process warm', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const databaseUrl = await createDatabase(migrate);
+    const service = await ServiceProcess.start({ databaseUrl });
+    const commands = () => childrenOf(service.pid).map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+    await until(() => commands().filter((command) => command.includes('serve-runs')).length === 1);
+    await service.stop();
     await dropDatabase(databaseUrl);
   });
 });
