@@ -132,6 +132,23 @@ describe('slots', () => {
     expect(slots.plan([1, 2, 3].map(server)).reduce((sum, { lanes }) => sum + lanes, 0)).to.equal(4);
   });
 
+  it('deliveries that wait elsewhere free their slots, up to a bound of their account and of all accounts', () => {
+    const slots = new Slots({ total: 10, perEndpoint: 4, room: { total: 2, perAccount: 1 } });
+    const [first, second, other, third] = [1, 1, 2, 3].map((accountId, id) => slots.take(endpoint(id, { accountId })));
+    const back = slots.leave(first!);
+    expect(slots.free).to.equal(7);
+    slots.leave(second!);
+    expect(slots.free, 'another of the same account').to.equal(7);
+    slots.leave(other!);
+    expect(slots.free, 'one of another account').to.equal(8);
+    slots.leave(third!);
+    expect(slots.free, 'more than there is room for').to.equal(8);
+    back();
+    expect(slots.free).to.equal(7);
+    slots.leave(second!);
+    expect(slots.free, 'the place that the first has left').to.equal(8);
+  });
+
   it('a single slot serves everybody', () => {
     const slots = new Slots({ total: 1, perEndpoint: 8 });
     const served: number[] = [];

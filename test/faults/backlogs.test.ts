@@ -35,8 +35,8 @@ async function pileUp(app: TestApp, { kind, id }: Endpoint, wait = '0 s'): Promi
   );
 }
 
-async function addWebhook(app: TestApp, target = url): Promise<Endpoint> {
-  const { body } = await app.post('webhooks', { url: target, subscriptions: ['contact_created'] });
+async function addWebhook(app: TestApp, target = url, subscriptions = ['contact_created']): Promise<Endpoint> {
+  const { body } = await app.post('webhooks', { url: target, subscriptions });
   return { kind: 'webhook', id: body.id };
 }
 
@@ -179,6 +179,31 @@ describe('a large backlog', function () {
     await finishBacklogs(app.app.database);
     expect(await tally(app, endpoint)).to.deep.equal({ 'cancelled endpoint_gone': count });
     expect(await tasks(app)).to.deep.equal([]);
+  });
+
+  it('whose rest is cancelled after the webhook is on again loses nothing that has happened since', async () => {
+    const endpoint = await addWebhook(app, url, ['contact_created', 'contact_updated']);
+    const { body: contact } = await app.post('contacts', { name: 'Before' });
+    const lease = (token: string) =>
+      app.query(`UPDATE lanes SET lease_token = ${token} WHERE endpoint_id = $1`, [endpoint.id]);
+    await lease('gen_random_uuid()');
+    await app.patch(`webhooks/${endpoint.id}`, { active: false });
+    await app.patch(`webhooks/${endpoint.id}`, { active: true });
+    await app.patch(`contacts/${contact.id}`, { name: 'After' });
+    expect(await tally(app, endpoint)).to.deep.equal({ pending: 2 });
+    await lease('NULL');
+    await finishBacklogs(app.app.database);
+    const states = await app.query(
+      `SELECT e.name, d.state FROM deliveries d JOIN events e ON e.id = d.event_id WHERE d.endpoint_id = $1 ORDER BY d.id`,
+      [endpoint.id],
+    );
+    expect(states).to.deep.equal([
+      { name: 'contact_created', state: 'cancelled' },
+      { name: 'contact_updated', state: 'pending' },
+    ]);
+    expect(await dueLanes(app, endpoint, 'IS NOT NULL'), 'the lane of the new delivery').to.equal(1);
+    expect(await tasks(app)).to.deep.equal([]);
+    await app.delete(`webhooks/${endpoint.id}`);
   });
 });
 

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { firstEndpoint, lookAt, surveyDue } from '../../src/deliveries/queue/due-endpoints.ts';
 import { learning } from '../../src/deliveries/learning.ts';
-import { Engine } from '../../src/deliveries/engine.ts';
+import { Engine, type EngineOptions } from '../../src/deliveries/engine.ts';
+import type { Claimed } from '../../src/deliveries/queue/claim.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import type { Executor } from '../../src/postgres/sql.ts';
 import { eventually } from './helpers.ts';
@@ -170,12 +171,17 @@ describe('leases', () => {
     };
     const log = { info: () => undefined, warn: () => undefined };
     const { database } = bench.app.app;
+    const poked: unknown[] = [];
+    database.onAnnounced('committed', ({ deliveries }) => poked.push(...deliveries));
     const learn = learning({ database, random: systemRandom, log, failed });
     await learn(claimed!, { id: webhookId, accountId: 1, isProven: false, circuit: 'probe' }, 'delivered');
     const [waiting] = await bench.rows(
       'SELECT count(*) AS count FROM lanes WHERE due_at > now() AND lease_token IS NULL',
     );
     expect(waiting).to.deep.equal({ count: 0 });
+    // Resent and recovered deliveries have pumps of their own.
+    const woken = { kind: 'webhook', id: webhookId, accountId: 1 };
+    expect(poked).to.deep.equal([woken, { ...woken, isSide: true }]);
   });
 
   it('ten thousand due lanes of one endpoint do not starve another, and the claim stays on its index', async function () {
@@ -229,25 +235,12 @@ describe('leases', () => {
   it('a stop waits for a claim that is under way', async () => {
     const [laneId] = await bench.deliveries(await bench.webhook(), 1);
     const begun: number[] = [];
-    const engine = new Engine({
-      database: bench.app.app.database,
-      random: systemRandom,
-      deliver: {
-        webhook: async (claimed) => {
-          begun.push(claimed.deliveryId);
-          await bench.finish(claimed);
-          return { finished: null, outcome: 'delivered' };
-        },
-        bot: () => Promise.reject(new Error('There is no bot')),
-      },
-      inFlight: { webhook: 10, bot: 10 },
-      endpointInFlight: 10,
-      resent: { inFlight: 8, endpointInFlight: 8 },
-      leaseSeconds: 30,
-      holdAttempts,
+    const engine = engineOf(bench, {
       pollMs: 60_000,
-      failed: (error) => {
-        throw error;
+      webhook: async (claimed) => {
+        begun.push(claimed.deliveryId);
+        await bench.finish(claimed);
+        return { finished: null, outcome: 'delivered' };
       },
     });
     const client = new Client({ connectionString: bench.app.databaseUrl });
@@ -270,7 +263,53 @@ describe('leases', () => {
       { state: 'delivered' },
     ]);
   });
+
+  it('a stop renews the leases of what it waits for, so that nobody else begins it', async function () {
+    this.timeout(60_000);
+    await bench.deliveries(await bench.webhook(), 1);
+    const [begun, ended] = [[] as number[], Promise.withResolvers<void>()];
+    const webhook = async (claimed: Claimed) => {
+      begun.push(claimed.deliveryId);
+      await ended.promise;
+      return { finished: bench.resultOf(claimed), outcome: 'delivered' } as const;
+    };
+    const [engine, other] = [1, 2].map(() => engineOf(bench, { pollMs: 50, leaseSeconds: 3, webhook }));
+    engine!.start();
+    await eventually(() => begun.length === 1);
+    other!.start();
+    const stopped = engine!.stop();
+    const [lease] = await bench.rows('SELECT due_at AS end FROM lanes');
+    const passed = () =>
+      bench.rows('SELECT FROM lanes WHERE now() > $1::timestamptz + make_interval(secs => 1)', [lease!['end']]);
+    await eventually(async () => (await passed()).length === 1);
+    ended.resolve();
+    await stopped;
+    await other!.stop();
+    expect(begun).to.have.lengthOf(1);
+    expect((await bench.ledger()).attempts).to.have.lengthOf(1);
+  });
 });
+
+/** An engine on the bench's database that makes deliveries to webhooks so. */
+function engineOf(
+  { app }: Bench,
+  options: { webhook: EngineOptions['deliver']['webhook']; pollMs: number; leaseSeconds?: number },
+): Engine {
+  return new Engine({
+    database: app.app.database,
+    random: systemRandom,
+    deliver: { webhook: options.webhook, bot: () => Promise.reject(new Error('There is no bot')) },
+    inFlight: { webhook: 10, bot: 10 },
+    endpointInFlight: 10,
+    resent: { inFlight: 8, endpointInFlight: 8 },
+    leaseSeconds: options.leaseSeconds ?? leaseSeconds,
+    holdAttempts,
+    pollMs: options.pollMs,
+    failed: (error) => {
+      throw error;
+    },
+  });
+}
 
 interface PlanNode {
   'Node Type': string;

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ApiError } from '../../src/errors.ts';
 import { FairGate, type Party } from '../../src/http/server/fair-gate.ts';
+import { UploadGate } from '../../src/http/server/upload-gate.ts';
 
 describe('the gate before the database', () => {
   /** Sits down for a party until told to leave; `log` says who sat down, in order. */
@@ -92,5 +93,25 @@ describe('the gate before the database', () => {
     const party = gate.ofCaller('token 1');
     await gate.run(party, () => Promise.reject(new Error('no'))).catch(() => undefined);
     expect(await gate.run(party, () => Promise.resolve('sat'))).to.equal('sat');
+  });
+});
+
+describe('the gate of forms with files', () => {
+  it('leaves one place of an account to its agents, however many visitors send forms', async () => {
+    const bounds = { places: 6, perAccount: 3, ofVisitors: 6, perAddress: 6, stallMs: 60_000, bytesPerSecond: 0 };
+    const gate = new UploadGate(bounds);
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    const inside: string[] = [];
+    const send = (visitorAt: string | null) =>
+      gate.run({ accountId: 1, visitorAt }, async () => {
+        inside.push(visitorAt ?? 'agent');
+        await over;
+      });
+    const all = ['10.0.0.1', '10.0.0.2', '10.0.0.3', null].map((visitorAt) => send(visitorAt));
+    await nextTurn();
+    expect(inside).to.deep.equal(['10.0.0.1', '10.0.0.2', 'agent']);
+    end();
+    await Promise.all(all);
+    expect(inside).to.have.lengthOf(4);
   });
 });

@@ -81,6 +81,22 @@ describe('the reason of a handoff', function () {
     expect(await changesOf(id)).to.deep.equal([]);
   });
 
+  it('leaves the customer the place of who has waited since the question', async () => {
+    const id = await house.conversation('platform');
+    await house.ask(id, 'ctx.now;');
+    const waiting = async () => (await house.app.get(`conversations/${id}`)).body.waiting_since;
+    // As if the bot had thought for an hour.
+    await house.app.query(`UPDATE conversations SET waiting_since = waiting_since - interval '1 hour' WHERE id = $1`, [
+      id,
+    ]);
+    const asked = await waiting();
+    expect(asked).to.be.a('number');
+    const run = await house.ask(id, `ctx.handoff({ reason: 'because' })`);
+    expect(run.error).to.equal(null);
+    expect((await house.app.get(`conversations/${id}`)).body.status).to.equal('open');
+    expect(await waiting()).to.equal(asked);
+  });
+
   for (const cause of causes) {
     it(`is ${cause} when a bot that may say so says it, in the record and in one event`, async () => {
       const question = `ctx.handoff({ reason: 'because', cause: '${cause}', message: 'One moment' })`;

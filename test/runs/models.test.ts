@@ -15,6 +15,12 @@ const wastes = `const chats = Array.from({ length: 5 }, () => ctx.llm.chat(${JSO
   const ends = await Promise.allSettled(chats);
   ctx.note(ends.map(({ reason }) => reason?.code).join());`;
 
+// One question after the other in the same run.
+const twice = `const ends = [];
+  for (let count = 0; count < 2; count += 1)
+    ends.push(await ctx.llm.chat(${JSON.stringify(question)}).then(() => 'answered', ({ code }) => code));
+  ctx.note(JSON.stringify(ends));`;
+
 describe('language models of bots', function () {
   this.timeout(60_000);
   let house: BotHouse;
@@ -26,6 +32,7 @@ describe('language models of bots', function () {
       {
         asks: { on: { message_created: asks }, permissions },
         wastes: { on: { message_created: wastes }, permissions },
+        twice: { on: { message_created: twice }, permissions },
         looks: { on: { message_created: `ctx.note(JSON.stringify(await ctx.llm.status()))` }, permissions },
       },
       { config: { llmTimeoutMs: 3_000, llmRunMs: 15_000, llmMaxBytes: 65_536, llmMaxTokens: 500 } },
@@ -142,6 +149,15 @@ describe('language models of bots', function () {
     await house.app.patch(`agent_bots/${house.botOf('looks')}`, { tokens_per_day: 70 });
     expect(await noted('looks', '')).to.deep.equal({ model: 'small', tokens_left: 70 });
     await house.app.patch(`agent_bots/${house.botOf('looks')}`, { tokens_per_day: null });
+  });
+
+  it('are not asked again in a run that has used up the tokens of the day itself', async () => {
+    const path = `agent_bots/${house.botOf('twice')}`;
+    await house.app.patch(path, { tokens_per_day: 100 });
+    server.expect([], replies.text('Yes'));
+    expect(await noted('twice', '')).to.deep.equal(['answered', 'budget']);
+    expect(server.questions).to.have.lengthOf(1);
+    await house.app.patch(path, { tokens_per_day: null });
   });
 
   it('are counted too where the bot did not get the answers', async () => {

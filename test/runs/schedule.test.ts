@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { alarmsOf } from '../../src/app/alarms.ts';
 import { callScheduled } from '../../src/domain/bots/schedules.ts';
 import { messagesOf } from '../faults/plugins.ts';
+import { hold, untilWaiting } from '../support/lock.ts';
 import { BotHouse } from './house.ts';
 
 const told = `await (new Function('ctx', 'return (async () => {' + ctx.message.content + '})()'))(ctx);`;
@@ -117,6 +118,22 @@ describe('calls that bots schedule', function () {
     await house.runAfter(id, 1);
     expect(await replies(id)).to.have.length(1);
     expect(await rows(id)).to.deep.equal([]);
+  });
+
+  it('are not made before the moment to which they are put off while somebody looks for them', async () => {
+    const id = await asked(`ctx.schedule({ inSeconds: 60 }, 'moved', null);`);
+    const { databaseUrl, app } = { databaseUrl: house.app.databaseUrl, app: house.app };
+    // The call is found; its conversation cannot be locked yet.
+    const release = await hold(databaseUrl, 'LOCK TABLE conversations IN EXCLUSIVE MODE');
+    const calling = later(61);
+    await untilWaiting(app, 1);
+    await app.query(`UPDATE bot_schedules SET at = at + interval '10 minutes' WHERE conversation_id = $1`, [id]);
+    await release();
+    await calling;
+    expect(await rows(id)).to.have.length(1);
+    await later(600);
+    await house.runAfter(id, 1);
+    expect(await replies(id)).to.have.length(1);
   });
 
   it('are silent after a takeover, and when another bot serves', async () => {

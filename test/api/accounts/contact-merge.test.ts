@@ -210,6 +210,20 @@ describe('the merge of two contacts', function () {
       expect((await app.get(`conversations/${first.body.conversation_id}`)).body.contact.id).to.equal(base);
     });
 
+    it('keeps the base’s answer under a key that both have used', async () => {
+      const widget = await Widget.create(app);
+      const [mine, theirs] = [await widget.enter(), await widget.enter()];
+      const say = (content: string, { headers }: { headers: object }) =>
+        widget.call('POST', 'messages', { content }, { ...headers, 'idempotency-key': 'both' });
+      const kept = await say('Mine', mine);
+      expect([kept.status, (await say('Theirs', theirs)).status]).to.deep.equal([201, 201]);
+      expect((await merge(mine.contactId, theirs.contactId)).status).to.equal(200);
+      await app.events();
+      const again = await say('Mine', mine);
+      expect([again.status, again.body]).to.deep.equal([201, kept.body]);
+      expect(await app.eventNames()).to.deep.equal([]);
+    });
+
     it('loses no word that comes at the same moment', async () => {
       const widget = await Widget.create(app);
       for (let round = 0; round < 4; round++) {
