@@ -23,5 +23,5 @@ USER node
 # Pages, plugins and compiled code are made here, where the folders can be written, by the user whose starts find them.
 RUN node bin/switchboard.js prepare
 EXPOSE 3000
-ENTRYPOINT ["node", "bin/switchboard.js"]
+ENTRYPOINT ["node", "--disable-sigusr1", "bin/switchboard.js"]
 CMD ["start"]

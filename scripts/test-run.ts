@@ -39,7 +39,7 @@ export interface FileReport {
 
 export type WorkerMessage =
   | FileReport
-  | { kind: 'failed'; file: string; title: string }
+  | { kind: 'failed'; file: string; title: string; reason: string }
   | { kind: 'skipped'; file: string; title: string }
   | { kind: 'ended'; problem: string | null };
 
@@ -102,7 +102,7 @@ function deathOf(file: string, cause: number | string | null): WorkerMessage[] {
   const title = `the test process ended (${cause})`;
   const none = { passed: 0, failed: 1, skipped: 0, ms: 0, cpuMs: 0, hooksMs: 0, tests: [] };
   return [
-    { kind: 'failed', file, title },
+    { kind: 'failed', file, title, reason: 'every test of the file that had not run is lost' },
     { kind: 'done', file, ...none, failures: `  ${file}: ${title}` },
   ];
 }

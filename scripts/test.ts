@@ -47,7 +47,8 @@ const reports: FileReport[] = [];
 const problems: string[] = [];
 
 function show(message: WorkerMessage): void {
-  if (message.kind === 'failed') return console.log(`  FAILED ${message.file}: ${message.title}`);
+  if (message.kind === 'failed')
+    return console.log(`  FAILED ${message.file}: ${message.title}\n    ${message.reason}`);
   if (message.kind === 'skipped') return console.log(`  skipped ${message.file}: ${message.title}`);
   if (message.kind === 'ended') return void (message.problem !== null && problems.push(message.problem));
   showFile(message);

@@ -23,7 +23,10 @@ const elsewhere: Record<string, readonly (readonly [string, string])[]> = {
   'docs/migrating.md': [
     ['export CHATWOOT_TOKEN', 'test/cli/import-chatwoot.test.ts imports from a stand-in of Chatwoot'],
   ],
-  'docs/operating.md': [['pg_dump', "needs PostgreSQL's client programs, which not every machine has"]],
+  'docs/operating.md': [
+    ['pg_dump', "needs PostgreSQL's client programs, which not every machine has"],
+    ['PORT=3000', 'needs an engine of Docker; test/compose.test.ts checks the file'],
+  ],
   'docs/plugins.md': [['', 'test/boot/plugin-docs.test.ts runs this page']],
   'docs/webhooks.md': [['', 'test/cli/webhooks-page.test.ts runs this page']],
 };

@@ -30,7 +30,10 @@ class FileReporter extends Base {
     });
     runner.on(EVENT_TEST_PASS, (test) => times.tests.push({ title: test.fullTitle(), ms: sinceBegin() }));
     runner.on(EVENT_TEST_PENDING, (test) => report({ kind: 'skipped', file, title: test.fullTitle() }));
-    runner.on(EVENT_TEST_FAIL, (test) => report({ kind: 'failed', file, title: test.fullTitle() }));
+    runner.on(EVENT_TEST_FAIL, (test, error: Error) => {
+      const [reason = ''] = error.message.split('\n');
+      report({ kind: 'failed', file, title: test.fullTitle(), reason });
+    });
     runner.once(EVENT_RUN_END, () => {
       const { user, system } = process.cpuUsage(cpu);
       const { passes: passed, failures: failed, pending: skipped } = this.stats;
@@ -71,7 +74,7 @@ async function take(message: { file: string; options: RunOptions } | 'end'): Pro
   const { file } = message;
   await runFile(file, message.options).catch((error: unknown) => {
     const failures = `  ${file}\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
-    report({ kind: 'failed', file, title: 'does not load' });
+    report({ kind: 'failed', file, title: 'does not load', reason: String(error) });
     report({ kind: 'done', file, passed: 0, failed: 1, skipped: 0, ms: 0, cpuMs: 0, hooksMs: 0, tests: [], failures });
   });
 }
