@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MikroORM, type EntityClass, type EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { takeBackBroken } from './broken-connections.ts';
@@ -72,6 +73,8 @@ export interface RunFigures {
   outcome: string;
   cpuSeconds: number;
 }
+
+const closePollMs = 5;
 
 /** A pool of connections to PostgreSQL, and the announcements of committed work within this process. */
 export class Database {
@@ -164,7 +167,12 @@ export class Database {
     await sql(this.em(), 'SELECT 1');
   }
 
+  /** Closes the connections when statements that have begun are answered. */
   async close(): Promise<void> {
+    const pool = await this.#getPool();
+    // Kysely forgets its pool at once, and so never returns a connection that is being opened: the pool would not end.
+    do await sleep(closePollMs);
+    while (this.inUse + pool.waitingCount > 0);
     await this.orm.close(true);
   }
 }
