@@ -88,8 +88,8 @@ export class FinishBatch {
     const { database, holdAttempts, leaseSeconds, failed } = this.#options;
     const results = batch.map(({ finished }) => finished);
     try {
-      this.#writing += 1;
       const em = database.em();
+      this.#writing += 1;
       const untilRenewal = leaseSeconds / renewalsPerLease;
       const writing = results.some(({ goesOn }) => goesOn)
         ? finishAndGoOn(em, results, { holdAttempts, leaseSeconds: untilRenewal })

@@ -88,6 +88,25 @@ describe('what is on its way in the console', function () {
     watched.expectNoProblems();
   });
 
+  it('leaves in the composer what is typed meanwhile', async () => {
+    const id = await customers.writes(inbox, 'Clara', 'Hello');
+    await open(id);
+    const held = new HeldAnswers();
+    await page.route(pathOf(id), (route) =>
+      route.request().method() === 'POST' ? held.hold(route) : route.continue(),
+    );
+    await reply().fill('We open at nine');
+    await send().click();
+    await app.eventually(async () => held.count === 1);
+    await reply().fill('On');
+    held.release();
+    await page.getByText('Ctrl and Enter sends it.').waitFor();
+    expect(await reply().inputValue()).to.equal('On');
+    expect(await contents(id)).to.deep.equal(['Hello', 'We open at nine']);
+    await reply().fill('');
+    watched.expectNoProblems();
+  });
+
   it('is told where it failed behind the back of who looks elsewhere, and is the same try then', async () => {
     const id = await customers.writes(inbox, 'Cleo', 'Hello');
     await customers.writes(inbox, 'Dora', 'Hello');

@@ -154,6 +154,53 @@ describe('locked lanes', () => {
   });
 });
 
+describe('results after an outage', () => {
+  let bench: Bench;
+
+  beforeEach(async () => {
+    bench = await Bench.start();
+  });
+
+  afterEach(() => stopClean(bench.app));
+
+  it('are written as soon as before, once one of them could be written', async () => {
+    await bench.deliveries(await bench.webhook(), 2);
+    const [first, second] = await bench.claim();
+    const { database } = bench.app.app;
+    const em = database.em.bind(database);
+    database.em = () => {
+      database.em = em;
+      throw Object.assign(new Error('The database is away'), { code: 'ECONNREFUSED' });
+    };
+    const { batch, engineFailures } = batchOf(bench, 30);
+    const [before, after] = [Promise.withResolvers<unknown>(), Promise.withResolvers<unknown>()];
+    const usual = timersOf(() => batch.add(bench.resultOf(first!)).then(before.resolve, before.reject));
+    expect(await before.promise).to.include({ isDue: false });
+    expect(engineFailures).to.have.lengthOf(1);
+    expect(timersOf(() => batch.add(bench.resultOf(second!)).then(after.resolve, after.reject))).to.deep.equal(usual);
+    expect(await after.promise).to.include({ isDue: false });
+  });
+});
+
+/** How long the timers are that the work sets, in milliseconds. */
+function timersOf(work: () => unknown): (number | undefined)[] {
+  const { setTimeout: set } = globalThis;
+  const delays: (number | undefined)[] = [];
+  globalThis.setTimeout = Object.assign(
+    (callback: () => void, ms?: number) => {
+      delays.push(ms);
+      return set(callback, ms);
+    },
+    { __promisify__: set.__promisify__ },
+  );
+  try {
+    work();
+  } finally {
+    globalThis.setTimeout = set;
+  }
+  return delays;
+}
+
 /** The batch in which the engine gathers results, and what it tells of. */
 function batchOf({ app }: Bench, leaseSeconds: number): { batch: FinishBatch; engineFailures: Error[] } {
   const engineFailures: Error[] = [];

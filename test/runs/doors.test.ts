@@ -179,15 +179,6 @@ describe('doors of bots', function () {
       expect(await result(`return ctx.storage.installation.get('visits')`)).to.equal(6);
     });
 
-    it('counts from nothing once a value has expired, and goes on counting from there', async () => {
-      const id = await house.conversation('all');
-      await result(`await ctx.storage.set('tries', 7, { ttl: 60 })`, { id });
-      await house.app.query(`UPDATE bot_storage SET expires_at = now() - interval '1 second' WHERE key = 'tries'`);
-      const count = `return [await ctx.storage.get('tries'), await ctx.storage.incr('tries')]`;
-      expect(await result(count, { id })).to.deep.equal([null, 1]);
-      expect(await result(count, { id })).to.deep.equal([1, 2]);
-    });
-
     it('over its quota throws, and nothing of a run that fails is stored', async () => {
       const id = await house.conversation('all');
       const full = await result(

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { startHttpsReceiver, type HttpsReceiver } from '../support/https-receiver.ts';
-import { hold, untilWaiting } from '../support/lock.ts';
 import { verify } from '../support/receiver.ts';
 import { BotHouse } from './house.ts';
 
@@ -32,10 +31,7 @@ describe('forwarding', function () {
     https = await startHttpsReceiver();
     house = await BotHouse.open(
       {
-        told: {
-          on: { message_created: told },
-          permissions: { conversation: ['reply', 'note'], forward: true, storage: { scopes: ['conversation'] } },
-        },
+        told: { on: { message_created: told }, permissions: { conversation: ['reply', 'note'], forward: true } },
         // Asks for nothing.
         bare: { on: { message_created: '' } },
       },
@@ -194,24 +190,6 @@ describe('forwarding', function () {
     expect(await record()).to.include({ status: 'open', handoff_reason: 'bot_unreachable' });
     await house.app.post(`agent_bots/${teller.id}/release`);
   });
-
-  for (const [what, overtake] of [
-    ['resolves the conversation', (path: string) => house.app.post(`${path}/toggle_status`, { status: 'resolved' })],
-    ['chooses another bot', (path: string) => house.app.post(`${path}/agent_bot`, { agent_bot_id: proxy.id })],
-  ] as const)
-    it(`does not tell the server of a run during which somebody ${what}`, async () => {
-      const { id, path, hear } = await converse(teller);
-      const release = await hold(house.app.databaseUrl, 'LOCK TABLE bot_storage IN ACCESS EXCLUSIVE MODE');
-      await hear(`await ctx.forward(); await ctx.storage.get('held'); ctx.reply('${what}');`);
-      await untilWaiting(house.app, 1);
-      expect((await overtake(path)).status).to.equal(200);
-      await release();
-      await house.app.eventually(async () => (await house.runs(id)).length === 1);
-      expect((await house.runs(id))[0]!.outcome).to.equal('superseded');
-      await house.app.eventually(async () => (await statesOf(id))[0] === 'message_created delivered');
-      const told = https.receiver.received.filter(({ text }) => text.includes(`ctx.reply('${what}')`));
-      expect(told).to.deep.equal([]);
-    });
 
   it('tries the server again on the schedule of bots, without running the bot again', async () => {
     https.receiver.answerWith((_, response) => response.writeHead(500).end());

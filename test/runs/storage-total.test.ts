@@ -21,12 +21,24 @@ const adder = {
   permissions: { conversation: ['note'], storage },
 };
 
+const counter = {
+  on: {
+    message_created: `const { storage } = ctx;
+      if (ctx.message.content === 'begin') await storage.set('tries', 7, { ttl: 60 });
+      else ctx.note(JSON.stringify([await storage.get('tries'), await storage.incr('tries')]));`,
+  },
+  permissions: { conversation: ['note'], storage },
+};
+
 describe('what a bot may store in an account', function () {
   this.timeout(60_000);
   let house: BotHouse;
 
   before(async () => {
-    house = await BotHouse.open({ keeper, twin: keeper, crowd: keeper, adder }, { config: { botStorageBytes: most } });
+    house = await BotHouse.open(
+      { keeper, twin: keeper, crowd: keeper, adder, counter },
+      { config: { botStorageBytes: most } },
+    );
   });
   after(() => house.close());
 
@@ -152,5 +164,14 @@ describe('what a bot may store in an account', function () {
     const tables = ['bot_storage_totals', 'bot_storage_changes'];
     for (const table of tables)
       expect(await house.app.query(`SELECT FROM ${table} WHERE agent_bot_id = ${bot}`)).to.deep.equal([]);
+  });
+
+  it('counts from nothing once a value has expired, and goes on counting from there', async () => {
+    const id = await house.conversation('counter');
+    await house.ask(id, 'begin');
+    await house.app.query(`UPDATE bot_storage SET expires_at = now() - interval '1 second' WHERE key = 'tries'`);
+    const count = async () => JSON.parse((await house.ask(id, 'count')).actions[0]!['content'] as string) as unknown;
+    expect(await count()).to.deep.equal([null, 1]);
+    expect(await count()).to.deep.equal([1, 2]);
   });
 });

@@ -152,22 +152,6 @@ describe('plugins of the platform', function () {
     expect((await app.patch(`${base}/greeter`, {})).body.version).to.equal('1.1.0');
   });
 
-  it('a version that was released can be installed again, with the same content and with other', async () => {
-    const versionOf = (number: number, text = 'one of many') =>
-      pluginArchive({ id: 'aged', version: `1.0.${number}` }, replying(text));
-    for (let number = 0; number < 22; number += 1)
-      expect((await upload(app, versionOf(number))).status, String(number)).to.equal(201);
-    const released = await app.query(
-      'SELECT version FROM plugin_bundles WHERE released_at IS NOT NULL ORDER BY version',
-    );
-    expect(released).to.deep.include.members([{ version: '1.0.0' }, { version: '1.0.1' }]);
-    const same = await upload(app, versionOf(0));
-    expect([same.status, same.body.version]).to.deep.equal([201, '1.0.0']);
-    const other = await upload(app, versionOf(1, 'another'));
-    expect([other.status, other.body.version]).to.deep.equal([201, '1.0.1']);
-    expect(await ask(await serve('aged'))).to.equal('another');
-  });
-
   it('a disabled one lets people answer, until it is enabled again', async () => {
     const inbox = await serve('greeter');
     const off = await app.post(`${base}/greeter/disable`);
