@@ -31,6 +31,7 @@ export function addImportCommands(parent: Command): void {
       '--admit-clients',
       'let clients in by the random source_id that they had there, where it is the only one of its contact in the inbox',
     )
+    .option('--accept-missing', 'miss files no longer that are gone there (404)')
     .option('--files-host <host>', 'their files are at this host, such as minio:9000, in a private network')
     .option('--no-attachments', 'leave the files of messages out')
     .option('--dry-run', 'tell what there is, and copy nothing')

@@ -8,7 +8,7 @@ type Attributes = Record<string, unknown>;
 export type NewValues<Target> = { [Field in keyof Target]?: Target[Field] | undefined };
 
 /** Bytes of JSON text to which merging may grow attributes: as many as one request may bring. */
-const maxAttributeBytes = 64 * 1024;
+export const maxAttributeBytes = 64 * 1024;
 
 /**
  * Assigns new values to fields of `target`; undefined leaves a field unchanged. Returns the previous and current values of

@@ -189,6 +189,39 @@ describe('switchboard import chatwoot, of files', function () {
     await importing.verify();
   });
 
+  it('misses those no longer that are gone, where that is asked for, and those that only failed as before', async () => {
+    withFiles('one.txt', 'two.txt', 'three.txt');
+    const account = await importing.newAccount();
+    const answers: Record<string, number> = { '/blobs/two.txt': 404, '/blobs/three.txt': 403 };
+    importing.fake.intervene(({ path }, response) => {
+      if (!answers[path]) return false;
+      response.writeHead(answers[path]).end();
+      return true;
+    });
+    const { code, counts } = await importing.run(account);
+    expect([code, counts.files.created, counts.files.left_out]).to.deep.equal([1, 1, 2]);
+    const accepting = await importing.run(account, '--accept-missing');
+    expect([accepting.code, accepting.counts.files.left_out]).to.deep.equal([1, 1]);
+    const why = 'its link answers 404: it is not asked for again (--accept-missing)';
+    expect(accepting.remarks).to.deep.include({ what: 'a file of message 3002 of conversation 3', why });
+    answers['/blobs/three.txt'] = 410;
+    expect((await importing.run(account, '--accept-missing')).code).to.equal(0);
+    importing.fake.asked.length = 0;
+    const last = await importing.run(account);
+    expect([last.code, last.remarks]).to.deep.equal([0, []]);
+    expect(importing.fake.asked.filter(({ path }) => path.startsWith('/blobs/'))).to.deep.equal([]);
+    expect(await filesOf(account)).to.deep.equal(['one.txt']);
+    // In a first run too.
+    const fresh = await importing.newAccount();
+    const first = await importing.run(fresh, '--accept-missing');
+    expect([first.code, first.counts.files]).to.deep.equal([
+      0,
+      { theirs: null, created: 1, updated: 0, unchanged: 0, left_out: 0 },
+    ]);
+    expect(await importing.app.query('SELECT FROM missing_files WHERE account_id = $1', [fresh])).to.deep.equal([]);
+    await importing.verify();
+  });
+
   it('are forgotten with the account, what was missing too', async () => {
     withFiles('one.txt', 'two.txt');
     const account = await importing.newAccount('Short');

@@ -98,7 +98,7 @@ describe('switchboard import chatwoot, of anything', function () {
       },
       {
         what: 'contact 601',
-        why: 'phone_number 0151 12 is none here, and was kept as the additional attribute chatwoot_phone_number',
+        why: 'phone_number is not valid here, and was kept as the additional attribute chatwoot_phone_number',
       },
       { what: 'conversation 103', why: 'left out: its inbox was not copied, or was deleted here' },
       { what: 'conversation 100', why: 'its status archived: it is open' },

@@ -33,6 +33,8 @@ describe('switchboard import chatwoot', function () {
       agents: 2,
       teams: 1,
       labels: 1,
+      attribute_definitions: 0,
+      webhooks: 0,
       contacts: 1,
       visitors: 1,
       conversations: 3,

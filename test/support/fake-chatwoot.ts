@@ -17,6 +17,10 @@ export interface ForeignAccount {
   contacts: Foreign[];
   contactLabels: Record<number, string[]>;
   contactNotes?: Record<number, Foreign[]>;
+  attributeDefinitions?: Foreign[];
+  webhooks?: Foreign[];
+  /** Lists of what is not copied, by their paths. */
+  others?: Record<string, Foreign[]>;
   conversations: Foreign[];
   /** By conversation. */
   messages: Record<number, Foreign[]>;
@@ -99,10 +103,12 @@ export class FakeChatwoot {
       agents: () => agents,
       teams: () => (part === 'team_members' ? agentsOf(teamMembers[id]) : teams),
       labels: () => ({ payload: labels }),
+      custom_attribute_definitions: () => this.account.attributeDefinitions ?? [],
+      webhooks: () => ({ payload: { webhooks: this.account.webhooks ?? [] } }),
       contacts: () => (id ? this.#showContact(id, part) : this.#listContacts(query)),
       conversations: () => (part === 'messages' ? this.#listMessages(id, query) : this.#listConversations(query)),
     };
-    return found[noun]?.() ?? null;
+    return found[noun]?.() ?? this.account.others?.[noun] ?? null;
   }
 
   #showContact(wanted: number, part: string): unknown {

@@ -67,6 +67,11 @@ export class ChatwootClient {
     }
   }
 
+  /** Whether the work is to end. */
+  get isStopped(): boolean {
+    return this.#options.stopped.aborted;
+  }
+
   async close(): Promise<void> {
     await this.#outbound.close();
   }

@@ -21,6 +21,10 @@ export interface Copying {
   files: FileCopier | null;
   /** Ends the work: what is being written is written to its end. */
   stopped: AbortSignal;
+  /** Makes a secret for signatures; sealed. */
+  sealNewSecret: () => string;
+  /** Whether files that are gone there are missed no longer. */
+  acceptsMissing: boolean;
   /** Whether clients get in by the identifier that they had there. */
   admitsClients: boolean;
   /** Shows how far a step is. */

@@ -33,7 +33,7 @@ interface FileCopierOptions {
 }
 
 /** What a file came to: kept, or why not. */
-export type CopiedFile = { file: Attachment } | { problem: string };
+export type CopiedFile = { file: Attachment } | { problem: string; isGone?: boolean };
 
 const everywhere = ['0.0.0.0/0', '::/0'];
 const [timeoutMs, connectionsPerOrigin, mostHops] = [120_000, 8, 3];
@@ -42,6 +42,7 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 // a store that is down for long must not hold up the messages.
 const mostTries = 4;
 const mostUnanswered = 5;
+const gone = new Set([404, 410]);
 const passingStatus = new Set([408, 425, 429]);
 const passingFailures = new Set<OutboundErrorCode | null>(['dns', 'connect', 'timeout', 'reset', 'bad_response']);
 
@@ -129,7 +130,7 @@ export class FileCopier {
     const most = this.#options.store.bounds.bytes;
     if (!isOver) this.#unanswered += 1;
     if (status === null) return { problem: sentenceOf(errorCode ?? 'connect') };
-    if (!ok || !bytes) return { problem: `its link answers ${status}` };
+    if (!ok || !bytes) return { problem: `its link answers ${status}`, isGone: gone.has(status) };
     if (bytes.length > most) return { problem: `it has more than ${most} bytes` };
     return bodyCut ? { problem: 'it broke off' } : { bytes };
   }
@@ -144,7 +145,7 @@ function mayPass({ status, bytes, bodyCut, errorCode }: OutboundResult, mostByte
   return status >= 500 || passingStatus.has(status) || (bodyCut && (bytes?.length ?? 0) <= mostBytes);
 }
 
-type Fetched = { bytes: Buffer } | { problem: string };
+type Fetched = { bytes: Buffer } | { problem: string; isGone?: boolean };
 
 function check(
   file: { name: string; bytes: Buffer },

@@ -1,9 +1,11 @@
+import { checkSecretKey } from '../../app/check-secret-key.ts';
 import { objectStoreOf } from '../../app/object-store.ts';
 import { chatwootTokenIn } from '../../config.ts';
 import { AttachmentStore } from '../../domain/attachments/store.ts';
 import { system, transact, type Transact } from '../../events/transaction.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { systemRandom } from '../../lib/ports.ts';
+import { createSecretBox, newWebhookSecret } from '../../lib/secret-box.ts';
 import type { Database } from '../../postgres/database.ts';
 import { isMigrated } from '../../postgres/migrations/index.ts';
 import { Account } from '../../records/account.ts';
@@ -19,7 +21,7 @@ import { copyNotes } from './copy/notes.ts';
 import { copySettings } from './copy/settings.ts';
 import type { Copying } from './copying.ts';
 import { FileCopier } from './files.ts';
-import { look } from './look.ts';
+import { countOthers, look } from './look.ts';
 import { openImport, type Continuing } from './open.ts';
 import { findAccount } from './profile.ts';
 import { linesOf, Reporter } from './report.ts';
@@ -38,6 +40,8 @@ export interface ChatwootOptions extends Continuing {
   attachments: boolean;
   /** Whether clients get in by the identifier that they had there. */
   admitClients?: boolean;
+  /** Whether files that are gone there are missed no longer. */
+  acceptMissing?: boolean;
   retryPause: number;
   json?: boolean;
 }
@@ -78,6 +82,7 @@ async function run(options: ChatwootOptions & { token: string }, { context, data
       bar.show(of === null ? 0 : done / Math.max(1, of), `${step}: ${done}${of === null ? '' : ` of ${of}`}`);
     if (options.dryRun) await look({ client, account, reporter });
     else await copy({ client, account, reporter, show }, { into, database, context, options, stopped });
+    await countOthers({ client, account, reporter });
     bar.end();
     printAnswer(reporter.report, options, linesOf);
     if (reporter.hasLeftOut) process.exitCode = 1;
@@ -121,11 +126,15 @@ interface Target extends Place {
 
 async function copy(found: Pick<Copying, 'client' | 'account' | 'reporter' | 'show'>, target: Target): Promise<void> {
   const { into, database, options, stopped } = target;
+  const secretBox = createSecretBox(target.context.config.secretKey, systemRandom);
+  await checkSecretKey(database, secretBox);
   const here: Transact = (work) => transact(database, { account: into, actor: system }, work);
   const importId = await here((tx) => openImport(tx, found.reporter.report.source, options));
   const files = options.attachments ? fileCopier(found.client, target) : null;
   const ports = { transact: here, clock: database.clock, random: systemRandom };
-  const copying = { ...found, ...ports, importId, files, stopped, admitsClients: options.admitClients ?? false };
+  const { admitClients: admitsClients = false, acceptMissing: acceptsMissing = false } = options;
+  const sealNewSecret = (): string => secretBox.seal(newWebhookSecret(systemRandom));
+  const copying = { ...found, ...ports, importId, files, stopped, sealNewSecret, admitsClients, acceptsMissing };
   try {
     const settings = await copySettings(copying);
     await copyContacts(copying, settings);

@@ -1,15 +1,50 @@
+import { OperatorError } from '../../lib/operator-error.ts';
+import { NoAnswer } from './client.ts';
+import { hasChannelUrl } from './copy/automation-settings.ts';
 import type { Copying } from './copying.ts';
 import { listAt, pagesOf } from './pages.ts';
 
-const lists = ['inboxes', 'agents', 'teams', 'labels'] as const;
+const lists = [
+  ['inboxes', '/inboxes'],
+  ['agents', '/agents'],
+  ['teams', '/teams'],
+  ['labels', '/labels'],
+  ['attribute_definitions', '/custom_attribute_definitions'],
+] as const;
+// What an account may have there that is not copied.
+const others = [
+  'agent_bots',
+  'automation_rules',
+  'campaigns',
+  'canned_responses',
+  'custom_filters',
+  'macros',
+  'portals',
+  'sla_policies',
+] as const;
+
+type Found = Pick<Copying, 'client' | 'account' | 'reporter'>;
+
+/** Counts what is not copied, so that it is known before moving day; what their server does not show is passed over. */
+export async function countOthers({ client, account, reporter }: Found): Promise<void> {
+  for (const kind of others) {
+    try {
+      const { length } = await listAt(client, `${account}/${kind}`);
+      if (length > 0) reporter.notCopied(kind, length);
+    } catch (error) {
+      if (!(error instanceof OperatorError) || client.isStopped) throw error;
+      // Not every edition has all of them, and refuses the others; a server that does not answer is not asked on and on.
+      if (error instanceof NoAnswer) return;
+    }
+  }
+}
 
 /** Counts what there is to copy, and copies nothing. */
-export async function look({
-  client,
-  account,
-  reporter,
-}: Pick<Copying, 'client' | 'account' | 'reporter'>): Promise<void> {
-  for (const kind of lists) reporter.theirs(kind, (await listAt(client, `${account}/${kind}`)).length);
+export async function look({ client, account, reporter }: Found): Promise<void> {
+  for (const [kind, path] of lists) reporter.theirs(kind, (await listAt(client, account + path)).length);
+  const ofChannels = (await listAt(client, `${account}/inboxes`)).filter(hasChannelUrl);
+  const webhooks = await listAt(client, `${account}/webhooks`, 'webhooks');
+  reporter.theirs('webhooks', webhooks.length + ofChannels.length);
   for (const [kind, query] of [
     ['contacts', {}],
     ['conversations', { status: 'all', assignee_type: 'all' }],

@@ -49,9 +49,10 @@ function pageIn(answer: unknown, path: string): ForeignPage {
   return { records, count: counts.length === 0 ? null : countOf(counts[0], Number.MAX_SAFE_INTEGER) };
 }
 
-/** A list without pages; empty where their server does not know it. */
-export async function listAt(client: ChatwootClient, path: string): Promise<Foreign[]> {
-  return listOf(await client.get(path)) ?? [];
+/** A list without pages, which may have a name in `payload`; empty where their server does not know it. */
+export async function listAt(client: ChatwootClient, path: string, name?: string): Promise<Foreign[]> {
+  const answer = await client.get(path);
+  return listOf(name === undefined ? answer : recordOf(recordOf(answer)['payload'])[name]) ?? [];
 }
 
 const [pageSize, mostBetween, mostMessagePages] = [100, 1000, 20_000];

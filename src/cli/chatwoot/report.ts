@@ -6,6 +6,8 @@ const counted = [
   'agents',
   'teams',
   'labels',
+  'attribute_definitions',
+  'webhooks',
   'contacts',
   // Contacts whom their list does not show, but conversations name.
   'visitors',
@@ -34,46 +36,66 @@ export interface Report {
   account_id: number;
   dry_run: boolean;
   counts: Record<Counted, Count>;
+  /** Kinds that are not copied, and how many there are of each there. */
+  not_copied: Record<string, number>;
   /** What was left out, or could not be copied as it is; the first of them. */
   remarks: { what: string; why: string }[];
   remarks_total: number;
+  /** Why, the most frequent reason first: how often, and the first records that it concerns. */
+  reasons: { why: string; count: number; examples: string[] }[];
   /** What is to be done next. */
   hints: string[];
 }
 
-const keptRemarks = 500;
+const [keptRemarks, keptReasons, keptExamples] = [500, 200, 3];
+const otherReasons = 'other reasons';
 
 /** Collects what an import did. */
 export class Reporter {
-  readonly report: Report;
+  readonly #found: Omit<Report, 'reasons'>;
+  readonly #reasons = new Map<string, { count: number; examples: string[] }>();
 
   constructor(source: string, accountId: number, isDryRun: boolean) {
     const none = (): Count => ({ theirs: null, created: 0, updated: 0, unchanged: 0, left_out: 0 });
     const counts = Object.fromEntries(counted.map((kind) => [kind, none()])) as Report['counts'];
-    this.report = {
+    this.#found = {
       source,
       account_id: accountId,
       dry_run: isDryRun,
       counts,
+      not_copied: {},
       remarks: [],
       remarks_total: 0,
       hints: [],
     };
   }
 
+  get report(): Report {
+    const reasons = Array.from(this.#reasons, ([why, found]) => ({ why, ...found }));
+    return { ...this.#found, reasons: reasons.toSorted((one, other) => other.count - one.count) };
+  }
+
   /** Counts records of a kind. */
   count(kind: Counted, outcome: Exclude<keyof Count, 'theirs'>, records = 1): void {
-    this.report.counts[kind][outcome] += records;
+    this.#found.counts[kind][outcome] += records;
   }
 
   theirs(kind: Counted, records: number | null): void {
-    this.report.counts[kind].theirs = records;
+    this.#found.counts[kind].theirs = records;
   }
 
   /** Says that something is not as it was. */
   remark(what: string, why: string): void {
-    this.report.remarks_total += 1;
-    if (this.report.remarks.length < keptRemarks) this.report.remarks.push({ what, why });
+    this.#found.remarks_total += 1;
+    if (this.#found.remarks.length < keptRemarks) this.#found.remarks.push({ what, why });
+    const reason = this.#reasons.has(why) || this.#reasons.size < keptReasons ? why : otherReasons;
+    const { count, examples } = this.#reasons.get(reason) ?? { count: 0, examples: [] };
+    if (examples.length < keptExamples) examples.push(what);
+    this.#reasons.set(reason, { count: count + 1, examples });
+  }
+
+  notCopied(kind: string, records: number): void {
+    this.#found.not_copied[kind] = records;
   }
 
   leaveOut(kind: Counted, what: string, why: string): void {
@@ -82,29 +104,40 @@ export class Reporter {
   }
 
   hint(text: string): void {
-    this.report.hints.push(text);
+    this.#found.hints.push(text);
   }
 
   get hasLeftOut(): boolean {
-    return counted.some((kind) => this.report.counts[kind].left_out > 0);
+    return counted.some((kind) => this.#found.counts[kind].left_out > 0);
   }
 }
 
-const shownRemarks = 50;
+const shownReasons = 50;
 
 /** A report for people. */
-export function linesOf({ source, account_id: id, dry_run: isDry, counts, remarks, ...rest }: Report): string[] {
+export function linesOf({ source, account_id: id, dry_run: isDry, counts, reasons, ...rest }: Report): string[] {
   const rows = counted.map((kind) => {
     const { theirs, created, updated, unchanged, left_out: leftOut } = counts[kind];
-    return [kind, theirs ?? '-', created, updated, unchanged, leftOut].map(String);
+    return [wordsOf(kind), theirs ?? '-', created, updated, unchanged, leftOut].map(String);
   });
   const header = ['', 'theirs', 'created', 'changed', 'unchanged', 'left out'];
-  const more = rest.remarks_total - Math.min(shownRemarks, remarks.length);
-  const said = remarks.slice(0, shownRemarks).map(({ what, why }) => `${what}: ${why}`);
+  const said = reasons.slice(0, shownReasons).map(lineOf);
+  const more = reasons.length > said.length ? [`and ${reasons.length - said.length} more reasons: see --json`] : [];
+  const others = Object.entries(rest.not_copied).map(([kind, count]) => `${wordsOf(kind)}: ${count}`);
   return [
     isDry ? `What is at ${source}; nothing was copied:` : `From ${source} into account ${id}:`,
     ...tableOf(header, rows),
-    ...listOf('Not as it was:', more > 0 ? [...said, `and ${more} more; --json has the first ${keptRemarks}`] : said),
+    ...listOf('Not copied, set these up here by hand (docs/migrating.md):', others),
+    ...listOf('Not as it was:', [...said, ...more]),
     ...listOf('What is next:', rest.hints),
   ];
+}
+
+function wordsOf(kind: string): string {
+  return kind.replaceAll('_', ' ');
+}
+
+function lineOf({ why, count, examples }: Report['reasons'][number]): string {
+  const more = count - examples.length;
+  return `${examples.join(', ')}${more > 0 ? ` and ${more} more` : ''}: ${why}`;
 }

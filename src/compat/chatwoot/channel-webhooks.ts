@@ -7,7 +7,7 @@ import type { Asked, Json } from './operation.ts';
 import { ofChannel } from './subscriptions.ts';
 
 /** By this name the webhook of an inbox of the API is known. */
-const channelName = 'API channel';
+export const channelName = 'API channel';
 
 /** The URL that a body names for the channel of an inbox: null takes it away; undefined where nothing is said of it. */
 export function channelUrlOf(body: Json): string | null | undefined {

@@ -3,6 +3,7 @@ import { Contact } from '../../records/contact.ts';
 import { maxSourceIds } from '../../records/source-ids.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
+import { maxAttributeBytes } from '../changes.ts';
 import { update } from '../small-rows.ts';
 import type { NewContact } from '../contacts/contacts.ts';
 import { lockImported, noteImported, type Imported } from './imports.ts';
@@ -23,7 +24,11 @@ export interface ForeignContact {
  * What became of a contact: made, found by its identifier, as it was, changed, left as people changed it here, or deleted
  * here.
  */
-export type ContactOutcome = 'created' | 'found' | 'unchanged' | 'updated' | 'kept' | 'deleted';
+export interface ContactOutcome {
+  outcome: 'created' | 'found' | 'unchanged' | 'updated' | 'kept' | 'deleted';
+  /** Its id here. */
+  localId: number;
+}
 
 /**
  * Copies contacts, each once, in one transaction; those that were copied before and changed there since are changed, unless
@@ -38,25 +43,83 @@ export async function importContacts(
     kind: 'contact',
     foreignIds: contacts.map(({ foreignId }) => foreignId),
   });
+  const present = await findPresent(
+    tx,
+    Array.from(known.values(), ({ localId }) => localId),
+  );
   const outcomes: ContactOutcome[] = [];
   for (const given of contacts) {
     const copied = known.get(given.foreignId);
-    outcomes.push(await (copied ? renew(tx, importId, given, copied) : create(tx, importId, given)));
+    if (!copied) outcomes.push(await create(tx, importId, given));
+    else if (isAsCopied(given, copied, present.get(copied.localId)))
+      outcomes.push({ outcome: 'unchanged', localId: copied.localId });
+    else outcomes.push({ outcome: await renew(tx, importId, given, copied), localId: copied.localId });
   }
   return outcomes;
+}
+
+// By its inboxes and source ids: whether each admits. A contact that is being deleted is none.
+type Present = ReadonlyMap<string, boolean>;
+
+/** Returns what is here of contacts that were copied, by their ids: of most of them nothing has changed, in a second run. */
+async function findPresent(tx: Transaction, ids: readonly number[]): Promise<ReadonlyMap<number, Present>> {
+  if (ids.length === 0) return new Map();
+  const rows = await sql<{ id: number; inbox_id: number | null; source_id: string; admits: boolean }>(
+    tx.connection,
+    `SELECT c.id, k.inbox_id, k.source_id, k.admits FROM contacts c
+     LEFT JOIN contact_inboxes k ON k.account_id = c.account_id AND k.contact_id = c.id
+     WHERE c.account_id = $1 AND c.id = ANY ($2) AND c.deletion_requested_at IS NULL`,
+    [tx.account.id, ids],
+  );
+  const found = new Map<number, Map<string, boolean>>();
+  for (const { id, inbox_id: inboxId, source_id: sourceId, admits } of rows) {
+    const places = found.get(id) ?? new Map<string, boolean>();
+    if (inboxId !== null) places.set(`${inboxId} ${sourceId}`, admits);
+    found.set(id, places);
+  }
+  return found;
+}
+
+function isAsCopied(given: ForeignContact, { version }: Imported, present: Present | undefined): boolean {
+  if (!present || (version !== null && version !== versionOf(given))) return false;
+  return given.sources.every(({ inboxId, sourceId, admits }) => present.get(`${inboxId} ${sourceId}`) === admits);
 }
 
 async function create(tx: Transaction, importId: number, given: ForeignContact): Promise<ContactOutcome> {
   const { identifier } = given.contact;
   const present = identifier === null ? null : await tx.em.findOne(Contact, { accountId: tx.account.id, identifier });
   const contact = present ?? (await insert(tx, given));
+  if (present) await fill(tx, present, given);
   await join(tx, contact.id, given.sources);
-  if (!present) await label(tx, contact.id, given.labels);
+  await label(tx, contact.id, given.labels);
   const version = present ? null : versionOf(given);
   await noteImported(tx, importId, 'contact', [
     { foreignId: given.foreignId, localId: contact.id, version, complete: false },
   ]);
-  return present ? 'found' : 'created';
+  return { outcome: present ? 'found' : 'created', localId: contact.id };
+}
+
+// What it has stays; one that is being deleted gets nothing any more.
+async function fill(tx: Transaction, present: Contact, { contact, lastActivityAt }: ForeignContact): Promise<void> {
+  if (present.deletionRequestedAt) return;
+  const { email, phoneNumber, avatarUrl, customAttributes, additionalAttributes } = contact;
+  const values = {
+    email: present.email ?? email,
+    phoneNumber: present.phoneNumber ?? phoneNumber,
+    avatarUrl: present.avatarUrl ?? avatarUrl,
+    lastActivityAt: present.lastActivityAt ?? lastActivityAt,
+    customAttributes: filled(present.customAttributes, customAttributes),
+    additionalAttributes: filled(present.additionalAttributes, additionalAttributes),
+  };
+  if (update(present, values, tx.now)) await tx.em.flush();
+}
+
+type Attributes = Record<string, unknown>;
+
+// Attributes that would be too large with theirs stay as they are.
+function filled(present: Attributes, theirs: Attributes): Attributes {
+  const all = { ...theirs, ...present };
+  return Buffer.byteLength(JSON.stringify(all)) > maxAttributeBytes ? present : all;
 }
 
 async function insert(tx: Transaction, { contact, lastActivityAt, createdAt }: ForeignContact): Promise<Contact> {
@@ -78,7 +141,7 @@ async function renew(
   importId: number,
   given: ForeignContact,
   copied: Imported,
-): Promise<ContactOutcome> {
+): Promise<ContactOutcome['outcome']> {
   const version = versionOf(given);
   const contact = await tx.em.findOne(Contact, { accountId: tx.account.id, id: copied.localId });
   if (!contact || contact.deletionRequestedAt) return 'deleted';

@@ -3,7 +3,17 @@ import { moment, sql, type Executor } from '../../postgres/sql.ts';
 import { lockAccount } from '../people/seats.ts';
 
 /** What is copied record by record. */
-export type ImportedKind = 'inbox' | 'agent' | 'author' | 'team' | 'label' | 'contact' | 'conversation';
+export type ImportedKind =
+  | 'inbox'
+  | 'agent'
+  | 'author'
+  | 'team'
+  | 'label'
+  | 'attribute_definition'
+  | 'webhook'
+  | 'channel_webhook'
+  | 'contact'
+  | 'conversation';
 
 /** What is known here of a record of the source. */
 export interface Imported {
@@ -95,6 +105,20 @@ export async function findIncomplete(
     [accountId, importId, kind, after, limit],
   );
   return rows.map(({ foreign_id: id }) => id);
+}
+
+/** Returns how many copies of a kind are not complete. */
+export async function countIncomplete(
+  executor: Executor,
+  { accountId, importId }: { accountId: number; importId: number },
+  kind: ImportedKind,
+): Promise<number> {
+  const [row] = await sql<{ count: number }>(
+    executor,
+    'SELECT count(*) FROM imported WHERE account_id = $1 AND import_id = $2 AND kind = $3 AND NOT complete',
+    [accountId, importId, kind],
+  );
+  return row?.count ?? 0;
 }
 
 function toImported(row: Row): Imported {

@@ -14,6 +14,8 @@ export interface ForeignMessage extends MessageDraft {
   foreignId: number;
   /** Which of its files are missing, by their places in its list there. */
   missingFiles?: readonly number[];
+  /** The message of the conversation that it answers, by its id there. */
+  repliesTo?: number;
 }
 
 /** Messages of one conversation, few enough for one statement, and where they are from. */
@@ -41,8 +43,11 @@ export async function importMessages(
     `SELECT nextval('messages_id_seq') AS id FROM generate_series(1, $1::int)`,
     [messages.length],
   );
-  const added = messages.map(({ sender, ...draft }, index) => ({
+  const targets = await findTargets(tx, conversation, messages);
+  for (const [index, { foreignId }] of messages.entries()) targets.set(foreignId, (ids[index] as { id: number }).id);
+  const added = messages.map(({ sender, repliesTo, contentAttributes, ...draft }, index) => ({
     ...draft,
+    contentAttributes: withTarget(contentAttributes, targets.get(repliesTo ?? 0)),
     sender: sender.kind === 'contact' ? { ...sender, id: conversation.contact.id } : sender,
     id: (ids[index] as { id: number }).id,
     conversationId: conversation.id,
@@ -54,6 +59,31 @@ export async function importMessages(
   );
   await noteMissingFiles(tx, importId, missing);
   if (messages.some(isAnswer)) takeForPeople(conversation);
+}
+
+// One that was left out so far has no id here.
+function withTarget(attributes: Record<string, unknown>, target: number | undefined): Record<string, unknown> {
+  return target === undefined ? attributes : { ...attributes, in_reply_to: target };
+}
+
+/** Returns the ids here of messages that were copied before and are answered by some of these, by their ids there. */
+async function findTargets(
+  tx: Transaction,
+  { id }: Conversation,
+  messages: readonly ForeignMessage[],
+): Promise<Map<number, number>> {
+  const own = new Set(messages.map(({ foreignId }) => foreignId));
+  const wanted = messages.flatMap(({ repliesTo }) =>
+    repliesTo === undefined || own.has(repliesTo) ? [] : [String(repliesTo)],
+  );
+  if (wanted.length === 0) return new Map();
+  const rows = await sql<{ id: number; foreign_id: string }>(
+    tx.connection,
+    `SELECT id, content_attributes #>> '{chatwoot,id}' AS foreign_id FROM messages
+     WHERE account_id = $1 AND conversation_id = $2 AND content_attributes #>> '{chatwoot,id}' = ANY ($3)`,
+    [tx.account.id, id, wanted],
+  );
+  return new Map(rows.map((row) => [Number(row.foreign_id), row.id]));
 }
 
 function isAnswer({ sender, private: isNote, type }: ForeignMessage): boolean {

@@ -1,10 +1,13 @@
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
+import { createAttributeDefinition, type NewAttributeDefinition } from '../attribute-definitions.ts';
+import { pause } from '../endpoints/asked.ts';
 import { createInbox, type NewInbox } from '../inboxes/inboxes.ts';
 import { createLabel, type NewLabel } from '../labels/catalogue.ts';
 import { checkAgentRoom, insertAgent, type NewAgent } from '../people/agents.ts';
 import { addFormerSeat, lockAccount, makeSeat } from '../people/seats.ts';
 import { createTeam, type NewTeam } from '../people/teams.ts';
+import { createWebhook, type NewWebhook } from '../webhooks.ts';
 import { lockImported, noteImported, type ImportedKind } from './imports.ts';
 
 /** What became of a record: made, found here under its name, or copied before. */
@@ -48,6 +51,38 @@ export function importTeam(tx: Transaction, record: Origin, team: NewTeam): Prom
     const found = await findId(tx, 'SELECT id FROM teams WHERE account_id = $1 AND name = $2', team.name);
     if (found !== null) return { outcome: 'found', localId: found };
     return { outcome: 'created', localId: (await createTeam(tx, team)).id };
+  });
+}
+
+/** Copies the definition of a custom attribute, once; one with this key is taken for it. Errors: 422 when there are too many. */
+export function importAttributeDefinition(
+  tx: Transaction,
+  record: Origin,
+  definition: NewAttributeDefinition,
+): Promise<Copied> {
+  return copy(tx, record, 'attribute_definition', async () => {
+    const { attributeModel, attributeKey } = definition;
+    const statement = `SELECT id FROM custom_attribute_definitions
+      WHERE account_id = $1 AND attribute_key = $2 AND attribute_model = '${attributeModel}'`;
+    const found = await findId(tx, statement, attributeKey);
+    if (found !== null) return { outcome: 'found', localId: found };
+    return { outcome: 'created', localId: (await createAttributeDefinition(tx, definition)).id };
+  });
+}
+
+/**
+ * Copies a webhook, once, and pauses it: its receiver is still called from there. `kind` tells whose id it has there. Errors: 422
+ * when the account has too many.
+ */
+export function importWebhook(
+  tx: Transaction,
+  record: Origin & { kind: 'webhook' | 'channel_webhook' },
+  webhook: Omit<NewWebhook, 'active' | 'format'>,
+): Promise<Copied> {
+  return copy(tx, record, record.kind, async () => {
+    const { id } = await createWebhook(tx, { ...webhook, active: true, format: 'chatwoot' });
+    await pause(tx, { kind: 'webhook', id });
+    return { outcome: 'created', localId: id };
   });
 }
 

@@ -64,6 +64,7 @@ import { ContactInboxes } from './20261122-contact-inboxes.ts';
 import { BodyFormats } from './20261123-body-formats.ts';
 import { AttributeDefinitions } from './20261123-attribute-definitions.ts';
 import { BotChanges } from './20261123-bot-changes.ts';
+import { ImportedSettings } from './20261123-imported-settings.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -131,6 +132,7 @@ export const migrations = [
   { name: '20261123-missing-files', class: MissingFiles },
   { name: '20261123-missing-messages', class: MissingMessages },
   { name: '20261123-bot-changes', class: BotChanges },
+  { name: '20261123-imported-settings', class: ImportedSettings },
 ];
 
 /** The names of the applied migrations; none for an empty database. */

@@ -10,6 +10,11 @@ export function attachmentsOf({ attachments, content_attributes: attributes }: F
   return Array.isArray(attachments) && !isDeleted ? attachments.slice(0, mostListed).map(recordOf) : [];
 }
 
+/** Returns what the report says of a file that is missed no longer. */
+export function acceptedSentence(problem: string): string {
+  return `${problem}: it is not asked for again (--accept-missing)`;
+}
+
 /** Whether an attachment is a file, and no place or link. */
 export function isFile({ file_type: type }: Foreign): boolean {
   return fileTypes.has(textOf(type, 32) ?? '');

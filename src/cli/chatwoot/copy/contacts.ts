@@ -81,11 +81,16 @@ async function write(
 function tell(
   reporter: Copying['reporter'],
   kind: Kind,
-  { read, outcome }: { read: ReadContact; outcome: ContactOutcome },
+  { read, outcome: { outcome, localId } }: { read: ReadContact; outcome: ContactOutcome },
 ): void {
   const isWritten = outcome === 'created' || outcome === 'updated';
   reporter.count(kind, isWritten ? outcome : 'unchanged');
   if (isWritten) for (const problem of read.problems) reporter.remark(nameOf(read), problem);
+  if (outcome === 'found')
+    reporter.remark(
+      `contact ${read.contact.foreignId} (${localId} here)`,
+      'its identifier was here: what was empty was filled, all else stays as it is here, and later changes there do not come',
+    );
   if (outcome === 'kept') reporter.remark(nameOf(read), 'changed there and here: it stays as it is here');
 }
 

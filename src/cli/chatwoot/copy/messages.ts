@@ -6,7 +6,7 @@ import type { CopiedSettings, Copying } from '../copying.ts';
 import { messagesAfter } from '../pages.ts';
 import { toMessage } from '../read/message.ts';
 import { idOf, recordOf, textOf, type Foreign } from '../values.ts';
-import { attachmentsOf, isFile, wordsOf } from './attachments.ts';
+import { acceptedSentence, attachmentsOf, isFile, wordsOf } from './attachments.ts';
 
 /** A conversation whose messages are read. */
 export interface Source {
@@ -126,27 +126,39 @@ async function readOne(
   const { reporter, clock } = copying;
   const { otherwise, foreignId: conversationId } = source;
   const name = `message ${idOf(given['id'])} of conversation ${conversationId}`;
-  const { files, missing, positions, problems } = await copyFiles(copying, given);
+  const { files, missing, positions, problems, accepted } = await copyFiles(copying, given);
   const read = toMessage(given, authors, { now: clock.now(), otherwise, files, missing });
   const tell = (): void => {
     if (files.length > 0) reporter.count('files', 'created', files.length);
     for (const problem of problems) reporter.leaveOut('files', `a file of ${name}`, problem);
+    for (const problem of accepted) reporter.remark(`a file of ${name}`, acceptedSentence(problem));
     for (const problem of read?.problems ?? []) reporter.remark(name, problem);
   };
   return { message: read && { ...read.message, missingFiles: positions }, tell };
 }
 
-async function copyFiles(
-  { files }: Copying,
-  given: Foreign,
-): Promise<{ files: Attachment[]; missing: Foreign[]; positions: number[]; problems: string[] }> {
-  const [copied, missing, positions, problems]: [Attachment[], Foreign[], number[], string[]] = [[], [], [], []];
+interface CopiedFiles {
+  files: Attachment[];
+  missing: Foreign[];
+  /** Which are asked for again, by their places in the list there. */
+  positions: number[];
+  problems: string[];
+  /** Why files that are missed no longer were not copied. */
+  accepted: string[];
+}
+
+async function copyFiles({ files, acceptsMissing }: Copying, given: Foreign): Promise<CopiedFiles> {
+  const copied: CopiedFiles = { files: [], missing: [], positions: [], problems: [], accepted: [] };
   for (const [position, attachment] of attachmentsOf(given).entries()) {
-    const result = files && isFile(attachment) ? await files.copyUpTo(copied.length, attachment) : null;
-    if (result && 'file' in result) copied.push(result.file);
-    else missing.push(wordsOf(attachment));
-    if (isFile(attachment) && !(result && 'file' in result)) positions.push(position);
-    if (result && 'problem' in result) problems.push(result.problem);
+    const result = files && isFile(attachment) ? await files.copyUpTo(copied.files.length, attachment) : null;
+    if (result && 'file' in result) {
+      copied.files.push(result.file);
+      continue;
+    }
+    copied.missing.push(wordsOf(attachment));
+    const isAccepted = acceptsMissing && result?.isGone === true;
+    if (isFile(attachment) && !isAccepted) copied.positions.push(position);
+    if (result) copied[isAccepted ? 'accepted' : 'problems'].push(result.problem);
   }
-  return { files: copied, missing, positions, problems };
+  return copied;
 }

@@ -6,7 +6,7 @@ import type { FileCopier } from '../files.ts';
 import { endIfStopped } from '../patience.ts';
 import { placeholderOf } from '../read/message.ts';
 import type { Foreign } from '../values.ts';
-import { attachmentsOf, isFile, wordsOf } from './attachments.ts';
+import { acceptedSentence, attachmentsOf, isFile, wordsOf } from './attachments.ts';
 import { readOneMessage } from './one-message.ts';
 
 const pageSize = 100;
@@ -39,39 +39,50 @@ function nameOf({ foreignId, foreignConversationId }: MissingFiles): string {
 async function copyOne(copying: Copying & { files: FileCopier }, missing: MissingFiles): Promise<void> {
   const { transact, reporter, stopped } = copying;
   const listed = attachmentsOf(await readOneMessage(copying, missing));
-  const { files, positions, problems } = await copyAgain(copying.files, listed, missing);
+  const { files, positions, problems, accepted } = await copyAgain(copying, listed, missing);
   endIfStopped(stopped);
   const wordsWithout = (absent: readonly number[]): Foreign[] =>
     listed.filter((attachment, index) => absent.includes(index) || !isFile(attachment)).map(wordsOf);
   const found = {
     files,
     positions,
-    words: wordsWithout(positions),
+    words: wordsWithout([...positions, ...accepted.map(({ position }) => position)]),
     placeholder: placeholderOf(wordsWithout(missing.positions)),
   };
   const isAdded = await transact((tx) => addMissingFiles(tx, missing, found));
   if (!isAdded) return;
   reporter.count('files', 'created', files.length);
   for (const problem of problems) reporter.leaveOut('files', nameOf(missing), problem);
+  for (const { problem } of accepted) reporter.remark(nameOf(missing), acceptedSentence(problem));
   if (listed.length === 0) reporter.remark(nameOf(missing), 'it was deleted there');
 }
 
+interface CopiedAgain {
+  files: Attachment[];
+  /** Those that are missing still. */
+  positions: number[];
+  problems: string[];
+  /** Those that are missed no longer. */
+  accepted: { position: number; problem: string }[];
+}
+
 async function copyAgain(
-  copier: FileCopier,
+  { files: copier, acceptsMissing }: Copying & { files: FileCopier },
   listed: readonly Foreign[],
   { positions: asked }: MissingFiles,
-): Promise<{ files: Attachment[]; positions: number[]; problems: string[] }> {
-  const [files, positions, problems]: [Attachment[], number[], string[]] = [[], [], []];
+): Promise<CopiedAgain> {
+  const copied: CopiedAgain = { files: [], positions: [], problems: [], accepted: [] };
   const present = listed.filter((attachment, index) => isFile(attachment) && !asked.includes(index)).length;
   for (const position of asked) {
     const attachment = listed[position];
     if (attachment === undefined) continue;
-    const result = await copier.copyUpTo(present + files.length, attachment);
-    if ('file' in result) files.push(result.file);
+    const result = await copier.copyUpTo(present + copied.files.length, attachment);
+    if ('file' in result) copied.files.push(result.file);
+    else if (acceptsMissing && result.isGone) copied.accepted.push({ position, problem: result.problem });
     else {
-      positions.push(position);
-      problems.push(result.problem);
+      copied.positions.push(position);
+      copied.problems.push(result.problem);
     }
   }
-  return { files, positions, problems };
+  return copied;
 }

@@ -1,4 +1,4 @@
-import { findIncomplete } from '../../../domain/imports/imports.ts';
+import { countIncomplete, findIncomplete } from '../../../domain/imports/imports.ts';
 import { importNotes } from '../../../domain/imports/notes.ts';
 import { NoAnswer } from '../client.ts';
 import { attempt, type CopiedSettings, type Copying } from '../copying.ts';
@@ -20,6 +20,9 @@ export async function copyNotes(copying: Copying, settings: CopiedSettings): Pro
   const { transact, importId, show } = copying;
   const work = new Work(copying, settings);
   let [after, done] = [0, 0];
+  const total = await transact((tx) =>
+    countIncomplete(tx.connection, { accountId: tx.account.id, importId }, 'contact'),
+  );
   for (;;) {
     const page = await transact((tx) =>
       findIncomplete(
@@ -32,7 +35,7 @@ export async function copyNotes(copying: Copying, settings: CopiedSettings): Pro
       endIfStopped(copying.stopped);
       await Promise.all(page.slice(at, at + atOnce).map((id) => work.copyOrLeaveOut(id)));
       done += Math.min(atOnce, page.length - at);
-      show('notes of contacts', done, null);
+      show('notes of contacts', done, total);
     }
     after = page.at(-1) ?? after;
     if (page.length < pageSize) return;

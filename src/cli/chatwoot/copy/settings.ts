@@ -11,6 +11,7 @@ import { listAt } from '../pages.ts';
 import type { Counted } from '../report.ts';
 import { toAgent, toInbox, toLabel, toTeam } from '../read/settings.ts';
 import { idOf, textOf, type Foreign } from '../values.ts';
+import { attributeDefinitionSetting, webhookSettings } from './automation-settings.ts';
 
 interface Made {
   outcome: Outcome;
@@ -18,10 +19,14 @@ interface Made {
 }
 
 /** A kind of setting, and how one is copied: `make` in a transaction; null where it cannot be, for the reason `why`. */
-interface Setting {
-  counted: Extract<Counted, 'inboxes' | 'agents' | 'teams' | 'labels'>;
+export interface Setting {
+  counted: Extract<Counted, 'inboxes' | 'agents' | 'teams' | 'labels' | 'attribute_definitions' | 'webhooks'>;
   kind: ImportedKind;
   path: string;
+  /** The name of the list in the answer's `payload`. */
+  listName?: string;
+  /** Which of the listed records are such; all by default. */
+  isMeant?: (given: Foreign) => boolean;
   why: string;
   make: (tx: Transaction, record: { importId: number; foreignId: number }, given: Foreign) => Promise<Made> | null;
   /** Where its members are listed, and what makes agents members of what was created. */
@@ -39,6 +44,12 @@ export async function copySettings(copying: Copying): Promise<CopiedSettings> {
   const copiedInboxes = await copyAll(copying, inboxSetting(copying), agents);
   const teams = await copyAll(copying, teamSetting, agents);
   await copyAll(copying, labelSetting, agents);
+  await copyAll(copying, attributeDefinitionSetting(copying), agents);
+  for (const setting of webhookSettings(copying, copiedInboxes)) await copyAll(copying, setting, agents);
+  if (copying.reporter.report.counts.webhooks.created > 0)
+    copying.reporter.hint(
+      'The new webhooks are paused, and have new signing secrets: POST …/webhooks/ID/rotate_secret answers one, and on moving day POST …/webhooks/ID/resume sends what waited.',
+    );
   if (copying.reporter.report.counts.agents.created > 0)
     copying.reporter.hint(
       'The new agents got no mail. Invite those who shall work here: in the console, or by POST …/agents/ID/resend_invitation.',
@@ -53,10 +64,10 @@ export async function copySettings(copying: Copying): Promise<CopiedSettings> {
 
 async function copyAll(copying: Copying, setting: Setting, agents: Ids): Promise<Ids> {
   const { client, account, reporter } = copying;
-  const { kind, counted, path } = setting;
-  const records = await listAt(client, account + path);
+  const { kind, counted, path, listName, isMeant = () => true } = setting;
+  const records = (await listAt(client, account + path, listName)).filter(isMeant);
   const ids = await findCopied(copying, kind);
-  reporter.theirs(counted, records.length);
+  reporter.theirs(counted, (reporter.report.counts[counted].theirs ?? 0) + records.length);
   for (const [index, given] of records.entries()) {
     copying.show(counted, index, records.length);
     const foreignId = idOf(given['id']);

@@ -40,7 +40,7 @@ export function toContact(given: Foreign, { now, inboxes, labels, admitsClients 
         phoneNumber,
         identifier,
         blocked: given['blocked'] === true,
-        avatarUrl: null,
+        avatarUrl: pictureOf(given),
         customAttributes: readAttributes(given, 'custom_attributes', problems),
         additionalAttributes: { ...readAttributes(given, 'additional_attributes', problems), ...put },
       },
@@ -50,6 +50,12 @@ export function toContact(given: Foreign, { now, inboxes, labels, admitsClients 
       labels,
     },
   };
+}
+
+// The link alone: it ends with their server.
+function pictureOf({ thumbnail }: Foreign): string | null {
+  const url = isLonger(thumbnail, mostUrl) ? null : textOf(thumbnail, mostUrl);
+  return url !== null && findProblems('requests/contact.update', { avatar_url: url }).length === 0 ? url : null;
 }
 
 function isPhoneNumber(phone: string): boolean {
@@ -64,11 +70,11 @@ function checked(
   const text = textOf(given[field], mostName);
   if (text === null || is(text)) return text;
   put[`chatwoot_${field}`] = text;
-  problems.push(`${field} ${text} is none here, and was kept as the additional attribute chatwoot_${field}`);
+  problems.push(`${field} is not valid here, and was kept as the additional attribute chatwoot_${field}`);
   return null;
 }
 
-const mostSources = 100;
+const [mostSources, mostUrl] = [100, 2048];
 const randomId = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /**

@@ -39,6 +39,7 @@ export function toMessage(given: Foreign, agents: Ids, reading: MessageReading):
   const content = isDeleted ? '' : contentOf(given, reading, problems);
   const { contentType, ...otherType } = contentTypeOf(given, content, attributes);
   const sender = senderOf(recordOf(given['sender']), nature, agents);
+  const repliesTo = idOf(attributes['in_reply_to']);
   const more = { ...otherType, ...foreignSender(given, sender), ...missingOf(reading) };
   return {
     problems,
@@ -52,6 +53,7 @@ export function toMessage(given: Foreign, agents: Ids, reading: MessageReading):
       status: oneOf(given['status'], ['sent', 'delivered', 'read', 'failed']) ?? 'sent',
       sourceId: isLonger(given['source_id'], 255) ? null : textOf(given['source_id'], 255),
       sender,
+      ...(repliesTo === null ? {} : { repliesTo }),
       attachments: isDeleted ? [] : reading.files,
       createdAt: pastOf(given['created_at'], reading.now, reading.otherwise),
     },
@@ -154,10 +156,9 @@ function foreignSender(given: Foreign, { id, kind }: Sender): { sender?: object 
     : { sender: { name, type: textOf(sender['type'], 32) } };
 }
 
-// Ids of messages in there are theirs.
+// Ids of messages in there are theirs; the id here of the message that is answered follows where it is written.
 function withMore(attributes: Record<string, unknown>, more: Record<string, unknown>): Record<string, unknown> {
   const repliesTo = idOf(attributes['in_reply_to']);
-  const { in_reply_to: reply, in_reply_to_external_id: external, ...own } = attributes;
-  const isReply = reply !== undefined || external !== undefined;
-  return { ...own, chatwoot: { ...more, ...(isReply && repliesTo !== null ? { in_reply_to: repliesTo } : {}) } };
+  const { in_reply_to: _theirs, ...own } = attributes;
+  return { ...own, chatwoot: { ...more, ...(repliesTo === null ? {} : { in_reply_to: repliesTo }) } };
 }
