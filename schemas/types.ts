@@ -2681,6 +2681,10 @@ channel_type?: ("Channel::WebWidget" | "Channel::Api" | "Channel::Email" | "Chan
  */
 channel?: {
 type: ("web_widget" | "api" | "email" | "line" | "telegram" | "whatsapp" | "sms")
+/**
+ * Refused unless it is blank: a webhook with the `inbox_id` tells of what happens in the inbox.
+ */
+webhook_url?: (string | null)
 [k: string]: unknown
 }
 greeting_enabled?: boolean

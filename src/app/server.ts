@@ -114,9 +114,9 @@ function metricsOf(
   };
 }
 
-function dialectOf({ outbound, random }: Mechanisms) {
+function dialectOf({ outbound, random, clock }: Mechanisms) {
   const checkUrl = (url: string) => outbound.checkUrl(url, { httpsOnly: false });
-  return (ask: Ask) => serveChatwoot({ ask, checkUrl, uuid: () => random.uuid() });
+  return (ask: Ask) => serveChatwoot({ ask, checkUrl, uuid: () => random.uuid(), now: () => clock.now() });
 }
 
 function rateLimitsOf(config: Config) {

@@ -1,5 +1,5 @@
 import { theirContact, theirPlace, theirPlaces } from './contact-records.ts';
-import { restOf } from './asking.ts';
+import { needed, restOf } from './asking.ts';
 import { readConditions } from './conditions.ts';
 import { dropBlanks, leaveOut, listOf, objectOf, unpack } from './json.ts';
 import type { Asked, Json, Operation } from './operation.ts';
@@ -79,11 +79,30 @@ function theirContactable({ payload }: Json, { uuid }: Asked): Json {
   return { payload: theirPlaces(places) };
 }
 
+const [activeMs, perPage, mostActivePages] = [300_000, 15, 40];
+
+// They count who is connected; nobody's presence is known here, but who wrote a moment ago is.
+async function theirActive(_: unknown, { account, query, ask, now }: Asked): Promise<Json> {
+  const since = (now().getTime() - activeMs) / 1000;
+  const page = Math.max(1, Number(query.get('page')) || 1);
+  const active: Json[] = [];
+  for (let read = 1; read <= mostActivePages; read += 1) {
+    const path = `${account}/contacts?sort=last_activity_at&include_contact_inboxes=true&page=${read}`;
+    const contacts = listOf(needed(await ask('GET', path))['payload']);
+    active.push(...contacts.filter(({ last_activity_at: at }) => typeof at === 'number' && at >= since));
+    if (active.length < read * perPage) break;
+  }
+  const shown = active.slice((page - 1) * perPage, page * perPage);
+  const meta = { count: active.length, current_page: page, has_more: active.length > page * perPage };
+  return { meta, payload: shown.map(theirContact) };
+}
+
 /** Contacts, their notes and their inboxes. */
 export const contactOperations: readonly Operation[] = [
   { method: 'GET', path: base, query: readList, answer: theirPage },
   { method: 'GET', path: `${base}/search`, query: readSearch, answer: theirPage },
   { method: 'POST', path: `${base}/filter`, query: readSearch, body: readConditions, answer: theirPage },
+  { method: 'GET', path: `${base}/active`, instead: `${base}?sort=last_activity_at`, answer: theirActive },
   { method: 'GET', path: `${base}/:id`, answer: theirSingle, untagged: true },
   { method: 'POST', path: base, wrapper: 'contact', body: readNewContact, answer: theirNew },
   { method: 'PATCH', path: `${base}/:id`, wrapper: 'contact', body: readContact, answer: theirSingle },

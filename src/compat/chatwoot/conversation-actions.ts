@@ -54,6 +54,25 @@ async function theirAssignment(record: Json, { account, sent, ask }: Asked): Pro
   return status === 200 ? objectOf(body) : objectOf(team);
 }
 
+/** Blocks the contact of the conversation or lets it in again. Errors: those of our routes. */
+async function setBlocked(record: Json, { account, ask }: Asked, blocked: boolean): Promise<void> {
+  const contact = objectOf(objectOf(record['meta'])['sender'])['id'];
+  needed(await ask('PATCH', `${account}/contacts/${String(contact)}`, { blocked }));
+}
+
+// The contact first: who may not change it must not have resolved anything.
+async function theirMute(record: Json, asked: Asked): Promise<null> {
+  await setBlocked(record, asked, true);
+  const path = `${asked.account}/conversations/${String(record['id'])}/toggle_status`;
+  needed(await asked.ask('POST', path, { status: 'resolved' }));
+  return null;
+}
+
+async function theirUnmute(record: Json, asked: Asked): Promise<null> {
+  await setBlocked(record, asked, false);
+  return null;
+}
+
 function readAttributes(body: Json): Json {
   const { custom_attributes: given } = unpack(body, ['custom_attributes']);
   return { custom_attributes: given ?? {} };
@@ -70,6 +89,8 @@ export const conversationActionOperations: readonly Operation[] = [
     answer: theirConversation,
   },
   { method: 'POST', path: `${base}/:id/assignments`, body: readAssignment, answer: theirAssignment },
+  { method: 'POST', path: `${base}/:id/mute`, instead: `${base}/:id`, answer: theirMute },
+  { method: 'POST', path: `${base}/:id/unmute`, instead: `${base}/:id`, answer: theirUnmute },
   { method: 'POST', path: `${base}/:id/update_last_seen`, answer: theirConversation },
   { method: 'POST', path: `${base}/:id/labels`, body: readLabels },
   {

@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors.ts';
 import { agentBotOf } from './agent-bots.ts';
 import { channelUrlOf, checkChannelUrl, makeChannelWebhook, setChannelUrl } from './channel-webhooks.ts';
-import { leaveOut, listOf, objectOf } from './json.ts';
+import { isObject, leaveOut, listOf, objectOf, without } from './json.ts';
 import type { Asked, Json, Operation } from './operation.ts';
 
 const base = '/api/v1/accounts/:account_id/inboxes';
@@ -14,7 +14,9 @@ function theirInbox(inbox: Json): Json {
 
 async function readInbox(body: Json, asked: Asked): Promise<Json> {
   await checkChannelUrl(asked);
-  return leaveOut(body, ['', null], ['name', 'timezone', 'greeting_enabled', 'enable_auto_assignment', 'channel']);
+  const { channel } = body;
+  const own = isObject(channel) ? { ...body, channel: without(channel, 'webhook_url') } : body;
+  return leaveOut(own, ['', null], ['name', 'timezone', 'greeting_enabled', 'enable_auto_assignment', 'channel']);
 }
 
 async function theirNew(inbox: Json, asked: Asked): Promise<Json> {

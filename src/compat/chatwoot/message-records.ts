@@ -8,8 +8,11 @@ const senderTypes: Readonly<Record<string, string>> = { Contact: 'contact', User
 export function theirMessage(message: Json): Json {
   const { sender, attachments, message_type: type, ...rest } = message;
   const files = listOf(attachments);
+  // Of a kind that is text here.
+  const { content_type: kind } = objectOf(objectOf(message['content_attributes'])['chatwoot']);
   return {
     ...rest,
+    ...(typeof kind === 'string' ? { content_type: kind } : {}),
     message_type: typeNumbers[String(type)] ?? type,
     ...(sender ? { sender: theirSender(objectOf(sender)) } : {}),
     ...(files.length > 0 ? { attachments: files.map((file) => ({ ...file, account_id: message['account_id'] })) } : {}),

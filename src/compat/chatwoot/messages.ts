@@ -1,4 +1,4 @@
-import { dropBlanks, leaveOut, listOf, unpack } from './json.ts';
+import { dropBlanks, isObject, leaveOut, listOf, objectOf, unpack } from './json.ts';
 import { meantType, theirMessage } from './message-records.ts';
 import type { Json, Operation } from './operation.ts';
 
@@ -16,9 +16,31 @@ export function readWindow(query: URLSearchParams): void {
   }
 }
 
+// Kinds that are text here, with what they show kept beside it; the copies of an import are so too.
+const shownAsText = [
+  'input_text',
+  'input_textarea',
+  'cards',
+  'form',
+  'article',
+  'incoming_email',
+  'input_csat',
+  'integrations',
+  'sticker',
+  'voice_call',
+];
+
 function readMessage(body: Json): Json {
   const given = leaveOut(body, ['', null], ['content_type', 'content_attributes', 'private']);
-  return { ...unpack(given, ['content_attributes']), message_type: meantType(body['message_type']) };
+  return readKind({ ...unpack(given, ['content_attributes']), message_type: meantType(body['message_type']) });
+}
+
+function readKind(body: Json): Json {
+  const { content_type: type, content_attributes: attributes = {}, content } = body;
+  if (typeof type !== 'string' || !shownAsText.includes(type) || !isObject(attributes)) return body;
+  const titles = listOf(attributes['items']).flatMap(({ title }) => (typeof title === 'string' ? title : []));
+  const kept = { ...attributes, chatwoot: { ...objectOf(attributes['chatwoot']), content_type: type } };
+  return { ...body, content: content || titles.join('\n'), content_type: 'text', content_attributes: kept };
 }
 
 /** Messages of a conversation. */

@@ -27,6 +27,7 @@ export interface Asked {
   checkUrl: CheckUrl;
   /** A random UUID. */
   uuid: () => string;
+  now: () => Date;
   /** Whether our route answered what it had answered before, and did nothing. */
   isReplayed: () => boolean;
   /** Asks our routes in the caller's name; of a request with an Idempotency-Key each POST has a key that follows from it. */
@@ -37,6 +38,11 @@ export interface Asked {
 export interface Operation {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
+  /**
+   * A GET of ours that is called in place of this operation, which has no route here: it admits the caller, and the answer does
+   * the rest by further requests. Its parameters are those of the same name; the query is replaced by that of the path.
+   */
+  instead?: string;
   /** The name of an object in which the body may be wrapped. */
   wrapper?: string;
   query?: (query: URLSearchParams) => void;

@@ -34,6 +34,8 @@ const asOurs: Operation = { method: 'GET', path: '' };
  * | a message, a snooze may say nothing | 422: `content`, `snoozed_until` are wanted |
  * | labels are any words, by anybody | lowercase; what is missing is made, all or none, where the caller may, otherwise 422 |
  * | one person has one id in all accounts | the `id` of the profile is that of the agent in the first account |
+ * | kinds of messages such as `cards` | text, with the kind in `content_attributes.chatwoot`, answered as the kind that was sent |
+ * | `contacts/active` lists who is connected | who wrote in the last five minutes |
  * | conversations of inboxes with a bot are pending | they are what was asked for |
  * | an inbox of the API has a `webhook_url` | a webhook of the inbox, called `API channel`, is made, changed and switched off with it |
  * | one request counts once | what ours does in several requests counts as several |
@@ -68,6 +70,7 @@ interface Ports {
   ask: Ask;
   checkUrl: CheckUrl;
   uuid: () => string;
+  now: () => Date;
 }
 
 interface Found {
@@ -76,7 +79,7 @@ interface Found {
   params: Record<string, string>;
 }
 
-function translate(ctx: Context, { path, operation, params }: Found, { ask, checkUrl, uuid }: Ports): Asked {
+function translate(ctx: Context, { path, operation, params }: Found, { ask, checkUrl, uuid, now }: Ports): Asked {
   const { method: theirs } = ctx;
   const asked: Asked = {
     path,
@@ -86,15 +89,31 @@ function translate(ctx: Context, { path, operation, params }: Found, { ask, chec
     sent: {},
     checkUrl,
     uuid,
+    now,
     isReplayed: () => ctx.response.get('idempotency-replayed') === 'true',
     ask: (method, asking, body) =>
       ask(ctx, { method, path: asking, ...(body ? { body } : {}), ...derivedKey(ctx, theirs, [method, asking, body]) }),
   };
+  if (operation.instead !== undefined) {
+    callInstead(ctx, fill(operation.instead, params));
+    return asked;
+  }
   const query = readQuery(ctx, operation, asked.query);
   ctx.url = query === '' ? asked.path : `${asked.path}?${query}`;
   if (operation.untagged) delete ctx.req.headers['if-none-match'];
   readBodyAs(ctx, (body) => readBody(body, operation, asked));
   return asked;
+}
+
+// A body is what the answer reads of it: routes for GET read none.
+function callInstead(ctx: Context, url: string): void {
+  if (ctx.method !== 'HEAD') ctx.method = 'GET';
+  ctx.url = url;
+  for (const name of ['if-none-match', 'idempotency-key', 'if-match']) delete ctx.req.headers[name];
+}
+
+function fill(path: string, params: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/:(\w+)/g, (_, name: string) => params[name] ?? '');
 }
 
 // What a repeated request asks again is done once too, however much changed since.
@@ -138,7 +157,8 @@ async function answer(ctx: Context, { operation, asked, said }: Answered): Promi
   if (ctx.status === 201) ctx.status = 200;
   if (typeof ctx.body !== 'string' || ctx.response.type !== 'application/json') return;
   if (ctx.status >= 400) return refuse(ctx, objectOf(JSON.parse(ctx.body)));
-  if (operation.untagged) ctx.remove('etag');
+  if (operation.untagged || operation.instead !== undefined) ctx.remove('etag');
+  if (operation.instead !== undefined) ctx.remove('link');
   if (ctx.response.get('link')) linkAsSaid(ctx, said);
   if (!operation.answer) return;
   try {
