@@ -1410,6 +1410,7 @@ export interface Schemas {
 "requests/conversation.filter": FilterConversations
 "requests/conversation.list.query": ListConversationsQuery
 "requests/conversation.search.query": SearchConversationsQuery
+"requests/conversation.send-transcript": SendTranscript
 "requests/conversation.set-agent-bot": SetAgentBotOfAConversation
 "requests/conversation.set-custom-attributes": SetCustomAttributesOfAConversation
 "requests/conversation.set-labels": SetConversationLabels
@@ -1538,6 +1539,9 @@ export interface Schemas {
 "resources/run-replay": ReplayedRun
 "resources/run": Run
 "resources/search": Search
+"resources/sent-file-list": SentFileList
+"resources/sent-file": SentFile
+"resources/sent-transcript": SentTranscript
 "resources/service": Service
 "resources/sign-in": SignIn1
 "resources/single-contact": SingleContact
@@ -2501,6 +2505,13 @@ payload: ConditionShape[]
 export interface SearchConversationsQuery {
 q: string
 page?: number
+[k: string]: unknown
+}
+/**
+ * Who gets the transcript of a conversation.
+ */
+export interface SendTranscript {
+email: string
 [k: string]: unknown
 }
 /**
@@ -4099,6 +4110,35 @@ conversations: Conversation[]
  */
 messages: Message[]
 }
+}
+/**
+ * A page of files of messages, newest first.
+ */
+export interface SentFileList {
+payload: SentFile[]
+meta: PageMeta
+}
+/**
+ * A file of a message: when it was sent, by whom, and in which conversation.
+ */
+export interface SentFile {
+attachment: Attachment
+conversation_id: Id
+sender: ({
+id: Id
+name: string
+type: ("Contact" | "User" | "AgentBot")
+} | null)
+created_at: UnixTime
+}
+/**
+ * Whether a transcript is on its way.
+ */
+export interface SentTranscript {
+/**
+ * False where the service has no mail server (SMTP_URL): nothing is sent then.
+ */
+sent: boolean
 }
 /**
  * Which service answers, and that it works.

@@ -17,6 +17,7 @@ import { invitationRoutes } from './accounts/invitations.ts';
 import { labelRoutes } from './accounts/labels.ts';
 import { messageRoutes } from './accounts/messages.ts';
 import { openapiRoutes } from './service/openapi.ts';
+import { participationRoutes } from './accounts/participation.ts';
 import { platformAccountRoutes } from './platform/accounts.ts';
 import { platformBotRoutes } from './platform/bots.ts';
 import { platformLedgerRoutes } from './platform/ledger.ts';
@@ -41,6 +42,7 @@ export const routes: readonly Route[] = [
   ...conversationRoutes,
   ...messageRoutes,
   ...contactRoutes,
+  ...participationRoutes,
   ...searchRoutes,
   ...mergeRoutes,
   ...inboxRoutes,

@@ -10,12 +10,14 @@ import type { Questions } from '../domain/articles/embeddings/questions.ts';
 import { Identities } from '../domain/people/remembered-identities.ts';
 import { ApiError } from '../errors.ts';
 import { Arrivals } from '../http/server/arrivals.ts';
+import type { OutsideServices } from '../http/route/call.ts';
 import type { Ask } from '../http/server/ask.ts';
 import { FairGate } from '../http/server/fair-gate.ts';
 import { RateLimit } from '../http/server/rate-limit.ts';
 import { serveAttachments } from '../http/server/serve-attachments.ts';
 import { UploadGate, type UploadBounds } from '../http/server/upload-gate.ts';
 import { createHttpServer, type HttpServer, type ServerOptions } from '../http/server/server.ts';
+import type { Mailer } from '../lib/mail.ts';
 import type { EventStreams } from '../live/streams.ts';
 import type { Config } from '../config.ts';
 import { playPath } from '../site/layout.ts';
@@ -27,6 +29,8 @@ import { serviceUrl } from './welcome.ts';
 
 const authFailuresPerMinute = 60;
 const contactWritesPerMinute = 60;
+/** Transcripts of an account, which go to addresses that did not ask for them. */
+const transcriptsPerMinute = 15;
 /** The longest time that a request without an upload may take to arrive. */
 const requestMs = 20_000;
 /** Fewer bytes of an upload are not worth the connection. */
@@ -71,7 +75,7 @@ export function createServer(
         replay: (recorded) => replayer.replay(recorded),
         secretBox,
         random,
-        mail: (tx, mail) => tx.afterCommit(() => mailer.send(mail)),
+        ...mailOf(mailer, config),
         signInMs: config.signInHours * 3_600_000,
         publicUrl,
         hasModel: config.llmBaseUrl !== null,
@@ -111,6 +115,21 @@ function metricsOf(
     rateLimited: metrics.rateLimited,
     token: config.metricsToken,
     text: () => metrics.text({ databases, streams: () => streams.size, failed }),
+  };
+}
+
+function mailOf(
+  mailer: Mailer,
+  { rateLimitPerMinute }: Config,
+): Pick<OutsideServices, 'mail' | 'mailText' | 'countTranscript'> {
+  const transcripts = new RateLimit('transcripts', rateLimitPerMinute > 0 ? transcriptsPerMinute : 0);
+  return {
+    mail: (tx, mail) => tx.afterCommit(() => mailer.send(mail)),
+    mailText: (tx, mail) => {
+      tx.afterCommit(() => mailer.tell(mail));
+      return mailer.sends;
+    },
+    countTranscript: (accountId) => transcripts.take(accountId),
   };
 }
 

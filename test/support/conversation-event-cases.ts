@@ -130,6 +130,7 @@ export const conversationEvents: Record<string, EventCase[]> = {
     { when: 'to nobody, as before', request: from('open', { assignee_id: null }), says: [], again: 'nothing' },
   ],
   'POST conversations/:id/update_last_seen': [{ says: [], again: 'nothing' }],
+  'POST conversations/:id/transcript': [{ says: [], again: 'nothing' }],
   'POST conversations/:id/labels': [
     { says: [updated], again: 'nothing' },
     { when: 'none, as before', request: from('open', { labels: [] }), says: [], again: 'nothing' },

@@ -63,6 +63,7 @@ export interface Operations {
   'GET articles/search': { query: 'requests/article.search.query'; reply: 'resources/article-search' };
   'GET contacts': { query: 'requests/contact.list.query'; reply: 'resources/contact-list' };
   'GET contacts/:id': { reply: 'resources/single-contact' };
+  'GET contacts/:id/attachments': { query: 'requests/page.query'; reply: 'resources/sent-file-list' };
   'GET contacts/:id/contact_inboxes': { reply: 'resources/contact-inbox-list' };
   'GET contacts/:id/contactable_inboxes': { reply: 'resources/contact-inbox-list' };
   'GET contacts/:id/conversations': { query: 'requests/page.query'; reply: 'resources/conversation-page' };
@@ -74,7 +75,9 @@ export interface Operations {
   'GET conversations/:conversation_id/messages/:message_id': { reply: 'resources/message' };
   'GET conversations/:id': { reply: 'resources/conversation' };
   'GET conversations/:id/agent_bot': { reply: 'resources/conversation-agent-bot' };
+  'GET conversations/:id/attachments': { query: 'requests/page.query'; reply: 'resources/sent-file-list' };
   'GET conversations/:id/labels': { reply: 'resources/conversation-labels' };
+  'GET conversations/:id/participants': { reply: 'resources/inbox-agents' };
   'GET conversations/:id/runs': { query: 'requests/run.list.query'; reply: 'resources/run-list' };
   'GET conversations/meta': { query: 'requests/conversation.count.query'; reply: 'resources/conversation-counts' };
   'GET conversations/search': { query: 'requests/conversation.search.query'; reply: 'resources/conversation-search' };
@@ -181,6 +184,7 @@ export interface Operations {
   'POST conversations/:id/labels': { body: 'requests/conversation.set-labels'; reply: 'resources/conversation-labels' };
   'POST conversations/:id/toggle_priority': { body: 'requests/conversation.toggle-priority'; reply: 'resources/conversation' };
   'POST conversations/:id/toggle_status': { body: 'requests/conversation.toggle-status'; reply: 'resources/toggled-conversation' };
+  'POST conversations/:id/transcript': { body: 'requests/conversation.send-transcript'; reply: 'resources/sent-transcript' };
   'POST conversations/:id/update_last_seen': { reply: 'resources/conversation' };
   'POST conversations/filter': { body: 'requests/conversation.filter'; query: 'requests/page.query'; reply: 'resources/conversation-page' };
   'POST custom_attribute_definitions': { body: 'requests/attribute-definition.create'; reply: 'resources/attribute-definition' };

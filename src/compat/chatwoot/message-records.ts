@@ -19,7 +19,8 @@ export function theirMessage(message: Json): Json {
   };
 }
 
-function theirSender(sender: Json): Json {
+/** Returns the sender of a message in Chatwoot's fields. */
+export function theirSender(sender: Json): Json {
   const type = senderTypes[String(sender['type'])] ?? sender['type'];
   return type === 'contact' ? { ...sender, type } : { ...sender, available_name: sender['name'], type };
 }

@@ -10,6 +10,7 @@ import { inboxOperations } from './inboxes.ts';
 import { labelOperations } from './labels.ts';
 import { messageOperations } from './messages.ts';
 import type { Operation } from './operation.ts';
+import { participationOperations } from './participation.ts';
 import { profileOperations } from './profile.ts';
 import { searchOperations } from './search.ts';
 import { webhookOperations } from './webhooks.ts';
@@ -27,6 +28,7 @@ export const operations: readonly Operation[] = [
   ...agentBotOperations,
   ...accountUserOperations,
   ...attributeDefinitionOperations,
+  ...participationOperations,
   ...searchOperations,
   ...profileOperations,
   ...clientOperations,

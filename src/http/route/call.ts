@@ -27,6 +27,8 @@ export interface Services {
   random: Random;
   /** Sends a mail after the transaction has committed. */
   mail: (tx: Transaction, mail: Mail) => void;
+  /** Sends a mail without a link so; whether there is a mail server that could. */
+  mailText: (tx: Transaction, mail: Omit<Mail, 'link'>) => boolean;
   /** The open streams of events. */
   streams: EventStreams;
   /** Makes the links to files. */
@@ -48,6 +50,8 @@ export interface Services {
 /** Services for the preparation of a request, which holds no database connection and so may wait for other systems. */
 export interface OutsideServices extends Services {
   outbound: OutboundHttp;
+  /** Counts a transcript that the account has sent. Errors: 429. */
+  countTranscript: (accountId: number) => Promise<void>;
   /** Where files of messages are kept. */
   attachments: AttachmentStore;
   /** Reads a plugin that somebody uploads. */

@@ -38,6 +38,15 @@ export class RateLimit {
     }
   }
 
+  /** Counts one where there is no answer to set headers on. Errors: 429. */
+  async take(key: string | number): Promise<void> {
+    try {
+      await this.#limiter?.consume(key);
+    } catch (result) {
+      throw result instanceof RateLimiterRes ? tooMany(result) : result;
+    }
+  }
+
   /** Takes back points that were counted for nothing. */
   async giveBack(key: string, points: number): Promise<void> {
     await this.#limiter?.reward(key, points);

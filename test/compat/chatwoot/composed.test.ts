@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Profile } from '../../support/chatwoot.ts';
 import { World } from '../../support/world.ts';
 
-describe('Chatwoot profile: operations that are made of ours', function () {
+describe('Chatwoot profile: more operations', function () {
   this.timeout(60_000);
   let world: World;
   let theirs: Profile;
@@ -131,5 +131,59 @@ describe('Chatwoot profile: operations that are made of ours', function () {
     expect([status, body.error]).to.deep.equal([422, sentence]);
     const blank = await world.app.post('inboxes', { name: 'Plain', channel: { type: 'api', webhook_url: '' } });
     expect(blank.status).to.equal(201);
+  });
+
+  it('list who takes part in a conversation, and the files of conversations and contacts', async () => {
+    const { maker, inbox, member, administrator, outsider, bot } = world.home;
+    const contact = await maker.contact();
+    const id = await maker.conversation(inbox, { contact_id: contact, assignee_id: member.id });
+    const list = async (headers?: Record<string, string>) =>
+      theirs.succeed('GET', `conversations/${id}/participants`, undefined, headers);
+    expect(ids(await list())).to.deep.equal([member.id]);
+    await theirs.succeed(
+      'POST',
+      `conversations/${id}/messages`,
+      { content: 'n', private: true },
+      administrator.headers,
+    );
+    await theirs.succeed('POST', `conversations/${id}/assignments`, { assignee_id: 0 });
+    const [alone, ...others] = await list();
+    expect([alone.id, others]).to.deep.equal([administrator.id, []]);
+    expect(alone).to.include.keys('available_name', 'thumbnail');
+
+    const send = async (conversation: number, names: string[]) => {
+      const form = new FormData();
+      form.set('content', 'With files');
+      for (const name of names) form.append('attachments[]', new Blob(['plain words'], { type: 'text/plain' }), name);
+      const url = `${theirs.url}/api/v1/accounts/1/conversations/${conversation}/messages`;
+      const answer = await fetch(url, { method: 'POST', headers: member.headers, body: form });
+      expect(answer.status).to.equal(200);
+      return (await answer.json()) as { id: number; created_at: number };
+    };
+    const sent = await send(id, ['one.txt', 'two.txt']);
+    const second = await maker.conversation(inbox, { contact_id: contact });
+    const later = await send(second, ['three.txt']);
+    await send(await maker.conversation(inbox), ['elsewhere.txt']);
+    const filesAt = async (path: string, headers?: Record<string, string>) => {
+      const { payload, meta } = await theirs.succeed('GET', path, undefined, headers);
+      expect(meta.total_count).to.equal(payload.length);
+      return payload.map((file: { file_name: string }) => file.file_name) as string[];
+    };
+    expect(await filesAt(`conversations/${id}/attachments`)).to.deep.equal(['two.txt', 'one.txt']);
+    expect(await filesAt(`contacts/${contact}/attachments`)).to.deep.equal(['three.txt', 'two.txt', 'one.txt']);
+    // Those alone of conversations that the caller may see.
+    expect(await filesAt(`contacts/${contact}/attachments`, outsider.headers)).to.deep.equal([]);
+    const [file] = (await theirs.succeed('GET', `conversations/${id}/attachments`)).payload;
+    expect(file).to.include({ message_id: sent.id, file_type: 'file', created_at: sent.created_at, extension: 'txt' });
+    expect(file.sender).to.include({ id: member.id, type: 'user' });
+    expect(await (await fetch(file.data_url)).text()).to.equal('plain words');
+    expect((await theirs.succeed('GET', `conversations/${id}/attachments?page=2`)).payload).to.deep.equal([]);
+    await theirs.call('DELETE', `conversations/${second}/messages/${later.id}`);
+    expect(await filesAt(`conversations/${second}/attachments`)).to.deep.equal([]);
+    for (const path of [`conversations/${id}/participants`, `conversations/${id}/attachments`]) {
+      expect(await statusOf('GET', path, outsider.headers)).to.equal(401);
+      expect(await statusOf('GET', path, bot.headers)).to.equal(401);
+      expect(await statusOf('GET', path.replace(String(id), String(world.other.conversation)))).to.equal(404);
+    }
   });
 });
