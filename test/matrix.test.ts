@@ -29,9 +29,6 @@ const table = `
   POST   conversations/:id/assignments                            200  200 200  403 200 403   404  404  404   401  401  401 401
   POST   conversations/:id/update_last_seen                       200  200 200  403 403 403   404  404  404   401  401  401 401
   GET    conversations/:id/labels                                 200  200 200  403 200 403   404  404  404   401  401  401 401
-  GET    conversations/:id/participants                           200  200 200  403 403 403   404  404  404   401  401  401 401
-  POST   conversations/:id/transcript                             200  200 200  403 403 403   404  404  404   401  401  401 401
-  GET    conversations/:id/attachments                            200  200 200  403 403 403   404  404  404   401  401  401 401
   POST   conversations/:id/labels                                 200  200 200  403 200 403   404  404  404   401  401  401 401
   GET    conversations/:id/agent_bot                              200  200 200  403 200 403   404  404  404   401  401  401 401
   POST   conversations/:id/agent_bot                              200  200 200  403 403 403   404  404  404   401  401  401 401
@@ -51,7 +48,6 @@ const table = `
   DELETE contacts/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    contacts/:id/conversations                               200  200 200  200 403 403   404  404  404   401  401  401 401
   GET    contacts/:id/notes                                       200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    contacts/:id/attachments                                 200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   contacts/:id/notes                                       201  201 201  201 403 403   404  404  404   401  401  401 401
   GET    /api/v1/accounts/:account_id                             200  403 403  403 403 403   404  404  404   401  401  401 401
   PATCH  /api/v1/accounts/:account_id                             200  403 403  403 403 403   404  404  404   401  401  401 401

@@ -45,6 +45,17 @@ describe('switchboard import chatwoot, of anything', function () {
       },
       { id: null, email: 'idless@example.com' },
     );
+    importing.fake.account.attributeDefinitions = [
+      { id: 61, attribute_key: null, attribute_model: 0 },
+      { id: 62, attribute_key: 'key', attribute_model: 9 },
+      { id: 63, attribute_key: 'k\u0000ey', attribute_model: 1, attribute_display_type: 'picture', attribute_values: 'a' },
+    ];
+    importing.fake.account.webhooks = [
+      { id: 71, url: 7 },
+      { id: 72, url: 'https://example.com', subscriptions: 'all' },
+      { id: null, url: 'https://example.com', subscriptions: null },
+      { id: 74, url: ' https://example.com ', name: {}, subscriptions: null },
+    ];
     const [first] = conversations;
     const strange = [
       { status: 'archived', priority: 'now', labels: ['never-seen', 7, null], unread_count: -3 },
@@ -82,6 +93,8 @@ describe('switchboard import chatwoot, of anything', function () {
       agents: 2,
       teams: 1,
       labels: 1,
+      attribute_definitions: 2,
+      webhooks: 3,
       contacts: 1,
       visitors: 0,
       conversations: 1,

@@ -11,6 +11,10 @@ export const fieldMatrix = `
   POST   conversations/:id/custom_attributes                      200  200 200  403 200 403   404  404  404   401  401  401 401
   GET    contacts/:id/labels                                      200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   contacts/:id/labels                                      200  200 200  200 403 403   404  404  404   401  401  401 401
+  GET    conversations/:id/participants                           200  200 200  403 403 403   404  404  404   401  401  401 401
+  POST   conversations/:id/transcript                             200  200 200  403 403 403   404  404  404   401  401  401 401
+  GET    conversations/:id/attachments                            200  200 200  403 403 403   404  404  404   401  401  401 401
+  GET    contacts/:id/attachments                                 200  200 200  200 403 403   404  404  404   401  401  401 401
   GET    inbox_members/:inbox_id                                  200  200 403  403 403 403   404  404  404   401  401  401 401
   POST   inbox_members                                            200  403 403  403 403 403   404  404  404   401  401  401 401
   PATCH  inbox_members                                            200  403 403  403 403 403   404  404  404   401  401  401 401
