@@ -48,7 +48,13 @@ describe('switchboard import chatwoot, of anything', function () {
     importing.fake.account.attributeDefinitions = [
       { id: 61, attribute_key: null, attribute_model: 0 },
       { id: 62, attribute_key: 'key', attribute_model: 9 },
-      { id: 63, attribute_key: 'k\u0000ey', attribute_model: 1, attribute_display_type: 'picture', attribute_values: 'a' },
+      {
+        id: 63,
+        attribute_key: 'k\u0000ey',
+        attribute_model: 1,
+        attribute_display_type: 'picture',
+        attribute_values: 'a',
+      },
     ];
     importing.fake.account.webhooks = [
       { id: 71, url: 7 },

@@ -1,13 +1,10 @@
 import { invalid } from '../../errors.ts';
+import { channelName, ofChannel } from '../../lib/chatwoot-subscriptions.ts';
 import { findProblems } from '../../schemas.ts';
 import { needed, restOf } from './asking.ts';
 import { theirFormat } from './format.ts';
 import { objectOf } from './json.ts';
 import type { Asked, Json } from './operation.ts';
-import { ofChannel } from './subscriptions.ts';
-
-/** By this name the webhook of an inbox of the API is known. */
-export const channelName = 'API channel';
 
 /** The URL that a body names for the channel of an inbox: null takes it away; undefined where nothing is said of it. */
 export function channelUrlOf(body: Json): string | null | undefined {

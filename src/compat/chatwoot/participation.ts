@@ -1,4 +1,3 @@
-import { invalid } from '../../errors.ts';
 import { theirAgent } from './agent-records.ts';
 import { listOf, objectOf } from './json.ts';
 import { theirSender } from './message-records.ts';
@@ -17,15 +16,8 @@ function theirFiles({ payload, meta }: Json): Json {
   };
 }
 
-// A blank answer of theirs means that the mail is on its way.
-function theirTranscript({ sent }: Json): null {
-  if (sent === true) return null;
-  throw invalid('', 'mail', 'The service has no mail server (SMTP_URL): no transcript was sent');
-}
-
 /** Participants of conversations, and files that were sent. */
 export const participationOperations: readonly Operation[] = [
-  { method: 'POST', path: `${accounts}/conversations/:id/transcript`, answer: theirTranscript },
   {
     method: 'GET',
     path: `${accounts}/conversations/:id/participants`,

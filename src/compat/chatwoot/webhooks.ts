@@ -2,7 +2,7 @@ import { restOf } from './asking.ts';
 import { theirFormat } from './format.ts';
 import { leaveOut, without } from './json.ts';
 import type { Asked, Json, Operation } from './operation.ts';
-import { newSubscriptions, readSubscriptions } from './subscriptions.ts';
+import { newSubscriptions, readSubscriptions } from '../../lib/chatwoot-subscriptions.ts';
 
 const base = '/api/v1/accounts/:account_id/webhooks';
 

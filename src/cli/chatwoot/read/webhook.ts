@@ -1,6 +1,5 @@
-import { newSubscriptions, ofChannel } from '../../../compat/chatwoot/subscriptions.ts';
-import { channelName } from '../../../compat/chatwoot/channel-webhooks.ts';
 import type { NewWebhook } from '../../../domain/webhooks.ts';
+import { channelName, newSubscriptions, ofChannel } from '../../../lib/chatwoot-subscriptions.ts';
 import { findProblems } from '../../../schemas.ts';
 import type { Ids } from '../copying.ts';
 import { idOf, recordOf, textOf, type Foreign } from '../values.ts';

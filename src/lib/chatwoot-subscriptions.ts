@@ -1,3 +1,6 @@
+/** The name by which the webhook of an inbox of the API is known. */
+export const channelName = 'API channel';
+
 /** Events that both know. They know no others. */
 const known = [
   'conversation_created',
