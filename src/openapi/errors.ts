@@ -18,7 +18,8 @@ export const refusals: Readonly<Record<number, Refusal>> = {
   408: { name: 'Stalled', description: 'Nothing of the form arrived any more; the connection is closed.' },
   409: {
     name: 'Conflict',
-    description: 'The first request with this Idempotency-Key is still running.',
+    description:
+      'The first request with this Idempotency-Key is still running (`conflict`), or was performed and its answer is not stored: too large, or erased with what it named (`answer_not_stored`).',
     headers: ['Retry-After'],
   },
   410: { name: 'Gone', description: 'It was there, and is no more.' },

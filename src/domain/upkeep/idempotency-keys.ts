@@ -13,7 +13,7 @@ export interface KeyedRequest {
   fingerprint: Buffer;
 }
 
-/** The stored answer to the first request with a key; the body is sealed. */
+/** The stored answer to the first request with a key; the body is sealed, and empty when it is not stored. */
 export interface KeptAnswer {
   status: number;
   sealedBody: string;

@@ -9,7 +9,7 @@ import {
   type KeyedRequest,
   type KeyHolder,
 } from '../../domain/upkeep/idempotency-keys.ts';
-import { badRequest } from '../../errors.ts';
+import { ApiError, badRequest } from '../../errors.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
 import type { AnyCall } from '../route/call.ts';
 import type { FormFile } from '../route/form-body.ts';
@@ -25,6 +25,8 @@ export interface Answer {
 }
 
 const maxKeyLength = 255;
+/** Bytes of an answer that is stored at most. */
+const maxStoredBytes = 256 * 1024;
 const printable = /^[\x20-\x7e]+$/;
 
 /**
@@ -70,11 +72,19 @@ function holderOf(call: AnyCall): KeyHolder | null {
   return { accountId: call.account.id, contactId: call.visit.contact.id };
 }
 
+// The request has happened: to perform it again would be wrong, and its answer is there no more.
 function open(kept: KeptAnswer, box: SecretBox): Answer {
+  if (kept.sealedBody === '') {
+    throw new ApiError(
+      409,
+      'answer_not_stored',
+      'The request with this Idempotency-Key was performed, but its answer is not stored: it was too large, or named what was deleted since',
+    );
+  }
   return { status: kept.status, body: box.open(kept.sealedBody), replayed: true };
 }
 
-/** The stored answer to the first request with this key; null when there is none yet. Errors: 422 as for onlyOnce. */
+/** The stored answer to the first request with this key; null when there is none yet. Errors: as for onlyOnce. */
 export async function findAnswer(
   request: KeyedRequest,
   box: SecretBox,
@@ -87,7 +97,8 @@ export async function findAnswer(
 /**
  * Returns the stored answer to the first request with this key, or performs the request and stores its answer, in the
  * transaction of `em`. Stored answers are sealed, since some hold a secret that is stored nowhere else in plain text.
- * Errors: 422 when the key was used with another request, 409 while the first request is running.
+ * Errors: 422 when the key was used with another request, 409 while the first request is running and when its answer was
+ * not stored or is erased.
  */
 export async function onlyOnce(
   { request, box, em, now }: { request: KeyedRequest; box: SecretBox; em: EntityManager; now: Date },
@@ -96,6 +107,8 @@ export async function onlyOnce(
   const kept = await claimKey(em, request, now);
   if (kept) return open(kept, box);
   const answer = await perform();
-  await keepAnswer(em, request, { status: answer.status, sealedBody: box.seal(answer.body) }, now);
+  const isStored = Buffer.byteLength(answer.body) <= maxStoredBytes;
+  const sealedBody = isStored ? box.seal(answer.body) : '';
+  await keepAnswer(em, request, { status: answer.status, sealedBody }, now);
   return answer;
 }
