@@ -11,6 +11,7 @@ import { fromUnixSeconds } from '../../lib/unix-time.ts';
 import type { Executor } from '../../postgres/sql.ts';
 import type { Shape } from '../../schemas.ts';
 import { presentStretch, readCursor } from '../cursor.ts';
+import { requireEventNames } from '../event-names.ts';
 import { presentDelivery, presentDetail } from './delivery-records.ts';
 import { presentLogged } from './endpoint-verbs.ts';
 
@@ -73,6 +74,7 @@ interface Asked {
 }
 
 async function answerList(executor: Executor, { services, accountId, endpoint, asked }: Asked) {
+  if (asked.event !== undefined) requireEventNames([asked.event], 'event');
   const of = endpoint ? ` of ${endpoint.kind} ${endpoint.id}` : '';
   const name = `deliveries${of} in account ${accountId}`;
   const filter: LogFilter = {

@@ -2,8 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { conversationExists } from '../../domain/conversations/access.ts';
 import { standingOf } from '../../domain/people/standing.ts';
 import { grantStreamTicket } from '../../domain/people/stream-tickets.ts';
-import { badRequest, notFound } from '../../errors.ts';
-import { catalog } from '../../events/catalog.ts';
+import { notFound } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
 import { newToken } from '../../lib/tokens.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
@@ -11,6 +10,7 @@ import { checkKept, openPlace, sealPlace } from '../../live/cursor.ts';
 import { presentEvent } from '../../live/present.ts';
 import { readKept, readPage } from '../../live/read-page.ts';
 import type { Shape } from '../../schemas.ts';
+import { requireEventNames } from '../event-names.ts';
 
 const base = '/api/v1/accounts/:account_id/events';
 const told = 'Administrators get every event, agents those of the conversations that they may see.';
@@ -93,11 +93,7 @@ async function readFilter(
   { types, conversation_id: conversationId }: Asked,
 ): Promise<{ types?: string[]; conversationId?: number }> {
   const names = types?.split(',').map((name) => name.trim());
-  const unknown = names?.find((name) => !Object.hasOwn(catalog, name));
-  if (unknown !== undefined) {
-    const message = `There is no event \`${unknown}\``;
-    throw badRequest('bad_query', message, [{ path: '/types', rule: 'enum', message }]);
-  }
+  requireEventNames(names ?? [], 'types');
   const isMissing = conversationId !== undefined && !(await conversationExists(em, accountId, conversationId));
   if (isMissing) throw notFound('Conversation');
   return { ...(names ? { types: names } : {}), ...(conversationId === undefined ? {} : { conversationId }) };
