@@ -59,6 +59,7 @@ export const profileRoutes = [
     {
       reply: 'resources/empty',
       role: 'user',
+      revokes: true,
       description:
         'Streams of events that were opened by it end. Sign-ins that were made with an access token stay: reset the access token to end everything.',
     },
@@ -68,6 +69,7 @@ export const profileRoutes = [
     ['POST', `${path}/reset_access_token`, 'Reset the access token of the profile'],
     {
       reply: 'resources/profile-with-token',
+      revokes: true,
       role: 'user',
       description: 'Every access token the user held stops working; the new one is in this answer only.',
     },

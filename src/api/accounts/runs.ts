@@ -68,6 +68,7 @@ export const runRoutes = [
       reply: 'resources/run-replay',
       role: 'agent',
       keyed: false,
+      errors: [409],
       description:
         'Repeats the run from its record: by the code that ran, with the settings, the clock, the random numbers and the answers of that time. Nothing is called, and nothing changed. Refused (409) when the code is not stored any more, the record was changed (`not_replayable`), or its content was deleted with a message (`run_erased`).',
     },

@@ -39,7 +39,10 @@ const principalColumns = `k.id AS token_id, CASE WHEN u.id IS NULL THEN 'agent_b
 const tokens = `access_tokens k LEFT JOIN users u ON u.id = k.user_id LEFT JOIN agent_bots b ON b.id = k.agent_bot_id`;
 const principalText = `SELECT ${principalColumns} FROM ${tokens} WHERE k.token_hash = $1`;
 const principalStatement = prepared(principalText);
-const heldPrincipalStatement = prepared(`${principalText} FOR KEY SHARE OF k`);
+const lockedPrincipalStatements = {
+  share: prepared(`${principalText} FOR KEY SHARE OF k`),
+  update: prepared(`${principalText} FOR UPDATE OF k`),
+};
 
 /** The holder of the token with this SHA-256, also of one that has expired, or null. */
 export async function findPrincipal(executor: Executor, tokenHash: Buffer): Promise<Principal | null> {
@@ -53,15 +56,20 @@ export async function isSamePrincipal(
   { tokenHash, principal }: { tokenHash: Buffer; principal: Principal },
   { now, lock }: Check,
 ): Promise<boolean> {
-  const statement = lock ? heldPrincipalStatement : principalStatement;
+  const statement = lock ? lockedPrincipalStatements[lock] : principalStatement;
   const [row] = await sql<PrincipalRow>(executor, statement, [tokenHash]);
   return isValid(principal, now) && row !== undefined && isDeepStrictEqual(toPrincipal(row), principal);
 }
 
-/** `lock` keeps the token from being revoked until the transaction ends. */
+/**
+ * Lock of the token's row that keeps it from being revoked until the transaction ends: `share` among callers who use it,
+ * `update` for one who revokes it, since two sharers that both delete it would wait for each other.
+ */
+export type TokenLock = 'share' | 'update';
+
 interface Check {
   now: Date;
-  lock: boolean;
+  lock: TokenLock | null;
 }
 
 /** Whether a token has not expired. */

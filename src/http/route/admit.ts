@@ -51,6 +51,8 @@ interface Admission {
   recall: boolean;
   /** The caller is verified again, in the call's first transaction or with its answer (see Proof). */
   isProven?: boolean;
+  /** The call may revoke the caller's own token. */
+  revokes?: boolean;
   /** The call was admitted before, and counted. */
   isAgain?: boolean;
   /** A ticket in the query admits as well as a token. */
@@ -135,7 +137,8 @@ async function admitToAccount(ctx: Context, admission: Admission, options: Admis
   const { principal } = identity;
   if (!admission.isAgain) await count(ctx, admission, options, principal);
   const params = readPath(ctx.params);
-  const holds: Holds = (executor, lock) => isUnchanged(executor, identity, { now: database.clock.now(), lock });
+  const holds: Holds = (executor, lock) =>
+    isUnchanged(executor, identity, { now: database.clock.now(), lock: lock ? 'share' : null });
   const proof = admission.isProven ? new Proof(holds, () => identities.forget(identity)) : null;
   const scope = { ...enterAccount(identity, admission.role), proof };
   const transactHere: Transact = (work) => transact(database, scope, work);
@@ -173,7 +176,9 @@ async function admitToPlatform(ctx: Context, admission: Admission, options: Admi
   const { admits, refusal } = factsOf(admission.role);
   if (!admits({ ...principal, role: null })) throw forbidden(refusal);
   const known = { tokenHash, principal };
-  const holds: Holds = (executor, lock) => isSamePrincipal(executor, known, { now: database.clock.now(), lock });
+  const strength = admission.revokes ? 'update' : 'share';
+  const holds: Holds = (executor, lock) =>
+    isSamePrincipal(executor, known, { now: database.clock.now(), lock: lock ? strength : null });
   const proof = admission.isProven ? new Proof(holds) : null;
   return { ...call, principal, proof, params, transact: outside(database, proof) };
 }

@@ -101,10 +101,10 @@ async function serve(ctx: Context, served: Served): Promise<void> {
 // A call that changes something verifies its caller in its transaction, so until then the caller may be known from memory.
 async function reach(ctx: Context, served: Served): Promise<Answer> {
   const { route, options } = served;
-  const { role } = route.contract;
+  const { role, revokes = false } = route.contract;
   const recall = route.method !== 'GET';
   const isProven = recall || preparationOf(ctx, route) !== undefined;
-  const admitted = await admit(ctx, { role, recall, isProven }, options);
+  const admitted = await admit(ctx, { role, recall, isProven, revokes }, options);
   if (!route.contract.withFiles || !isForm(ctx) || !('account' in admitted)) return reachAs(ctx, admitted, served);
   const visitorAt = factsOf(role).limits.storing ? addressKey(ctx) : null;
   const paid = visitorAt === null ? 0 : await payAhead(ctx, visitorAt, options);
@@ -128,9 +128,9 @@ async function payAhead(ctx: Context, address: string, { visitorUploads, bodyLim
 }
 
 async function reachAs(ctx: Context, admitted: Admitted, served: Served, form: Form | null = null): Promise<Answer> {
-  const { role } = served.route.contract;
+  const { role, revokes = false } = served.route.contract;
   const sending = readSent(ctx, served, form);
-  const again = { role, recall: false, isProven: true, isAgain: true };
+  const again = { role, recall: false, isProven: true, isAgain: true, revokes };
   return answerProven(admitted, {
     readmit: () => admit(ctx, again, served.options),
     answer: async (caller) => answer(ctx, { ...caller, ...(await sending) }, served),

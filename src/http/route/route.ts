@@ -44,6 +44,8 @@ export interface Contract {
   inBatches?: true;
   /** On a POST that only reads: its answer is not stored under an Idempotency-Key, since repeating it does no harm. */
   keyed?: false;
+  /** The call may revoke the token that it is made with. */
+  revokes?: true;
   /** Answers 200 instead, with `new Unchanged(record)`, where everything is as requested already. */
   unchanged?: true;
   /** Statuses of refusals, in addition to those that follow from the rest of the contract. */

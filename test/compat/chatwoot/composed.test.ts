@@ -127,7 +127,7 @@ describe('Chatwoot profile: more operations', function () {
   it('leave no webhook of an inbox unsaid where it is not made', async () => {
     const channel = { type: 'api', webhook_url: 'https://example.com/hook' };
     const { status, body } = await world.app.post('inboxes', { name: 'Bridge', channel });
-    const sentence = '`channel.webhook_url` is not set here: create a webhook with the `inbox_id` (POST …/webhooks)';
+    const sentence = '`channel.webhook_url` must be blank: create a webhook with the `inbox_id` (POST …/webhooks)';
     expect([status, body.error]).to.deep.equal([422, sentence]);
     const blank = await world.app.post('inboxes', { name: 'Plain', channel: { type: 'api', webhook_url: '' } });
     expect(blank.status).to.equal(201);
