@@ -274,6 +274,8 @@ describe('a delivery that ends the process each time', function () {
     expect(delivery).to.deep.include({ last_error: 'defect', attempt: 6 });
     expect(delivery!.attempts).to.deep.equal([lost, lost, lost, lost, lost, 'failed defect']);
     expect(service.output).to.match(/"outcome":"defect"/);
+    // The engine starts before requests are taken.
+    await eventually(async () => (await service.get('/readyz')).status === 200);
     await delivered(await say('after'));
     await service.stop();
     await receiver.close();

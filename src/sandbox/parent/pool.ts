@@ -222,6 +222,8 @@ class ProcessPool implements Sandbox {
         onReady: (ready) => {
           this.#failedStarts = 0;
           this.#idle.push(ready);
+          // One that is ready only after the last run has rested, too, from now on.
+          this.#rest.refresh();
           this.#dispatch();
         },
         onExit: (gone, wasReady, cause) => this.#replace(gone, wasReady, cause),
