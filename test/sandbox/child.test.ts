@@ -226,7 +226,8 @@ describe('sandbox: child process', () => {
         limits,
       );
       expect(result.outcome).to.equal('unresponsive');
-      expect(result.wallMs).to.be.above(2 * limits.sliceMs);
+      // Processor time of several threads passes faster than time.
+      expect(result.wallMs).to.be.above(limits.sliceMs);
     });
   });
 });
