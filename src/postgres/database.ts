@@ -169,10 +169,11 @@ export class Database {
 
   /** Closes the connections when statements that have begun are answered. */
   async close(): Promise<void> {
-    const pool = await this.#getPool();
+    // A database that never answered has no pool to wait for.
+    const pool = await this.#getPool().catch(() => null);
     // Kysely forgets its pool at once, and so never returns a connection that is being opened: the pool would not end.
     do await sleep(closePollMs);
-    while (this.inUse + pool.waitingCount > 0);
+    while (this.inUse + (pool?.waitingCount ?? 0) > 0);
     await this.orm.close(true);
   }
 }

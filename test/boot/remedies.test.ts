@@ -98,9 +98,9 @@ describe('what an operator stumbles over', function () {
       SECRET_KEY: 'a key that only the tests use, long',
     };
     const wrong: [Record<string, string>, RegExp][] = [
-      [{ PORT: String(port) }, /^Port \d+ of 127\.0\.0\.1 is taken by another program: .*PORT/],
-      [{ PORT: '0', HOST: '192.0.2.1' }, /^HOST 192\.0\.2\.1 is no address of this machine: .*127\.0\.0\.1/],
-      [{ PORT: '0', HOST: 'no-such-host.invalid' }, /^HOST no-such-host\.invalid is no address of this machine/],
+      [{ PORT: String(port) }, /(?:^|\n)Port \d+ of 127\.0\.0\.1 is taken by another program: .*PORT/],
+      [{ PORT: '0', HOST: '192.0.2.1' }, /(?:^|\n)HOST 192\.0\.2\.1 is no address of this machine: .*127\.0\.0\.1/],
+      [{ PORT: '0', HOST: 'no-such-host.invalid' }, /(?:^|\n)HOST no-such-host\.invalid is no address of this machine/],
     ];
     for (const [env, sentence] of wrong) {
       const { code, errors } = await run(['start'], { ...away, ...env });
