@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { playFlow, type Found, type FieldHome, type Step } from '../support/field-clients.ts';
-import { connectSdk, type Sdk } from '../support/field-sdk.ts';
+import { connectSdk, type Sdk, type SdkError } from '../support/field-sdk.ts';
 
 const account = { accountId: 1 };
 const idsOf = (records: { id: number }[]): number[] => records.map(({ id }) => id);
@@ -56,10 +56,13 @@ const evolution: Step<Bridge, Made>[] = [
       expect(webhook).to.include({ url: channel.webhook_url, inbox_id: id, format: 'chatwoot' });
     },
     inDefault: {
-      because: 'a webhook is made by itself',
+      because: 'a webhook is made by itself, and its URL is refused here',
       play: async ({ sdk }, made, { app }) => {
         const channel = { type: 'api', webhook_url: 'https://evolution.example.com/chatwoot/webhook/main' };
-        made.inbox = await sdk('inboxes.create', { ...account, data: { name: 'WhatsApp', channel } });
+        const refused = sdk('inboxes.create', { ...account, data: { name: 'WhatsApp', channel } });
+        const { status, body } = await refused.then(expect.fail, (error: SdkError) => error);
+        expect([status, body.errors[0].field]).to.deep.equal([422, '/channel/webhook_url']);
+        made.inbox = await sdk('inboxes.create', { ...account, data: { name: 'WhatsApp', channel: { type: 'api' } } });
         expect(made.inbox).to.include({ name: 'WhatsApp', channel_type: 'Channel::Api' });
         expect((await app.get('webhooks')).body.payload).to.deep.equal([]);
       },
