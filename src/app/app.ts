@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import type { Engine } from '../deliveries/engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { BrokenPackage } from '../packages/registry.ts';
 import type { InstalledPlugins } from '../runs/installed-plugins.ts';
 import type { Database } from '../postgres/database.ts';

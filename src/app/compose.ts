@@ -1,7 +1,7 @@
-import { Engine, type EngineOptions } from '../deliveries/engine.ts';
-import { toBotServer } from '../deliveries/to-bot-server.ts';
-import { toPlugin } from '../deliveries/to-plugin.ts';
-import { toWebhook } from '../deliveries/to-webhook.ts';
+import { Engine, type EngineOptions } from '../engine/engine.ts';
+import { toBotServer } from '../engine/send/to-bot-server.ts';
+import { toPlugin } from '../engine/send/to-plugin.ts';
+import { toWebhook } from '../engine/send/to-webhook.ts';
 import type { PassageEmbedder } from '../domain/articles/embeddings/embedder.ts';
 import type { Questions } from '../domain/articles/embeddings/questions.ts';
 import type { ReceiverServer } from '../demo/receiver-server.ts';

@@ -1,5 +1,5 @@
-import type { Deliver } from '../deliveries/attempt.ts';
-import { readBacklogFigures } from '../deliveries/queue/figures.ts';
+import type { Deliver } from '../engine/attempt.ts';
+import { readBacklogFigures } from '../deliveries/log/figures.ts';
 import type { RunFigures } from '../postgres/database.ts';
 import { gaugeLines, type Reading } from '../metrics/text.ts';
 import { Counter, Histogram } from '../metrics/measures.ts';

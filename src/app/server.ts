@@ -5,7 +5,7 @@ import { serveChatwoot } from '../compat/chatwoot/serve.ts';
 import { receiverEndpoint, receiverUrl } from '../demo/endpoint.ts';
 import type { ReceiverServer } from '../demo/receiver-server.ts';
 import { servePlay } from '../demo/serve-play.ts';
-import { readLedger, type Ledger } from '../deliveries/queue/ledger.ts';
+import { readLedger, type Ledger } from '../deliveries/log/ledger.ts';
 import type { Questions } from '../domain/articles/embeddings/questions.ts';
 import { Identities } from '../domain/people/remembered-identities.ts';
 import { ApiError } from '../errors.ts';

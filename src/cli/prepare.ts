@@ -23,7 +23,7 @@ export async function prepare(): Promise<void> {
       }),
     ),
   );
-  await Promise.all([import('../main.ts'), import('../app/serve.ts'), import('../jobs/agenda.ts')]);
+  await Promise.all([import('./start.ts'), import('../app/serve.ts'), import('../jobs/agenda.ts')]);
 }
 
 /** Bundles the shipped plugins, and notes which of them load. */

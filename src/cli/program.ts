@@ -72,7 +72,7 @@ function addStart(program: Command): void {
     .option('--watch-plugins', 'install plugins in folders again whenever a file changes; for developers')
     .option('--timing', 'print how long each phase of the start took, and what it waited for')
     .action(async (options: { watchPlugins?: boolean; timing?: boolean }) =>
-      (await import('../main.ts')).start(options),
+      (await import('./start.ts')).start(options),
     );
   program
     .command('prepare')

@@ -1,4 +1,4 @@
-import { readLedger, type Ledger } from '../deliveries/queue/ledger.ts';
+import { readLedger, type Ledger } from '../deliveries/log/ledger.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { isMigrated } from '../postgres/migrations/index.ts';
 import { printAnswer } from './print.ts';

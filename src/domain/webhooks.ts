@@ -3,7 +3,7 @@ import { Inbox } from '../records/inbox.ts';
 import { Webhook } from '../records/webhook.ts';
 import { notFound } from '../errors.ts';
 import type { Transaction } from '../events/transaction.ts';
-import { cancelBacklog, wakeBacklog } from '../deliveries/queue/backlogs.ts';
+import { cancelBacklog, wakeBacklog } from '../deliveries/copies/backlogs.ts';
 import { unknownHealth } from '../deliveries/core/circuit.ts';
 import type { BodyFormat } from '../deliveries/core/endpoint.ts';
 import { rotateSecret } from './signing-secrets.ts';

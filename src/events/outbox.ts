@@ -1,4 +1,4 @@
-import type { NewEvent } from '../deliveries/queue/enqueue.ts';
+import type { NewEvent } from '../deliveries/lanes/enqueue.ts';
 import type { FileLinks } from '../lib/file-links.ts';
 import { bodyOf, catalog, isFleeting, type Entry, type EventName, type Subject } from './catalog.ts';
 import { isFormatted } from './formats/chatwoot.ts';

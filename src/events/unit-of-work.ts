@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { enqueue } from '../deliveries/queue/enqueue.ts';
+import { enqueue } from '../deliveries/lanes/enqueue.ts';
 import type { Database, TouchedEndpoint } from '../postgres/database.ts';
 import { isLockTimeout, isOutage, isRetryable, isUnformatted } from '../postgres/errors.ts';
 import { sql } from '../postgres/sql.ts';

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { findBotsAtWork } from '../deliveries/queue/under-way.ts';
+import { findBotsAtWork } from '../deliveries/log/under-way.ts';
 import { findStanding } from '../domain/people/standing.ts';
 import { findValidTokens } from '../domain/widget/seen-conversations.ts';
 import { ApiError, busy } from '../errors.ts';

@@ -6,7 +6,7 @@ import { keepHealth } from '../domain/bots/health.ts';
 import { keepGoodRun, keepRun } from '../domain/bots/run-records.ts';
 import { afterRun, isBlamed, transientDelayMs } from '../deliveries/core/after-run.ts';
 import type { Verdict } from '../deliveries/core/verdict.ts';
-import { StaleDelivery } from '../deliveries/queue/finish.ts';
+import { StaleDelivery } from '../deliveries/lanes/finish.ts';
 import type { BotToRun, FoundWithBot } from '../records/bot-to-run.ts';
 import type { Database } from '../postgres/database.ts';
 import { isBrokenReference } from '../postgres/errors.ts';

@@ -60,7 +60,10 @@ const evolution: Step<Bridge, Made>[] = [
       play: async ({ sdk }, made, { app }) => {
         const channel = { type: 'api', webhook_url: 'https://evolution.example.com/chatwoot/webhook/main' };
         const refused = sdk('inboxes.create', { ...account, data: { name: 'WhatsApp', channel } });
-        const { status, body } = await refused.then(expect.fail, (error: SdkError) => error);
+        const { status, body } = await refused.then(
+          () => expect.fail('it was made'),
+          (error: SdkError) => error,
+        );
         expect([status, body.errors[0].field]).to.deep.equal([422, '/channel/webhook_url']);
         made.inbox = await sdk('inboxes.create', { ...account, data: { name: 'WhatsApp', channel: { type: 'api' } } });
         expect(made.inbox).to.include({ name: 'WhatsApp', channel_type: 'Channel::Api' });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Ledger } from '../../src/deliveries/queue/ledger.ts';
+import type { Ledger } from '../../src/deliveries/log/ledger.ts';
 import { finishRecoveries } from '../../src/domain/endpoints/recovery.ts';
 import { finishBacklogs } from '../../src/domain/upkeep/backlogs.ts';
 import { finishErasures } from '../../src/domain/contacts/erasure.ts';

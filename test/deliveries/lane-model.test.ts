@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { Claimed } from '../../src/deliveries/queue/claim.ts';
-import { finishAndGoOn } from '../../src/deliveries/queue/finish.ts';
-import { releaseLanes } from '../../src/deliveries/queue/lease.ts';
+import type { Claimed } from '../../src/deliveries/lanes/claim.ts';
+import { finishAndGoOn } from '../../src/deliveries/lanes/finish.ts';
+import { releaseLanes } from '../../src/deliveries/lanes/lease.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { Bench, claimDue, holdAttempts, leaseSeconds } from '../faults/lease-bench.ts';
 import { dueAtOf, headOf, type ModelDelivery } from './lane-model.ts';

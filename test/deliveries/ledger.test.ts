@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Ledger } from '../../src/deliveries/queue/ledger.ts';
+import type { Ledger } from '../../src/deliveries/log/ledger.ts';
 import { deleteOldEvents } from '../../src/domain/upkeep/retention.ts';
 import { TestApp } from '../support/app.ts';
 import { Receiver } from '../support/receiver.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { checkSla } from '../../src/domain/conversations/breaches.ts';
-import { claiming } from '../../src/deliveries/queue/claim.ts';
-import { toPlugin } from '../../src/deliveries/to-plugin.ts';
+import { claiming } from '../../src/deliveries/lanes/claim.ts';
+import { toPlugin } from '../../src/engine/send/to-plugin.ts';
 import { wakeDueSnoozes } from '../../src/domain/conversations/snoozes.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
 import { foundWithBot } from '../../src/records/bot-to-run.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { finishFreeDeliveries, type Finished, type Written } from '../../src/deliveries/queue/finish.ts';
+import { finishFreeDeliveries, type Finished, type Written } from '../../src/deliveries/lanes/finish.ts';
 import { hold } from '../support/lock.ts';
 import { eventually } from './helpers.ts';
 import { Bench, holdAttempts } from './lease-bench.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { giveBackProbes, takeProbes } from '../../src/deliveries/queue/probes.ts';
+import { giveBackProbes, takeProbes } from '../../src/deliveries/lanes/probes.ts';
 import { TestApp } from '../support/app.ts';
 import { Receiver } from '../support/receiver.ts';
 import { killServices, ServiceProcess } from '../support/service.ts';

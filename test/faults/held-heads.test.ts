@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { Engine } from '../../src/deliveries/engine.ts';
+import { Engine } from '../../src/engine/engine.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { hold } from '../support/lock.ts';
 import { addAccount } from '../support/people.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { entities } from '../../src/records/entities.ts';
 import { Database } from '../../src/postgres/database.ts';
-import { Engine } from '../../src/deliveries/engine.ts';
+import { Engine } from '../../src/engine/engine.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
 import { freePort } from '../support/service.ts';
 import { eventually } from './helpers.ts';

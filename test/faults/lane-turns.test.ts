@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { Deliver } from '../../src/deliveries/attempt.ts';
-import { FinishBatch } from '../../src/deliveries/finish-batch.ts';
-import { Engine } from '../../src/deliveries/engine.ts';
-import { finishAndGoOn } from '../../src/deliveries/queue/finish.ts';
-import { claiming, type Claimed } from '../../src/deliveries/queue/claim.ts';
+import type { Deliver } from '../../src/engine/attempt.ts';
+import { FinishBatch } from '../../src/engine/finish-batch.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { finishAndGoOn } from '../../src/deliveries/lanes/finish.ts';
+import { claiming, type Claimed } from '../../src/deliveries/lanes/claim.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { StatementLog } from '../support/statement-log.ts';
 import { eventually } from './helpers.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { recoverSome } from '../../src/deliveries/queue/recover.ts';
+import { recoverSome } from '../../src/deliveries/copies/recover.ts';
 import { finishBacklogs } from '../../src/domain/upkeep/backlogs.ts';
 import { system, transact } from '../../src/events/transaction.ts';
 import { sql } from '../../src/postgres/sql.ts';

@@ -1,8 +1,8 @@
 import { Client } from 'pg';
-import { claiming, type Claimed } from '../../src/deliveries/queue/claim.ts';
-import { firstEndpoint, surveyDue } from '../../src/deliveries/queue/due-endpoints.ts';
-import { finishDeliveries, type Finished } from '../../src/deliveries/queue/finish.ts';
-import { extendLeases, type Lease } from '../../src/deliveries/queue/lease.ts';
+import { claiming, type Claimed } from '../../src/deliveries/lanes/claim.ts';
+import { firstEndpoint, surveyDue } from '../../src/deliveries/lanes/due-endpoints.ts';
+import { finishDeliveries, type Finished } from '../../src/deliveries/lanes/finish.ts';
+import { extendLeases, type Lease } from '../../src/deliveries/lanes/lease.ts';
 import type { Share } from '../../src/deliveries/core/slots.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { TestApp } from '../support/app.ts';

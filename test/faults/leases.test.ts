@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { firstEndpoint, lookAt, surveyDue } from '../../src/deliveries/queue/due-endpoints.ts';
-import { learning } from '../../src/deliveries/learning.ts';
-import { Engine, type EngineOptions } from '../../src/deliveries/engine.ts';
-import type { Claimed } from '../../src/deliveries/queue/claim.ts';
+import { firstEndpoint, lookAt, surveyDue } from '../../src/deliveries/lanes/due-endpoints.ts';
+import { learning } from '../../src/engine/endpoint-learning.ts';
+import { Engine, type EngineOptions } from '../../src/engine/engine.ts';
+import type { Claimed } from '../../src/deliveries/lanes/claim.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import type { Executor } from '../../src/postgres/sql.ts';
 import { eventually } from './helpers.ts';

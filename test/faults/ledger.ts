@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { loadConfig } from '../../src/config.ts';
-import { readLedger } from '../../src/deliveries/queue/ledger.ts';
+import { readLedger } from '../../src/deliveries/log/ledger.ts';
 import type { TestApp } from '../support/app.ts';
 import { eventually, rowsOf } from './helpers.ts';
 import type { Arrival } from './sink.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FinishBatch } from '../../src/deliveries/finish-batch.ts';
-import { extendLeases, releaseLanes } from '../../src/deliveries/queue/lease.ts';
+import { FinishBatch } from '../../src/engine/finish-batch.ts';
+import { extendLeases, releaseLanes } from '../../src/deliveries/lanes/lease.ts';
 import { eventually } from './helpers.ts';
 import { Bench, holdAttempts } from './lease-bench.ts';
 import { stopClean } from './ledger.ts';

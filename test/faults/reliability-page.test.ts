@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import { invariants } from '../../src/deliveries/queue/invariants.ts';
+import { invariants } from '../../src/deliveries/log/invariants.ts';
 import { faults } from './matrix/matrix.ts';
 
 const page = readFileSync(new URL('../../docs/reliability.md', import.meta.url), 'utf8');

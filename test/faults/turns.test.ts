@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Deliver } from '../../src/deliveries/attempt.ts';
-import { Engine } from '../../src/deliveries/engine.ts';
+import type { Deliver } from '../../src/engine/attempt.ts';
+import { Engine } from '../../src/engine/engine.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { Bench, holdAttempts } from './lease-bench.ts';
 import { eventually } from './helpers.ts';

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { cancelBacklog } from '../../src/deliveries/queue/backlogs.ts';
-import { lookAtAttempts } from '../../src/deliveries/queue/health.ts';
-import { listDeliveries, type LogFilter } from '../../src/deliveries/queue/log.ts';
-import { findRecovery, insertRecovery, recoverSome } from '../../src/deliveries/queue/recover.ts';
+import { cancelBacklog } from '../../src/deliveries/copies/backlogs.ts';
+import { lookAtAttempts } from '../../src/deliveries/log/health.ts';
+import { listDeliveries, type LogFilter } from '../../src/deliveries/log/log.ts';
+import { findRecovery, insertRecovery, recoverSome } from '../../src/deliveries/copies/recover.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { sql } from '../../src/postgres/sql.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { readOldestPending } from '../../src/deliveries/queue/activity.ts';
+import { readOldestPending } from '../../src/deliveries/log/activity.ts';
 import { readActivity } from '../../src/domain/reports.ts';
 import { countActivity, deleteOldCounts } from '../../src/domain/upkeep/activity-counts.ts';
 import { systemClock } from '../../src/lib/ports.ts';

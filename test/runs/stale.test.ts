@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { claiming } from '../../src/deliveries/queue/claim.ts';
-import { toPlugin } from '../../src/deliveries/to-plugin.ts';
+import { claiming } from '../../src/deliveries/lanes/claim.ts';
+import { toPlugin } from '../../src/engine/send/to-plugin.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
 import { foundWithBot } from '../../src/records/bot-to-run.ts';
 import { BotRunner } from '../../src/runs/bot-runner.ts';

@@ -19,8 +19,8 @@ export const planted: readonly [string, string, string][] = [
     'imports src/http/route/route.ts, which is not below',
   ],
   [
-    'src/deliveries/planted.ts',
-    `export * from '../http/route/mount.ts';`,
+    'src/deliveries/lanes/planted.ts',
+    `export * from '../../http/route/mount.ts';`,
     'imports src/http/route/mount.ts, which is not below',
   ],
   [
@@ -103,7 +103,7 @@ export const planted: readonly [string, string, string][] = [
   ['src/domain/people/agents.ts', 'sql(em, `SELECT id\nFROM users WHERE email = $1`);', 'reads persons'],
   ['src/api/planted.ts', `import type { User } from '../records/user.ts';`, 'reads persons'],
   ['src/domain/people/planted.ts', 'sql(em, `SELECT id FROM deliveries WHERE id = $1`);', 'speaks SQL of lanes'],
-  ['src/deliveries/planted.ts', 'sql(em, `UPDATE lanes SET due_at = now()`);', 'speaks SQL of lanes'],
+  ['src/engine/planted.ts', 'sql(em, `UPDATE lanes SET due_at = now()`);', 'speaks SQL of lanes'],
   ['src/events/planted.ts', 'sql(em, `WITH a AS (INSERT INTO attempts\nSELECT 1) SELECT 1`);', 'speaks SQL of lanes'],
   [
     'src/domain/labels/planted.ts',
@@ -111,7 +111,7 @@ export const planted: readonly [string, string, string][] = [
     'speaks SQL of lanes',
   ],
   [
-    'src/deliveries/queue/planted.ts',
+    'src/deliveries/lanes/planted.ts',
     'sql(em, `SELECT FROM lanes ORDER BY endpoint_id, subject_id FOR UPDATE`);',
     'orders lanes by itself',
   ],

@@ -14,10 +14,10 @@ const silenceWriters: readonly string[] = [
   'src/records/held-changes.ts',
 ];
 const silenceTellers: readonly string[] = [
-  'src/deliveries/queue/decided.ts',
+  'src/deliveries/log/decisions.ts',
   ...silenceWriters,
-  'src/deliveries/queue/enqueue.ts',
-  'src/deliveries/queue/invariants.ts',
+  'src/deliveries/lanes/enqueue.ts',
+  'src/deliveries/log/invariants.ts',
 ];
 
 /** Writers of the silence of bots besides the one rule. */
@@ -47,7 +47,7 @@ export function findConversationWriters(sources: Sources): string[] {
 
 const beginsTransaction = /\.transactional\(/;
 /** Files that may begin transactions or savepoints: the base of all verbs, and mechanisms below it. */
-const transactionBeginners: readonly string[] = ['src/events', 'src/deliveries', 'src/postgres'];
+const transactionBeginners: readonly string[] = ['src/events', 'src/engine', 'src/postgres'];
 
 /** Transactions besides the base: they would lack its retries and its work after the commit. */
 export function findTransactionBeginners(sources: Sources): string[] {
@@ -86,9 +86,9 @@ const queueRows =
 export function findQueueStatements(sources: Sources): string[] {
   const problems: string[] = [];
   for (const [path, text] of sources) {
-    const isHome = isInside('src/deliveries/queue', path) || isInside('src/postgres/migrations', path);
+    const isHome = isInside('src/deliveries', path) || isInside('src/postgres/migrations', path);
     if (!isInside('src', path) || isHome || !queueRows.test(text)) continue;
-    problems.push(`${path} speaks SQL of lanes, deliveries or attempts, which belong to src/deliveries/queue`);
+    problems.push(`${path} speaks SQL of lanes, deliveries or attempts, which belong to src/deliveries`);
   }
   return problems;
 }
@@ -99,5 +99,5 @@ const ordersLanes = /ORDER BY\s+(?:[\w.]+,\s*)*(?:\w+\.)?subject_(?:kind|id)\b/;
 export function findLaneOrders(sources: Sources): string[] {
   return [...sources]
     .filter(([path, text]) => isInside('src', path) && ordersLanes.test(text))
-    .map(([path]) => `${path} orders lanes by itself, where src/deliveries/queue/lock-order.ts says how`);
+    .map(([path]) => `${path} orders lanes by itself, where src/deliveries/lanes/lock-order.ts says how`);
 }

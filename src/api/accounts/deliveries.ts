@@ -1,8 +1,8 @@
 import { readAgentBot } from '../../domain/bots/bots.ts';
 import { resend } from '../../domain/endpoints/asked.ts';
 import { readWebhook } from '../../domain/webhooks.ts';
-import { findDelivery } from '../../deliveries/queue/attempts.ts';
-import { knowsConversation, listDeliveries, type LogFilter } from '../../deliveries/queue/log.ts';
+import { findDelivery } from '../../deliveries/log/attempts.ts';
+import { knowsConversation, listDeliveries, type LogFilter } from '../../deliveries/log/log.ts';
 import type { Endpoint } from '../../deliveries/core/endpoint.ts';
 import { notFound } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';

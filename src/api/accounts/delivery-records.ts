@@ -1,6 +1,6 @@
 import { messageIdOf } from '../../deliveries/core/sign.ts';
-import type { DeliveryDetail, LoggedAttempt } from '../../deliveries/queue/attempts.ts';
-import type { LoggedDelivery } from '../../deliveries/queue/log.ts';
+import type { DeliveryDetail, LoggedAttempt } from '../../deliveries/log/attempts.ts';
+import type { LoggedDelivery } from '../../deliveries/log/log.ts';
 import { unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 

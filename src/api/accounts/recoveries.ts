@@ -1,5 +1,5 @@
 import { readRecovery, recover } from '../../domain/endpoints/recovery.ts';
-import type { Recovery } from '../../deliveries/queue/recover.ts';
+import type { Recovery } from '../../deliveries/copies/recover.ts';
 import { doors } from '../../http/route/doors.ts';
 import { fromUnixSeconds, unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';

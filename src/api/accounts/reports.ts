@@ -1,4 +1,4 @@
-import { readOldestPending } from '../../deliveries/queue/activity.ts';
+import { readOldestPending } from '../../deliveries/log/activity.ts';
 import { readActivity, type Activity } from '../../domain/reports.ts';
 import { badRequest } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';

@@ -3,7 +3,7 @@ import { discardFiles } from '../../domain/attachments/rows.ts';
 import { findPublicInbox, type Visit } from '../../domain/widget/visits.ts';
 import { markRead, needUnblocked, readCurrent, speak } from '../../domain/widget/messages.ts';
 import { openSession, type Session } from '../../domain/widget/sessions.ts';
-import { findAwaitedMessage } from '../../deliveries/queue/under-way.ts';
+import { findAwaitedMessage } from '../../deliveries/log/under-way.ts';
 import { widgetConversation, widgetMessage } from '../../domain/widget/records.ts';
 import type { Attachment } from '../../records/attachment.ts';
 import type { Conversation } from '../../records/conversation.ts';

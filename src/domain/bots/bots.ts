@@ -6,7 +6,7 @@ import { catalog } from '../../events/catalog.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
 import { hashToken, lastFour } from '../../lib/tokens.ts';
 import { rotateSecret } from '../signing-secrets.ts';
-import { wakeBacklog } from '../../deliveries/queue/backlogs.ts';
+import { wakeBacklog } from '../../deliveries/copies/backlogs.ts';
 import { unknownHealth } from '../../deliveries/core/circuit.ts';
 import type { BodyFormat } from '../../deliveries/core/endpoint.ts';
 import { listPage, lockOne, readOne, update, type Page } from '../small-rows.ts';

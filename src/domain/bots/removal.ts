@@ -5,7 +5,7 @@ import { findInboxBots } from '../../records/serving-bot.ts';
 import type { OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { lockOwnBot } from './bots.ts';
-import { cancelBacklog, isOwed } from '../../deliveries/queue/backlogs.ts';
+import { cancelBacklog, isOwed } from '../../deliveries/copies/backlogs.ts';
 import { detachAndRemove, type Change, type Detachment } from '../conversations/detach.ts';
 import { undergo } from '../conversations/status.ts';
 

@@ -3,7 +3,7 @@ import { sql } from '../../postgres/sql.ts';
 
 /**
  * Locks by what a contact comes in, its tokens and its places in inboxes: whoever comes as the contact locks that first, before
- * the conversation (deliveries/queue/lock-order.ts).
+ * the conversation (deliveries/lanes/lock-order.ts).
  */
 export async function lockDoors(tx: Transaction, contactId: number): Promise<void> {
   for (const table of ['contact_tokens', 'contact_inboxes']) {

@@ -4,7 +4,7 @@ import type { Conversation } from '../../records/conversation.ts';
 import { notFound } from '../../errors.ts';
 import { system, transact, type Transact, type Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
-import { deleteLanes } from '../../deliveries/queue/erase.ts';
+import { deleteLanes } from '../../deliveries/log/erase.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
 import { lockIfThere } from '../small-rows.ts';
 import { sweep } from '../upkeep/sweep.ts';
@@ -29,7 +29,7 @@ export async function deleteContact(transactHere: Transact, id: number): Promise
 
 /** Erases a batch of a contact's conversations, and the contact with the last batch; `gone` when there is no contact. */
 async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased' | 'gone'> {
-  // Lock order (deliveries/queue/lock-order.ts): by what the contact comes in, conversations, then the contact.
+  // Lock order (deliveries/lanes/lock-order.ts): by what the contact comes in, conversations, then the contact.
   await lockDoors(tx, id);
   const some = await tx.conversations({ ids: ofContact, parameters: [id] });
   const contact = await lockIfThere(tx.em, Contact, { id, accountId: tx.account.id });

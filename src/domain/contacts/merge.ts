@@ -34,7 +34,7 @@ export async function mergeContacts(
     throw invalid('/mergee_contact_id', 'different', 'A contact cannot be merged with itself');
   }
   await lockDoors(tx, otherId);
-  // Lock order (deliveries/queue/lock-order.ts): conversations before their contact.
+  // Lock order (deliveries/lanes/lock-order.ts): conversations before their contact.
   await lockMoving(tx, otherId);
   const [base, other] = await lockBoth(tx, baseId, otherId);
   // Another conversation may have begun before the contact was locked.

@@ -1,7 +1,7 @@
 import type { BotSilence, Conversation, HumanSilence } from '../../records/conversation.ts';
 import type { MessageDraft } from '../../records/message.ts';
 import type { ServingBot, Unfitness } from '../../records/serving-bot.ts';
-import { maxCausationDepth } from '../../deliveries/queue/enqueue.ts';
+import { maxCausationDepth } from '../../deliveries/lanes/enqueue.ts';
 import { forbidden } from '../../errors.ts';
 import type { EventName } from '../../events/catalog.ts';
 import type { BotDecision } from '../../events/outbox.ts';

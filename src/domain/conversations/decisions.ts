@@ -1,4 +1,4 @@
-import { findDecided, type DecidedRow } from '../../deliveries/queue/decided.ts';
+import { findDecided, type DecidedRow } from '../../deliveries/log/decisions.ts';
 import { moment, type Executor } from '../../postgres/sql.ts';
 import type { Conversation, Named } from '../../records/conversation.ts';
 

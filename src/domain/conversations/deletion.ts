@@ -1,5 +1,5 @@
 import type { Conversation } from '../../records/conversation.ts';
-import { deleteLanes, lockLanes } from '../../deliveries/queue/erase.ts';
+import { deleteLanes, lockLanes } from '../../deliveries/log/erase.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { deleteFilesIn } from '../attachments/rows.ts';

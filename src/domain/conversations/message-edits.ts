@@ -2,7 +2,7 @@ import type { Conversation } from '../../records/conversation.ts';
 import { findMessage, saveMessage, type Message } from '../../records/message.ts';
 import { forbidden, invalid, notFound } from '../../errors.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
-import { eraseResponses } from '../../deliveries/queue/erase.ts';
+import { eraseResponses } from '../../deliveries/log/erase.ts';
 import { blankMessage } from '../../events/stored-payloads.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import { deleteFilesOf } from '../attachments/rows.ts';

@@ -1,9 +1,9 @@
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import type { Endpoint, EndpointKind } from '../../deliveries/core/endpoint.ts';
-import { cancelBacklog } from '../../deliveries/queue/backlogs.ts';
-import { copyDelivery, findOriginal, insertTest } from '../../deliveries/queue/copies.ts';
-import { lookAtWaiting } from '../../deliveries/queue/health.ts';
-import { giveBackProbes, hurryProbe } from '../../deliveries/queue/probes.ts';
+import { cancelBacklog } from '../../deliveries/copies/backlogs.ts';
+import { copyDelivery, findOriginal, insertTest } from '../../deliveries/copies/copies.ts';
+import { lookAtWaiting } from '../../deliveries/log/health.ts';
+import { giveBackProbes, hurryProbe } from '../../deliveries/lanes/probes.ts';
 import { sampleChatwootBody } from '../../events/formats/sample.ts';
 import { eventsFor, sampleBody } from '../../events/sample-body.ts';
 import type { EventName } from '../../events/catalog.ts';

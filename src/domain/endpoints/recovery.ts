@@ -8,7 +8,7 @@ import {
   type Recoverable,
   type Recovery,
   type Unfinished,
-} from '../../deliveries/queue/recover.ts';
+} from '../../deliveries/copies/recover.ts';
 import { fleetingEvents } from '../../events/catalog.ts';
 import { system, transact, type Transaction } from '../../events/transaction.ts';
 import type { Database } from '../../postgres/database.ts';

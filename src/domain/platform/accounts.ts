@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../records/account.ts';
 import type { Named } from '../../records/conversation.ts';
-import { deleteSomeLanes } from '../../deliveries/queue/erase.ts';
+import { deleteSomeLanes } from '../../deliveries/log/erase.ts';
 import { within, type OuterTransaction, type Transact, type Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { deleteSystemBot, dismissSystemBot, findServedAccounts } from '../bots/removal.ts';

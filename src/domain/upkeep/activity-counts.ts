@@ -1,4 +1,4 @@
-import { countAttempts, sampleWaiting, seeAttempts } from '../../deliveries/queue/activity.ts';
+import { countAttempts, sampleWaiting, seeAttempts } from '../../deliveries/log/activity.ts';
 import { addingMeasured, hourOf, measures } from '../../lib/report-hours.ts';
 import type { Database } from '../../postgres/database.ts';
 import { sql } from '../../postgres/sql.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '../../postgres/database.ts';
-import { findUnfinished, workOnBacklog, type Unfinished } from '../../deliveries/queue/backlogs.ts';
+import { findUnfinished, workOnBacklog, type Unfinished } from '../../deliveries/copies/backlogs.ts';
 import { system, transact } from '../../events/transaction.ts';
 import { sweep } from './sweep.ts';
 

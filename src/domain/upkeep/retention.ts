@@ -6,8 +6,8 @@ import {
   findEmptyLanes,
   findFinishedEvents,
   isPendingForBot,
-} from '../../deliveries/queue/prune.ts';
-import { deleteRecoveries, findOldRecoveries } from '../../deliveries/queue/recover.ts';
+} from '../../deliveries/log/prune.ts';
+import { deleteRecoveries, findOldRecoveries } from '../../deliveries/copies/recover.ts';
 import { sql } from '../../postgres/sql.ts';
 import { sweep } from './sweep.ts';
 

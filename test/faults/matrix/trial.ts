@@ -1,4 +1,4 @@
-import { readLedger } from '../../../src/deliveries/queue/ledger.ts';
+import { readLedger } from '../../../src/deliveries/log/ledger.ts';
 import { rowsOf } from '../helpers.ts';
 import type { Arrival, Evidence, ReceiverLog } from './evidence.ts';
 import { patiently } from './patience.ts';

@@ -1,13 +1,13 @@
 import type { Database, TouchedEndpoint } from '../postgres/database.ts';
 import type { Random } from '../lib/ports.ts';
 import { foundWithBot } from '../records/bot-to-run.ts';
-import type { EndpointKind } from './core/endpoint.ts';
+import type { EndpointKind } from '../deliveries/core/endpoint.ts';
 import type { Deliver } from './attempt.ts';
-import { Slots, type WaitingRoom } from './core/slots.ts';
+import { Slots, type WaitingRoom } from '../deliveries/core/slots.ts';
 import { FinishBatch } from './finish-batch.ts';
 import { Pump } from './pump.ts';
-import { claiming } from './queue/claim.ts';
-import { renewalsPerLease, renewLeases } from './renewal.ts';
+import { claiming } from '../deliveries/lanes/claim.ts';
+import { renewalsPerLease, renewLeases } from './lease-renewal.ts';
 
 export interface EngineOptions {
   database: Database;

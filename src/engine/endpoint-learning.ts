@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../postgres/database.ts';
-import type { EndpointOutcome, HealthChange } from './core/circuit.ts';
-import type { DueEndpoint } from './core/slots.ts';
+import type { EndpointOutcome, HealthChange } from '../deliveries/core/circuit.ts';
+import type { DueEndpoint } from '../deliveries/core/slots.ts';
 import { learnFrom, type AttemptOnEndpoint } from '../domain/endpoints/health.ts';
-import { wakeLanes } from './queue/wake.ts';
-import type { Claimed } from './queue/claim.ts';
+import { wakeLanes } from '../deliveries/lanes/wake.ts';
+import type { Claimed } from '../deliveries/lanes/claim.ts';
 import { system, transact } from '../events/transaction.ts';
 import type { Random } from '../lib/ports.ts';
 

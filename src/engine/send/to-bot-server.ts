@@ -1,14 +1,14 @@
-import { isForSpeakers, silenceOfBot } from '../domain/conversations/arbiter.ts';
-import { findConversation } from '../records/conversation-rows.ts';
-import { attempts, type AttemptOptions, type Deliver, type Made } from './attempt.ts';
-import { calleeOf, whyGivenUp } from './core/refusal.ts';
-import { goneStatus } from './core/retry.ts';
-import type { DueEndpoint } from './core/slots.ts';
-import { withoutAttempt, type Verdict } from './core/verdict.ts';
-import { giveToPeople } from './give-to-people.ts';
-import { learning, type LearningOptions } from './learning.ts';
+import { isForSpeakers, silenceOfBot } from '../../domain/conversations/arbiter.ts';
+import { findConversation } from '../../records/conversation-rows.ts';
+import { attempts, type AttemptOptions, type Deliver, type Made } from '../attempt.ts';
+import { calleeOf, whyGivenUp } from '../../deliveries/core/refusal.ts';
+import { goneStatus } from '../../deliveries/core/retry.ts';
+import type { DueEndpoint } from '../../deliveries/core/slots.ts';
+import { withoutAttempt, type Verdict } from '../../deliveries/core/verdict.ts';
+import { giveToPeople } from '../hand-off-failed.ts';
+import { learning, type LearningOptions } from '../endpoint-learning.ts';
 import { post, type PostOptions } from './post.ts';
-import type { Claimed } from './queue/claim.ts';
+import type { Claimed } from '../../deliveries/lanes/claim.ts';
 
 type Options = AttemptOptions & LearningOptions & PostOptions;
 

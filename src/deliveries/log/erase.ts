@@ -1,5 +1,5 @@
 import { sql, type Executor } from '../../postgres/sql.ts';
-import { laneOrder } from './lock-order.ts';
+import { laneOrder } from '../lanes/lock-order.ts';
 
 /** A transaction in the account of the lanes. */
 interface Scope {

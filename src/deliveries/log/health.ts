@@ -1,6 +1,6 @@
 import { momentOrNull, sql, type Executor } from '../../postgres/sql.ts';
 import type { Endpoint } from '../core/endpoint.ts';
-import { anySide } from './side.ts';
+import { anySide } from '../lanes/side-lanes.ts';
 
 /** What waits for an endpoint. */
 export interface Waiting {

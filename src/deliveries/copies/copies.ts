@@ -1,8 +1,8 @@
 import { sql, type Executor } from '../../postgres/sql.ts';
 import type { BodyFormat, Endpoint, EndpointKind } from '../core/endpoint.ts';
 import { isRun } from './forward.ts';
-import { isNotHeldBack } from './hold.ts';
-import { laneOrder } from './lock-order.ts';
+import { isNotHeldBack } from '../lanes/hold.ts';
+import { laneOrder } from '../lanes/lock-order.ts';
 import { isSibling } from './siblings.ts';
 
 /** A delivery that somebody wants to be made again. */

@@ -1,7 +1,7 @@
 import { momentOrNull, moment, sql, type Executor } from '../../postgres/sql.ts';
 import type { Endpoint, EndpointKind } from '../core/endpoint.ts';
 import type { Trigger } from '../core/trigger.ts';
-import { anySide } from './side.ts';
+import { anySide } from '../lanes/side-lanes.ts';
 
 /**
  * The state of a delivery as people see it. `pending`: no attempt has failed yet; `failing`: one has, and another is due;

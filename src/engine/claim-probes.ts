@@ -1,8 +1,8 @@
 import type { Database } from '../postgres/database.ts';
-import type { EndpointKind } from './core/endpoint.ts';
-import { probesOf, withProbes } from './core/probes.ts';
-import type { Share } from './core/slots.ts';
-import { takeProbes } from './queue/probes.ts';
+import type { EndpointKind } from '../deliveries/core/endpoint.ts';
+import { probesOf, withProbes } from '../deliveries/core/probes.ts';
+import type { Share } from '../deliveries/core/slots.ts';
+import { takeProbes } from '../deliveries/lanes/probes.ts';
 
 interface Options {
   kind: EndpointKind;

@@ -1,12 +1,12 @@
-import { disableWebhook } from '../domain/webhooks.ts';
-import { system, transact } from '../events/transaction.ts';
-import { attempts, type AttemptOptions, type Deliver, type Made } from './attempt.ts';
-import { learning, type LearningOptions } from './learning.ts';
-import { calleeOf } from './core/refusal.ts';
-import type { Verdict } from './core/verdict.ts';
+import { disableWebhook } from '../../domain/webhooks.ts';
+import { system, transact } from '../../events/transaction.ts';
+import { attempts, type AttemptOptions, type Deliver, type Made } from '../attempt.ts';
+import { learning, type LearningOptions } from '../endpoint-learning.ts';
+import { calleeOf } from '../../deliveries/core/refusal.ts';
+import type { Verdict } from '../../deliveries/core/verdict.ts';
 import { post, type PostOptions } from './post.ts';
-import type { Claimed } from './queue/claim.ts';
-import { finishDeliveries, finishedWith } from './queue/finish.ts';
+import type { Claimed } from '../../deliveries/lanes/claim.ts';
+import { finishDeliveries, finishedWith } from '../../deliveries/lanes/finish.ts';
 
 type Options = AttemptOptions & LearningOptions & PostOptions;
 
@@ -17,7 +17,7 @@ export function toWebhook(options: Options): Deliver {
   return attempts(options, { call, learn: learning(options) });
 }
 
-// Lock order (queue/lock-order.ts): the webhook before the lane.
+// Lock order (deliveries/lanes/lock-order.ts): the webhook before the lane.
 function switchOff(
   { database, holdAttempts }: Options,
   claimed: Claimed,

@@ -2,15 +2,15 @@ import type { Logger } from 'pino';
 import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { tellQuarantine } from '../runs/quarantine-log.ts';
-import { isDefective, isHopeless, maxClaims } from './core/claims.ts';
-import type { EndpointOutcome } from './core/circuit.ts';
-import type { DueEndpoint } from './core/slots.ts';
-import { withoutAttempt, type Verdict } from './core/verdict.ts';
+import { isDefective, isHopeless, maxClaims } from '../deliveries/core/claims.ts';
+import type { EndpointOutcome } from '../deliveries/core/circuit.ts';
+import type { DueEndpoint } from '../deliveries/core/slots.ts';
+import { withoutAttempt, type Verdict } from '../deliveries/core/verdict.ts';
 import { tellFailure } from './failure-log.ts';
-import { giveToPeople, type GivingOptions } from './give-to-people.ts';
-import type { Learn } from './learning.ts';
-import type { Claimed } from './queue/claim.ts';
-import type { Finished } from './queue/finish.ts';
+import { giveToPeople, type GivingOptions } from './hand-off-failed.ts';
+import type { Learn } from './endpoint-learning.ts';
+import type { Claimed } from '../deliveries/lanes/claim.ts';
+import type { Finished } from '../deliveries/lanes/finish.ts';
 import { endsOthers, settleResend } from './settle-resend.ts';
 
 /** A made attempt: the result to write, what it shows of the endpoint, and when the delivery is tried again. */

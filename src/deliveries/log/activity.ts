@@ -1,6 +1,6 @@
 import { addingMeasured, hourOf, measures, stepsPerDoubling } from '../../lib/report-hours.ts';
 import { momentOrNull, sql, type Executor } from '../../postgres/sql.ts';
-import { anySide } from './side.ts';
+import { anySide } from '../lanes/side-lanes.ts';
 
 const batch = 5000;
 const maxLanes = 20_000;

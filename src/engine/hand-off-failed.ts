@@ -1,9 +1,9 @@
 import type { Database } from '../postgres/database.ts';
 import { suspendBot } from '../domain/bots/suspension.ts';
 import { system, transact, type Transaction } from '../events/transaction.ts';
-import type { Verdict } from './core/verdict.ts';
-import type { Claimed } from './queue/claim.ts';
-import { finishedWith, settleDelivery, unlessStale } from './queue/finish.ts';
+import type { Verdict } from '../deliveries/core/verdict.ts';
+import type { Claimed } from '../deliveries/lanes/claim.ts';
+import { finishedWith, settleDelivery, unlessStale } from '../deliveries/lanes/finish.ts';
 
 export interface GivingOptions {
   database: Database;

@@ -1,9 +1,9 @@
 import { system, transact } from '../events/transaction.ts';
 import type { Made } from './attempt.ts';
-import type { GivingOptions } from './give-to-people.ts';
-import type { Claimed } from './queue/claim.ts';
-import { answerCopies, lockCopies } from './queue/copies.ts';
-import { finishDeliveries, finishedWith } from './queue/finish.ts';
+import type { GivingOptions } from './hand-off-failed.ts';
+import type { Claimed } from '../deliveries/lanes/claim.ts';
+import { answerCopies, lockCopies } from '../deliveries/copies/copies.ts';
+import { finishDeliveries, finishedWith } from '../deliveries/lanes/finish.ts';
 
 /** Whether an attempt's success ends other deliveries of the same event to the same endpoint: those that were resent. */
 export function endsOthers({ trigger }: Claimed, { verdict, isSettled }: Made): boolean {

@@ -1,18 +1,18 @@
-import type { Database } from '../postgres/database.ts';
-import { findAddress } from '../domain/endpoints/address.ts';
-import { isFleeting } from '../events/catalog.ts';
-import type { OutboundHttp, OutboundResult } from '../outbound/http.ts';
-import { keepResults } from '../lib/keep-results.ts';
-import type { Clock, Random } from '../lib/ports.ts';
-import { SecretUnreadableError, type SecretBox } from '../lib/secret-box.ts';
-import type { Made } from './attempt.ts';
-import { chatwootHeaders } from './core/chatwoot-headers.ts';
-import { outcomeOf } from './core/circuit.ts';
-import type { calleeOf } from './core/refusal.ts';
-import { goneStatus, nextStep, withoutRetry } from './core/retry.ts';
-import { messageIdOf, signatureHeaders } from './core/sign.ts';
-import { afterCall, afterMove, withoutAttempt, type CallMade, type Verdict } from './core/verdict.ts';
-import type { Claimed } from './queue/claim.ts';
+import type { Database } from '../../postgres/database.ts';
+import { findAddress } from '../../domain/endpoints/address.ts';
+import { isFleeting } from '../../events/catalog.ts';
+import type { OutboundHttp, OutboundResult } from '../../outbound/http.ts';
+import { keepResults } from '../../lib/keep-results.ts';
+import type { Clock, Random } from '../../lib/ports.ts';
+import { SecretUnreadableError, type SecretBox } from '../../lib/secret-box.ts';
+import type { Made } from '../attempt.ts';
+import { chatwootHeaders } from '../../deliveries/core/chatwoot-headers.ts';
+import { outcomeOf } from '../../deliveries/core/circuit.ts';
+import type { calleeOf } from '../../deliveries/core/refusal.ts';
+import { goneStatus, nextStep, withoutRetry } from '../../deliveries/core/retry.ts';
+import { messageIdOf, signatureHeaders } from '../../deliveries/core/sign.ts';
+import { afterCall, afterMove, withoutAttempt, type CallMade, type Verdict } from '../../deliveries/core/verdict.ts';
+import type { Claimed } from '../../deliveries/lanes/claim.ts';
 
 export interface PostOptions {
   database: Database;

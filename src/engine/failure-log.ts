@@ -1,5 +1,5 @@
-import type { Claimed } from './queue/claim.ts';
-import type { Verdict } from './core/verdict.ts';
+import type { Claimed } from '../deliveries/lanes/claim.ts';
+import type { Verdict } from '../deliveries/core/verdict.ts';
 
 /** A log for failures; a pino logger fits. */
 export interface FailureLog {

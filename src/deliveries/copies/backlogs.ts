@@ -3,8 +3,8 @@ import { sql, type Executor } from '../../postgres/sql.ts';
 import type { Endpoint } from '../core/endpoint.ts';
 import type { CancelReason } from '../core/refusal.ts';
 import { stopRecoveries } from './recover.ts';
-import { anySide } from './side.ts';
-import { wakeLanes } from './wake.ts';
+import { anySide } from '../lanes/side-lanes.ts';
+import { wakeLanes } from '../lanes/wake.ts';
 
 // Deliveries and lanes that one transaction changes, so that it neither lasts nor locks for long.
 const batch = 1000;

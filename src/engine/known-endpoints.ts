@@ -1,5 +1,5 @@
-import { keyOf, type EndpointOfAccount } from './core/endpoint.ts';
-import type { DueEndpoint, Share } from './core/slots.ts';
+import { keyOf, type EndpointOfAccount } from '../deliveries/core/endpoint.ts';
+import type { DueEndpoint, Share } from '../deliveries/core/slots.ts';
 
 /** Beyond this number, all are looked at once more. */
 const maxKnown = 10_000;

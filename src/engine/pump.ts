@@ -5,16 +5,16 @@ import { isPassing } from '../postgres/errors.ts';
 import type { Attempted, Deliver } from './attempt.ts';
 import { AbandonedLeases } from './abandoned-leases.ts';
 import { claimProbes } from './claim-probes.ts';
-import { pauseAfter } from './core/claims.ts';
-import { keyOf, type DueLanes, type EndpointOfAccount } from './core/endpoint.ts';
-import type { EndpointOutcome } from './core/circuit.ts';
-import type { DueEndpoint, Share, Slot, Slots } from './core/slots.ts';
+import { pauseAfter } from '../deliveries/core/claims.ts';
+import { keyOf, type DueLanes, type EndpointOfAccount } from '../deliveries/core/endpoint.ts';
+import type { EndpointOutcome } from '../deliveries/core/circuit.ts';
+import type { DueEndpoint, Share, Slot, Slots } from '../deliveries/core/slots.ts';
 import type { FinishBatch } from './finish-batch.ts';
 import { KnownEndpoints } from './known-endpoints.ts';
-import { countLanes, type Claim, type ClaimDue, type Claimed } from './queue/claim.ts';
-import { firstEndpoint, lookAt, surveyDue } from './queue/due-endpoints.ts';
-import { releaseLanes, type Lease } from './queue/lease.ts';
-import { giveBackProbes } from './queue/probes.ts';
+import { countLanes, type Claim, type ClaimDue, type Claimed } from '../deliveries/lanes/claim.ts';
+import { firstEndpoint, lookAt, surveyDue } from '../deliveries/lanes/due-endpoints.ts';
+import { releaseLanes, type Lease } from '../deliveries/lanes/lease.ts';
+import { giveBackProbes } from '../deliveries/lanes/probes.ts';
 
 export interface PumpOptions extends DueLanes {
   database: Database;

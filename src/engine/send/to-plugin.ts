@@ -1,12 +1,12 @@
-import type { BotRunner, RunVerdict } from '../runs/bot-runner.ts';
-import { toFound } from '../records/bot-to-run.ts';
-import { attempts, type Attempted, type AttemptOptions, type Deliver, type Made, type OnWait } from './attempt.ts';
-import type { EndpointOutcome } from './core/circuit.ts';
-import { withoutAttempt, type Verdict } from './core/verdict.ts';
-import type { Claimed } from './queue/claim.ts';
-import { finishedWith, settleDelivery, unlessStale } from './queue/finish.ts';
-import { forwardDelivery } from './queue/forward.ts';
-import { giveBackProbes } from './queue/probes.ts';
+import type { BotRunner, RunVerdict } from '../../runs/bot-runner.ts';
+import { toFound } from '../../records/bot-to-run.ts';
+import { attempts, type Attempted, type AttemptOptions, type Deliver, type Made, type OnWait } from '../attempt.ts';
+import type { EndpointOutcome } from '../../deliveries/core/circuit.ts';
+import { withoutAttempt, type Verdict } from '../../deliveries/core/verdict.ts';
+import type { Claimed } from '../../deliveries/lanes/claim.ts';
+import { finishedWith, settleDelivery, unlessStale } from '../../deliveries/lanes/finish.ts';
+import { forwardDelivery } from '../../deliveries/copies/forward.ts';
+import { giveBackProbes } from '../../deliveries/lanes/probes.ts';
 
 interface Options extends AttemptOptions {
   botRunner: BotRunner;

@@ -1,7 +1,7 @@
 import { prepared } from '../../postgres/prepared.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
 import type { Endpoint } from '../core/endpoint.ts';
-import { anySide } from './side.ts';
+import { anySide } from './side-lanes.ts';
 
 const batch = 1000;
 

@@ -1,9 +1,9 @@
 import type { Database } from '../postgres/database.ts';
 import { isLockTimeout, isOutage, isRetryable } from '../postgres/errors.ts';
-import type { Claimed } from './queue/claim.ts';
-import { finishAndGoOn, finishFreeDeliveries, type Finished } from './queue/finish.ts';
-import type { Lease } from './queue/lease.ts';
-import { renewalsPerLease } from './renewal.ts';
+import type { Claimed } from '../deliveries/lanes/claim.ts';
+import { finishAndGoOn, finishFreeDeliveries, type Finished } from '../deliveries/lanes/finish.ts';
+import type { Lease } from '../deliveries/lanes/lease.ts';
+import { renewalsPerLease } from './lease-renewal.ts';
 
 /** What is known of a lane after its result. */
 export interface After {

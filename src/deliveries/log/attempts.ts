@@ -1,7 +1,7 @@
 import { moment, sql, type Executor } from '../../postgres/sql.ts';
 import type { OutboundTimes } from '../../outbound/http.ts';
-import { bodyOf } from './bodies.ts';
-import { isRun } from './forward.ts';
+import { bodyOf } from '../lanes/bodies.ts';
+import { isRun } from '../copies/forward.ts';
 import { logColumns, toLogged, type LoggedDelivery, type LogRow } from './log.ts';
 
 /** An attempt as it is stored. */

@@ -1,6 +1,6 @@
 import { prepared } from '../../postgres/prepared.ts';
-import type { Claimed } from './claim.ts';
-import type { Committing } from './finish.ts';
+import type { Claimed } from '../lanes/claim.ts';
+import type { Committing } from '../lanes/finish.ts';
 
 const statement = prepared(`
   WITH forwarded AS (

@@ -1,7 +1,7 @@
 import { moment, sql, type Executor } from '../../postgres/sql.ts';
 import type { Endpoint, EndpointKind } from '../core/endpoint.ts';
 import { isRun } from './forward.ts';
-import { liveLaneOrder } from './lock-order.ts';
+import { liveLaneOrder } from '../lanes/lock-order.ts';
 import { isSibling } from './siblings.ts';
 
 /** States of deliveries that can be recovered. */

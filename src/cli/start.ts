@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { preparedFolder, projectRoot } from './app/project-root.ts';
-import { loadConfig } from './config.ts';
-import { createLog } from './lib/log.ts';
-import { StartPhases } from './lib/start-phases.ts';
-import { startEmbeddedPostgres } from './postgres/embedded/start.ts';
-import type * as Serve from './app/serve.ts';
+import { preparedFolder, projectRoot } from '../app/project-root.ts';
+import { loadConfig } from '../config.ts';
+import { createLog } from '../lib/log.ts';
+import { StartPhases } from '../lib/start-phases.ts';
+import { startEmbeddedPostgres } from '../postgres/embedded/start.ts';
+import type * as Serve from '../app/serve.ts';
 
 export interface StartOptions {
   /** Plugins in folders are installed again whenever a file changes. */
@@ -39,7 +39,7 @@ export async function start({ watchPlugins = false, timing = false }: StartOptio
   const reading = phases.run(
     'plugins',
     async () => {
-      const { readRegistry } = await import('./packages/registry.ts');
+      const { readRegistry } = await import('../packages/registry.ts');
       return readRegistry(projectRoot, { dirs: config.pluginDirs, keptIn });
     },
     { sentence: 'Reading the plugins …' },
@@ -54,9 +54,9 @@ export async function start({ watchPlugins = false, timing = false }: StartOptio
 // An import keeps this process from everything else: between the parts, the database's processes are waited on.
 async function loadCode(): Promise<typeof Serve> {
   await turn();
-  await import('./postgres/database.ts');
+  await import('../postgres/database.ts');
   await turn();
-  await import('./api/index.ts');
+  await import('../api/index.ts');
   await turn();
-  return import('./app/serve.ts');
+  return import('../app/serve.ts');
 }

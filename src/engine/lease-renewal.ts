@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../postgres/database.ts';
-import { extendLeases, type Lease } from './queue/lease.ts';
+import { extendLeases, type Lease } from '../deliveries/lanes/lease.ts';
 
 export interface RenewalOptions {
   database: Database;

@@ -1,6 +1,6 @@
 import type { Database } from '../postgres/database.ts';
-import type { Lease } from './queue/lease.ts';
-import { endLeases, type Abandoned } from './renewal.ts';
+import type { Lease } from '../deliveries/lanes/lease.ts';
+import { endLeases, type Abandoned } from './lease-renewal.ts';
 
 /** Leases that their process gives up, which an outage or a locked lane may delay. */
 export class AbandonedLeases {
