@@ -8,7 +8,7 @@ import { deleteExpiredStorage } from '../domain/upkeep/storage-expiry.ts';
 import { mergeStorageChanges } from '../domain/upkeep/storage-totals.ts';
 import { deleteExpiredSignIns } from '../domain/people/sign-in-expiry.ts';
 import { deleteReleasedBundles } from '../domain/upkeep/bundles.ts';
-import { deleteOldIdempotencyKeys } from '../domain/upkeep/idempotency-keys.ts';
+import { deleteOldIdempotencyKeys, eraseExcessAnswers } from '../domain/upkeep/idempotency-keys.ts';
 import { tellFailing } from '../domain/endpoints/notices.ts';
 import { finishRecoveries } from '../domain/endpoints/recovery.ts';
 import { finishRenames } from '../domain/labels/renames.ts';
@@ -77,7 +77,15 @@ export function alarmsOf(
 // What requests leave behind may take long, and what is due does not wait for it.
 function finishLeftovers(database: Database): Promise<void> {
   const counts = [mergeCountChanges, mergeStorageChanges];
-  const works = [finishErasures, finishRenames, finishBacklogs, finishRecoveries, tellFailing, ...counts];
+  const works = [
+    finishErasures,
+    finishRenames,
+    finishBacklogs,
+    finishRecoveries,
+    tellFailing,
+    eraseExcessAnswers,
+    ...counts,
+  ];
   return doAll(works.map((work) => work(database)));
 }
 

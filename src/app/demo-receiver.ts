@@ -1,6 +1,7 @@
 import { receiverEndpoint, receiverUrl } from '../demo/endpoint.ts';
 import { Receiver, type PlayWebhook } from '../demo/receiver.ts';
 import { ReceiverServer } from '../demo/receiver-server.ts';
+import { findErased } from '../domain/upkeep/named-records.ts';
 import { findWebhooksAt } from '../domain/webhooks.ts';
 import type { Mechanisms } from './mechanisms.ts';
 
@@ -12,7 +13,10 @@ export function createDemoReceiver(mechanisms: Mechanisms): ReceiverServer | nul
   const webhooksAt = (path: string) => readWebhooksAt(mechanisms, new URL(path, receiverUrl(endpoint)).href);
   // A second process on the machine needs none: the first one receives for both.
   const unavailable = (problem: string) => log.info({ problem }, 'no demo receiver in this process');
-  return new ReceiverServer({ receiver: new Receiver({ clock, webhooksAt }), endpoint, failed: warn, unavailable });
+  const erased = (accountId: number, names: readonly string[]) =>
+    findErased(mechanisms.databases.requests.em(), accountId, names);
+  const receiver = new Receiver({ clock, webhooksAt, findErased: erased });
+  return new ReceiverServer({ receiver, endpoint, failed: warn, unavailable });
 }
 
 async function readWebhooksAt({ databases, secretBox, clock }: Mechanisms, url: string): Promise<PlayWebhook[]> {

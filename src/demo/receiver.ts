@@ -1,3 +1,4 @@
+import { namesInJson } from '../domain/upkeep/named-records.ts';
 import type { Clock } from '../lib/ports.ts';
 import { signatureProblem, type Signer } from './signature.ts';
 
@@ -40,7 +41,7 @@ export interface KeptPost {
   webhook: Omit<PlayWebhook, 'secrets'> | null;
   /** The account: the webhook's, else the one that the body names. */
   account_id: number | null;
-  /** The beginning of the body. */
+  /** The beginning of the body; empty where a record that it told of is erased. */
   body: string;
   /** Of the whole body. */
   bytes: number;
@@ -52,6 +53,8 @@ export interface ReceiverOptions {
   clock: Clock;
   /** The webhooks of this service that post to the path. */
   webhooksAt: (path: string) => Promise<PlayWebhook[]>;
+  /** The names of records, of an account, that are erased. */
+  findErased: (accountId: number, names: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
 const keptPosts = 200;
@@ -69,6 +72,8 @@ export class Receiver {
   readonly #options: ReceiverOptions;
   readonly #held = new Set<AbortController>();
   #kept: KeptPost[] = [];
+  /** The records that bodies tell of. */
+  readonly #names = new WeakMap<KeptPost, readonly string[]>();
   #last: number;
   #isStopping = false;
 
@@ -78,8 +83,9 @@ export class Receiver {
     this.#last = options.clock.now().getTime();
   }
 
-  /** The posts with a higher id, newest first. */
-  postsAfter(id: number): KeptPost[] {
+  /** The posts with a higher id, newest first; the bodies of those about records that were erased since are forgotten. */
+  async postsAfter(id: number): Promise<KeptPost[]> {
+    await this.#forgetErased();
     return this.#kept.filter((post) => post.id > id).toReversed();
   }
 
@@ -88,6 +94,7 @@ export class Receiver {
     const signers = await this.#options.webhooksAt(post.path);
     const kept = keep(post, { id: (this.#last += 1), now: this.#options.clock.now(), signers });
     this.#kept = [...this.#kept.slice(1 - keptPosts), kept];
+    this.#names.set(kept, namesIn(kept, post));
     const status = await this.#statusFor(post.signal);
     kept.status = post.signal.aborted ? null : status;
     return status;
@@ -97,6 +104,20 @@ export class Receiver {
   stop(): void {
     this.#isStopping = true;
     for (const waiting of this.#held) waiting.abort();
+  }
+
+  async #forgetErased(): Promise<void> {
+    const byAccount = Map.groupBy(this.#kept, (post) => (this.#names.has(post) ? post.account_id : null));
+    for (const [accountId, posts] of byAccount) {
+      if (accountId === null) continue;
+      const names = new Set(posts.flatMap((post) => this.#names.get(post) ?? []));
+      const erased = await this.#options.findErased(accountId, [...names]);
+      for (const post of posts) {
+        if (!this.#names.get(post)?.some((name) => erased.has(name))) continue;
+        post.body = '';
+        this.#names.delete(post);
+      }
+    }
   }
 
   async #statusFor(signal: AbortSignal): Promise<number> {
@@ -125,6 +146,14 @@ export class Receiver {
       this.#held.delete(held);
     }
   }
+}
+
+// Tests tell of records that never were, and a deletion of nothing that was deleted.
+function namesIn({ event, verified }: KeptPost, { header, body }: Post): string[] {
+  if (!verified || header('webhook-test') !== '') return [];
+  const names = namesInJson(fieldsOf(body.toString()));
+  const [, deleted] = /^(\w+)_deleted$/.exec(event ?? '') ?? [];
+  return deleted === undefined ? names : names.filter((name) => !name.startsWith(deleted));
 }
 
 function keep(post: Post, { id, now, signers }: { id: number; now: Date; signers: readonly PlayWebhook[] }): KeptPost {

@@ -101,8 +101,9 @@ async function admitAdministrator(ctx: Context, { mounted }: PlayOptions, isAgai
 }
 
 // What another account's webhook sent, or seems to have sent, is not for administrators of this one.
-function stateFor(viewer: Viewer, after: number, { server, url }: PlayOptions): PlayState {
+async function stateFor(viewer: Viewer, after: number, { server, url }: PlayOptions): Promise<PlayState> {
   const { receiver, problem } = server;
   const isFor = ({ account_id: id }: KeptPost) => viewer.isPlatformAdmin || id === null || viewer.accounts.has(id);
-  return { mode: receiver.mode, modes: playModes, url, problem, payload: receiver.postsAfter(after).filter(isFor) };
+  const posts = await receiver.postsAfter(after);
+  return { mode: receiver.mode, modes: playModes, url, problem, payload: posts.filter(isFor) };
 }

@@ -138,6 +138,30 @@ describe('the built-in receiver', function () {
     expect((await app.post('/play/hooked')).status).to.equal(404);
   });
 
+  it('forgets the bodies of what was said about messages, conversations and contacts that are erased', async () => {
+    const { id: webhookId, path, send } = await hook();
+    const subscriptions = ['message_created', 'contact_created', 'conversation_created', 'message_deleted'];
+    await app.patch(`webhooks/${webhookId}`, { subscriptions });
+    const { body: inbox } = await app.post('inboxes', { name: 'Erased' });
+    const { body: contact } = await app.post('contacts', { name: 'Erika Erased' });
+    const { body: conversation } = await app.post('conversations', { inbox_id: inbox.id, contact_id: contact.id });
+    const say = (content: string) =>
+      app.post(`conversations/${conversation.id}/messages`, { content, message_type: 'outgoing' });
+    const { body: message } = await say('First secret');
+    await say('Second secret');
+    await send();
+    const told = async () => (await posts(path)).map(({ event, body }) => [event, /secret|Erika/.test(body)]);
+    await app.eventually(async () => (await told()).length === 5);
+    expect((await told()).filter(([, tells]) => tells)).to.have.lengthOf(4);
+    await app.delete(`conversations/${conversation.id}/messages/${message.id}`);
+    expect((await posts(path)).some(({ body }) => body.includes('First secret'))).to.equal(false);
+    expect((await posts(path)).some(({ body }) => body.includes('Second secret'))).to.equal(true);
+    await app.delete(`contacts/${contact.id}`);
+    await app.eventually(async () => (await posts(path)).some(({ event }) => event === 'message_deleted'));
+    expect((await told()).filter(([, tells]) => tells)).to.deep.equal([]);
+    expect((await posts(path)).filter(({ body }) => body === '')).to.have.lengthOf(5);
+  });
+
   it('fails until it is told otherwise, and the delivery comes again', async () => {
     const { id, path } = await hook();
     await app.patch(`webhooks/${id}`, { subscriptions: ['contact_created'] });

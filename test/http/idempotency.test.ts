@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { claimKey, deleteOldIdempotencyKeys, keepAnswer } from '../../src/domain/upkeep/idempotency-keys.ts';
+import {
+  claimKey,
+  deleteOldIdempotencyKeys,
+  eraseExcessAnswers,
+  keepAnswer,
+} from '../../src/domain/upkeep/idempotency-keys.ts';
 import type { Executor } from '../../src/postgres/sql.ts';
 import { TestApp, type Answer } from '../support/app.ts';
 import { addPerson, botHeaders, type Person } from '../support/people.ts';
@@ -196,7 +201,7 @@ describe('Idempotency-Key', () => {
     await hasLooked;
     await database.em().transactional(async (em) => {
       expect(await claimKey(em, request, present)).to.equal(null);
-      await keepAnswer(em, request, answer, present);
+      await keepAnswer(em, request, { ...answer, names: [] }, present);
     });
     goOn();
     expect(await repeat).to.deep.equal(answer);
@@ -303,6 +308,30 @@ describe('Idempotency-Key', () => {
       }
     }
     expect(await count('idempotency_keys')).to.equal(before);
+  });
+
+  it('the oldest answers of a caller are erased beyond 32 MB, and happen only once all the same', async () => {
+    const [oldest, newest] = [newKey(), newKey()];
+    await app.post('contacts', { name: 'Oldest' }, oldest);
+    present = new Date(present.getTime() + 1000);
+    await app.query(
+      `INSERT INTO idempotency_keys (holder, key, fingerprint, status, body, created_at, token_id)
+       SELECT holder, 'filler ' || n, '', 201, repeat('x', 256 * 1024), $1, token_id
+       FROM idempotency_keys, generate_series(1, 127) n WHERE key = $2`,
+      [present, oldest['idempotency-key']],
+    );
+    expect(await eraseExcessAnswers(app.app.database)).to.equal(0);
+    await app.query(`UPDATE idempotency_keys SET body = repeat('x', 600 * 1024) WHERE key = 'filler 1'`);
+    present = new Date(present.getTime() + 1000);
+    const last = await app.post('contacts', { name: 'Newest' }, newest);
+    expect(await eraseExcessAnswers(app.app.database)).to.be.greaterThan(0);
+    const again = await app.post('contacts', { name: 'Oldest' }, oldest);
+    expect([again.status, again.body.code]).to.deep.equal([409, 'answer_not_stored']);
+    expect((await app.post('contacts', { name: 'Newest' }, newest)).body).to.deep.equal(last.body);
+    expect(await app.eventNames()).to.deep.equal(['contact_created', 'contact_created']);
+    expect(await eraseExcessAnswers(app.app.database)).to.equal(0);
+    await app.query("DELETE FROM idempotency_keys WHERE key LIKE 'filler %' OR key = $1", [newest['idempotency-key']]);
+    present = new Date(present.getTime() - 2000);
   });
 
   it('an answer is kept for 24 hours', async () => {

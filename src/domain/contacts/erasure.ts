@@ -7,6 +7,7 @@ import { sql } from '../../postgres/sql.ts';
 import { deleteLanes } from '../../deliveries/log/erase.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
 import { lockIfThere } from '../small-rows.ts';
+import { eraseAnswers } from '../upkeep/idempotency-keys.ts';
 import { sweep } from '../upkeep/sweep.ts';
 import { forgetCopiedConversations, forgetCopies } from './copies.ts';
 import { lockDoors } from './doors.ts';
@@ -44,6 +45,7 @@ async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased'
   tx.record('contact_deleted', { contact, account: tx.account });
   await deleteLanes(tx, 'contact', [id]);
   await forgetCopies(tx, id);
+  await eraseAnswers(tx.connection, 'contact', [id]);
   await sql(tx.em, 'DELETE FROM contacts WHERE account_id = $1 AND id = $2', [tx.account.id, id]);
   return 'erased';
 }

@@ -3,6 +3,7 @@ import { deleteLanes, lockLanes } from '../../deliveries/log/erase.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { sql } from '../../postgres/sql.ts';
 import { deleteFilesIn } from '../attachments/rows.ts';
+import { eraseAnswers } from '../upkeep/idempotency-keys.ts';
 import { lockConversation } from './access.ts';
 
 // Dependent rows are deleted in bounded statements: one statement for all could exceed the statement timeout.
@@ -15,8 +16,8 @@ const deleteSomeMessages = `
     SELECT id FROM messages WHERE account_id = $1 AND conversation_id = ANY ($2) LIMIT ${rowsAtOnce}) RETURNING id`;
 
 /**
- * Deletes locked conversations with their messages, files, labels, events, deliveries, attempts and bot runs. Says
- * conversation_deleted for each.
+ * Deletes locked conversations with their messages, files, labels, events, deliveries, attempts, bot runs and stored
+ * answers. Says conversation_deleted for each.
  */
 export async function eraseConversations(tx: Transaction, conversations: readonly Conversation[]): Promise<void> {
   for (const conversation of conversations) tx.record('conversation_deleted', { conversation });
@@ -26,6 +27,7 @@ export async function eraseConversations(tx: Transaction, conversations: readonl
   await deleteFilesIn(tx, ids);
   await deleteAll(tx, deleteSomeMessages, ids);
   await deleteLanes(tx, 'conversation', ids);
+  await eraseAnswers(tx.connection, 'conversation', ids);
   await tx.deleteConversations(conversations);
 }
 

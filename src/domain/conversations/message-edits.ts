@@ -6,6 +6,7 @@ import { eraseResponses } from '../../deliveries/log/erase.ts';
 import { blankMessage } from '../../events/stored-payloads.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import { deleteFilesOf } from '../attachments/rows.ts';
+import { eraseAnswers } from '../upkeep/idempotency-keys.ts';
 import { lockConversation } from './access.ts';
 import { decide } from './arbiter.ts';
 import { eraseFromRuns } from './run-erasure.ts';
@@ -85,7 +86,7 @@ export async function saveEdit(
 }
 
 /**
- * Deletes the content of a message and its files, here, in its recorded events and in the records of runs, and marks it deleted. Says message_updated, with null
+ * Deletes the content of a message and its files, here, in its recorded events, in stored answers and in the records of runs, and marks it deleted. Says message_updated, with null
  * as the previous content, and message_deleted; nothing for a message deleted before. Errors: 404, 403.
  */
 export async function deleteMessage(tx: Transaction, asked: Place): Promise<void> {
@@ -96,6 +97,7 @@ export async function deleteMessage(tx: Transaction, asked: Place): Promise<void
   const eventIds = await blankMessage(tx, place);
   await eraseResponses(tx, { conversationId: conversation.id, eventIds });
   await eraseFromRuns(tx, { ...place, content: message.content });
+  await eraseAnswers(tx.connection, 'message', [message.id]);
   await deleteFilesOf(tx, message);
   const gone = { content: '', contentAttributes: { deleted: true } };
   Object.assign(message, gone, { attachments: [] });

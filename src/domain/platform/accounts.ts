@@ -7,6 +7,7 @@ import { sql } from '../../postgres/sql.ts';
 import { deleteSystemBot, dismissSystemBot, findServedAccounts } from '../bots/removal.ts';
 import { deleteInbox } from '../inboxes/inboxes.ts';
 import { revokeIdleTokens } from '../people/seats.ts';
+import { deleteSomeAnswers } from '../upkeep/idempotency-keys.ts';
 import { listPage, lockOne, readOne, type Page } from '../small-rows.ts';
 
 /** One page of all accounts, oldest first. */
@@ -79,6 +80,7 @@ export async function deleteAccount(outside: Transact<OuterTransaction>, account
     await empty(transact, (tx) => deleteSome(tx, 'events'));
     await empty(transact, (tx) => deleteSome(tx, 'contacts'));
     await empty(transact, forgetSomeCopies);
+    await empty(transact, (tx) => deleteSomeAnswers(tx.em, tx.account.id, batch));
     await empty(transact, (tx) => deleteSomeLanes(tx, batch));
   } while (!(await transact(removeWhenEmpty)));
 }

@@ -1,6 +1,7 @@
 import type { Database } from '../../postgres/database.ts';
 import { ApiError } from '../../errors.ts';
 import { sql, type Executor } from '../../postgres/sql.ts';
+import { nameOf, type NamedKind } from './named-records.ts';
 import { sweep } from './sweep.ts';
 
 /** The owner of keys: an access token, or a contact under /public. */
@@ -19,8 +20,17 @@ export interface KeptAnswer {
   sealedBody: string;
 }
 
+/** An answer to store, with the names of the records that it tells of. */
+export interface StoredAnswer extends KeptAnswer {
+  names: readonly string[];
+}
+
 /** How long answers are stored. */
 const keptMs = 24 * 3_600_000;
+/** Bytes of the stored answers of one caller: beyond them the oldest are erased, and their requests still happen only once. */
+const storedBytesPerCaller = 32 * 1024 * 1024;
+/** What the answers of earlier releases, which named nothing, have for names. */
+const unknown = 'unknown';
 
 interface KeyRow {
   fingerprint: Buffer;
@@ -80,19 +90,20 @@ const lockedHolder = {
 export async function keepAnswer(
   executor: Executor,
   request: KeyedRequest,
-  answer: KeptAnswer,
+  answer: StoredAnswer,
   now: Date,
 ): Promise<void> {
   const { holder, key, fingerprint } = request;
   const isToken = 'tokenId' in holder;
   await sql(
     executor,
-    `INSERT INTO idempotency_keys (holder, key, fingerprint, status, body, created_at, token_id, account_id, contact_id)
-     SELECT $1, $2, $3::bytea, $4::int, $5, $6::timestamptz, token_id, account_id, contact_id
+    `INSERT INTO idempotency_keys (holder, key, fingerprint, status, body, created_at, token_id, account_id, contact_id,
+       names)
+     SELECT $1, $2, $3::bytea, $4::int, $5, $6::timestamptz, token_id, account_id, contact_id, $9::text[]
      FROM (${isToken ? lockedHolder.token : lockedHolder.contact}) AS holder
      ON CONFLICT (holder, key) DO UPDATE
        SET fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
-         created_at = excluded.created_at`,
+         created_at = excluded.created_at, names = excluded.names`,
     [
       holderName(holder),
       key,
@@ -102,11 +113,36 @@ export async function keepAnswer(
       now,
       isToken ? holder.tokenId : holder.contactId,
       isToken ? null : holder.accountId,
+      answer.names,
     ],
   );
 }
 
-/** Gives the answers of one contact to another, who may ask for them again; those of a key that the latter has used stay. */
+// In one order, so that two erasures wait for each other.
+const eraseStatement = `
+  WITH telling AS (
+    SELECT holder, key FROM idempotency_keys WHERE names && $1::text[] AND body <> '' ORDER BY holder, key FOR UPDATE)
+  UPDATE idempotency_keys k SET body = '' FROM telling WHERE k.holder = telling.holder AND k.key = telling.key`;
+
+/** Erases the stored answers that tell of records which are being deleted: their requests happened, and still do so only once. */
+export async function eraseAnswers(executor: Executor, kind: NamedKind, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql(executor, eraseStatement, [[unknown, ...ids.map((id) => nameOf(kind, id))]]);
+}
+
+const deleteSomeStatement = `
+  DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM idempotency_keys WHERE names && ARRAY[$1::text] LIMIT $2 FOR UPDATE)) RETURNING key`;
+
+/** Deletes up to `limit` stored answers of an account that is being deleted, which nobody can ask for again; returns how many. */
+export async function deleteSomeAnswers(executor: Executor, accountId: number, limit: number): Promise<number> {
+  return (await sql(executor, deleteSomeStatement, [nameOf('account', accountId), limit])).length;
+}
+
+/**
+ * Gives the answers of one contact to another, who may ask for them again; those of a key that the latter has used stay. What
+ * tells of the one is erased with the other from then on.
+ */
 export async function moveKeys(
   executor: Executor,
   accountId: number,
@@ -118,6 +154,10 @@ export async function moveKeys(
        AND NOT EXISTS (SELECT FROM idempotency_keys used WHERE used.holder = $4 AND used.key = k.key)`,
     [accountId, from, to, holderName({ accountId, contactId: to })],
   );
+  await sql(executor, 'UPDATE idempotency_keys SET names = names || $2::text WHERE names && ARRAY[$1::text]', [
+    nameOf('contact', from),
+    nameOf('contact', to),
+  ]);
 }
 
 const pageSize = 1000;
@@ -149,12 +189,35 @@ export function deleteOldIdempotencyKeys(database: Database): Promise<number> {
     work: async (keys) => {
       const deleted = await sql(
         database.em(),
-        `DELETE FROM idempotency_keys USING unnest($2::text[], $3::text[]) AS old (holder, key)
-         WHERE idempotency_keys.holder = old.holder AND idempotency_keys.key = old.key AND created_at <= $1
-         RETURNING old.key`,
+        `WITH old AS (
+           SELECT k.holder, k.key FROM unnest($2::text[], $3::text[]) AS found (holder, key)
+             JOIN idempotency_keys k ON k.holder = found.holder AND k.key = found.key AND k.created_at <= $1
+           ORDER BY k.holder, k.key FOR UPDATE OF k)
+         DELETE FROM idempotency_keys k USING old WHERE k.holder = old.holder AND k.key = old.key RETURNING k.key`,
         [before, keys.map(({ holder }) => holder), keys.map(({ key }) => key)],
       );
       return deleted.length;
     },
   });
+}
+
+// The newest stay, as far as they fit together.
+const findExcess = `
+  SELECT holder FROM idempotency_keys WHERE body <> '' GROUP BY holder HAVING sum(stored_bytes) > $1 ORDER BY holder`;
+const eraseExcess = `
+  WITH aged AS (
+    SELECT key, sum(stored_bytes) OVER (ORDER BY created_at DESC, key) AS bytes
+    FROM idempotency_keys WHERE holder = $2 AND body <> ''),
+  excess AS (
+    SELECT k.key FROM aged JOIN idempotency_keys k ON k.holder = $2 AND k.key = aged.key
+    WHERE aged.bytes > $1 ORDER BY k.key FOR UPDATE OF k)
+  UPDATE idempotency_keys k SET body = '' FROM excess WHERE k.holder = $2 AND k.key = excess.key RETURNING k.key`;
+
+/** Erases the oldest answers of callers that have more bytes of them stored than one may have; returns how many. */
+export async function eraseExcessAnswers(database: Database): Promise<number> {
+  let erased = 0;
+  for (const { holder } of await sql<{ holder: string }>(database.em(), findExcess, [storedBytesPerCaller])) {
+    erased += (await sql(database.em(), eraseExcess, [storedBytesPerCaller, holder])).length;
+  }
+  return erased;
 }

@@ -9,6 +9,7 @@ import {
   type KeyedRequest,
   type KeyHolder,
 } from '../../domain/upkeep/idempotency-keys.ts';
+import { namesInJson, namesInPath } from '../../domain/upkeep/named-records.ts';
 import { ApiError, badRequest } from '../../errors.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
 import type { AnyCall } from '../route/call.ts';
@@ -24,6 +25,11 @@ export interface Answer {
   replayed: boolean;
 }
 
+/** A keyed request, and the path that it was sent to. */
+export interface RequestWithKey extends KeyedRequest {
+  path: string;
+}
+
 const maxKeyLength = 255;
 /** Bytes of an answer that is stored at most. */
 const maxStoredBytes = 256 * 1024;
@@ -33,7 +39,7 @@ const printable = /^[\x20-\x7e]+$/;
  * The request with its `Idempotency-Key`. Null without the header, for methods other than POST, and for callers without
  * a token, who could not be recognized. Errors: 400 for a key that is not 1–255 printable characters.
  */
-export function readKeyedRequest(ctx: Context, call: AnyCall): KeyedRequest | null {
+export function readKeyedRequest(ctx: Context, call: AnyCall): RequestWithKey | null {
   const { 'idempotency-key': key } = ctx.req.headers;
   if (ctx.method !== 'POST' || typeof key !== 'string') return null;
   if (key.length > maxKeyLength || !printable.test(key)) {
@@ -43,7 +49,7 @@ export function readKeyedRequest(ctx: Context, call: AnyCall): KeyedRequest | nu
     );
   }
   const holder = holderOf(call);
-  return holder && { holder, key, fingerprint: fingerprintOf(ctx, call) };
+  return holder && { holder, key, fingerprint: fingerprintOf(ctx, call), path: ctx.path };
 }
 
 // Sorted, because the order of properties has no meaning in JSON and some clients do not keep it.
@@ -101,7 +107,7 @@ export async function findAnswer(
  * not stored or is erased.
  */
 export async function onlyOnce(
-  { request, box, em, now }: { request: KeyedRequest; box: SecretBox; em: EntityManager; now: Date },
+  { request, box, em, now }: { request: RequestWithKey; box: SecretBox; em: EntityManager; now: Date },
   perform: () => Promise<Answer>,
 ): Promise<Answer> {
   const kept = await claimKey(em, request, now);
@@ -109,6 +115,11 @@ export async function onlyOnce(
   const answer = await perform();
   const isStored = Buffer.byteLength(answer.body) <= maxStoredBytes;
   const sealedBody = isStored ? box.seal(answer.body) : '';
-  await keepAnswer(em, request, { status: answer.status, sealedBody }, now);
+  const names = isStored ? namesIn(request.path, answer.body) : [];
+  await keepAnswer(em, request, { status: answer.status, sealedBody, names }, now);
   return answer;
+}
+
+function namesIn(path: string, body: string): string[] {
+  return [...new Set([...namesInPath(path), ...namesInJson(JSON.parse(body))])];
 }

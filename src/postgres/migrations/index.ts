@@ -65,6 +65,7 @@ import { BodyFormats } from './20261123-body-formats.ts';
 import { AttributeDefinitions } from './20261123-attribute-definitions.ts';
 import { BotChanges } from './20261123-bot-changes.ts';
 import { ImportedSettings } from './20261123-imported-settings.ts';
+import { StoredAnswers } from './20261124-stored-answers.ts';
 
 /** All migrations in order, by the names under which they are recorded. */
 export const migrations = [
@@ -133,6 +134,7 @@ export const migrations = [
   { name: '20261123-missing-messages', class: MissingMessages },
   { name: '20261123-bot-changes', class: BotChanges },
   { name: '20261123-imported-settings', class: ImportedSettings },
+  { name: '20261124-stored-answers', class: StoredAnswers },
 ];
 
 /** The names of the applied migrations; none for an empty database. */
