@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('../src/postgres/migrations/', import.meta.url));
 const index = `${folder}index.ts`;
-const lastImport = /(?:import \{ \w+ \} from '\.\/\d{8}-[\w-]+\.ts';\n)+/;
-const listed = / {2}\{ name: '\d{8}-[\w-]+', class: \w+ \},\n\];/;
+const lastImport = /(?:import \{ \w+ \} from '\.\/\d{8}-[\w.-]+\.ts';\n)+/;
+const listed = / {2}\{ name: '\d{8}-[\w.-]+', class: \w+ \},\n\];/;
 
 function classNameOf(subject: string): string {
   return subject.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -125,6 +125,18 @@ describe('a database that a newer release has migrated', function () {
     await dropDatabase(url);
   });
 
+  it('is refused in another sentence when a development version between releases has migrated it', async () => {
+    const url = await createDatabaseOf010();
+    await query(url, `INSERT INTO migrations (name, executed_at) VALUES ('20261122-people', now())`);
+    const { code, printed } = await runOn(url, 'start');
+    expect(code, printed).to.be.greaterThan(0);
+    expect(printed).to.include('a development version that was never released (migration 20261122-people)');
+    expect(printed).to.include('Start with an empty database, or restore a backup of a release.');
+    expect(printed).not.to.match(/^ +at /m);
+    expect(await query(url, `SELECT to_regclass('seats') AS seats`)).to.deep.equal([{ seats: null }]);
+    await dropDatabase(url);
+  });
+
   it('is told by a process that runs: writes and readiness are 503, reads go on', async () => {
     const url = await createDatabase(migrate);
     const [web, engine] = await Promise.all(

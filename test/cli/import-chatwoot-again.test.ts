@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { migrate } from '../../src/postgres/migrate.ts';
 import type { Body } from '../support/sending.ts';
 import { Importing } from '../support/importing.ts';
 
@@ -169,41 +168,6 @@ describe('switchboard import chatwoot, again', function () {
       ['Gone Agent', true],
     ]);
     expect((await importing.run(account)).counts.agents).to.include({ created: 0, unchanged: 3 });
-  });
-
-  /** Makes the database as versions left it that noted authors who work there no more as agents. */
-  async function takeBack(account: number): Promise<void> {
-    const run = importing.app.query.bind(importing.app);
-    // Of other tests, and beside those of agents who came back.
-    await run(`DELETE FROM imported WHERE kind = 'author' AND account_id <> $1`, [account]);
-    await run(`DELETE FROM migrations WHERE name = '20261123-former-authors'`);
-    await run(`UPDATE imported SET kind = 'agent' WHERE kind = 'author'`);
-    await run('DROP INDEX imported_seats');
-    await run(`CREATE INDEX imported_agents ON imported (account_id, local_id) WHERE kind = 'agent'`);
-    await run('ALTER TABLE imported DROP CONSTRAINT imported_kind_check');
-    await run(
-      `ALTER TABLE imported ADD CONSTRAINT imported_kind_check
-         CHECK (kind IN ('inbox', 'agent', 'team', 'label', 'contact', 'conversation'))`,
-    );
-  }
-
-  it('goes on after an upgrade from a version that noted authors as agents', async () => {
-    const account = await importing.newAccount();
-    await importing.run(account);
-    await takeBack(account);
-    expect(await migrate(importing.app.databaseUrl)).to.deep.equal(['20261123-former-authors']);
-    const { email } = comesBack();
-    const { code, counts } = await importing.run(account);
-    expect([code, counts.agents.created, counts.messages.created]).to.deep.equal([0, 1, 1]);
-    const agents: Body[] = await read(`${base(account)}/agents`);
-    const second = (await conversationsOf(account)).find(({ contact }) => contact.name === 'late-wave-12');
-    const { payload } = await read(`${base(account)}/conversations/${second.id}/messages`);
-    const back = agents.find((agent) => agent.email === email);
-    expect((payload as Body[]).slice(1).map(({ sender }) => [sender.name, sender.id === back.id])).to.deep.equal([
-      ['Gone Agent', false],
-      ['Gone Agent', true],
-    ]);
-    await importing.verify();
   });
 
   it('names authors whose note is missing', async () => {

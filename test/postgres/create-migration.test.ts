@@ -41,7 +41,7 @@ describe('npm run migrate:create', () => {
 
   it('refuses a name that is there, none, and one that is no subject; the list stays as it was', () => {
     const before = readFileSync(index(), 'utf8');
-    for (const args of [['backlogs'], [], ['Canned'], ['../x'], ['a b'], ['canned_responses']])
+    for (const args of [['first-schema'], [], ['Canned'], ['../x'], ['a b'], ['canned_responses']])
       expect(run(...args).status, args.join()).to.equal(1);
     expect(readFileSync(index(), 'utf8')).to.equal(before);
   });

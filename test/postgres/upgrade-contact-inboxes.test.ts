@@ -50,7 +50,7 @@ describe('contacts of 0.1.0 and their inboxes, after an upgrade', () => {
   before(async () => {
     const databaseUrl = await createDatabaseOf010();
     await fill(databaseUrl);
-    expect(await migrate(databaseUrl)).to.include('20261122-contact-inboxes');
+    expect(await migrate(databaseUrl)).to.deep.equal(['20261124-0.2.0']);
     app = await TestApp.start({ engine: false, databaseUrl });
   });
 

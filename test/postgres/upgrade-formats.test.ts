@@ -39,7 +39,7 @@ describe('webhooks, bots and deliveries of 0.1.0, after an upgrade', () => {
   it('have the default format, and are sent what was recorded', async () => {
     const databaseUrl = await createDatabaseOf010();
     await fill(databaseUrl);
-    expect(await migrate(databaseUrl)).to.include('20261123-body-formats');
+    expect(await migrate(databaseUrl)).to.deep.equal(['20261124-0.2.0']);
     const app = await TestApp.start({ engine: false, databaseUrl });
     try {
       expect((await app.get('webhooks/1')).body.format).to.equal('default');

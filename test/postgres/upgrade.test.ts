@@ -88,7 +88,7 @@ describe('people of 0.1.0, after an upgrade', () => {
   before(async () => {
     const databaseUrl = await createDatabaseOf010();
     await fill(databaseUrl);
-    expect(await migrate(databaseUrl)).to.include('20261122-people');
+    expect(await migrate(databaseUrl)).to.deep.equal(['20261124-0.2.0']);
     app = await TestApp.start({ engine: false, databaseUrl });
   });
 

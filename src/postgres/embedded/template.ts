@@ -52,7 +52,9 @@ export async function makeTemplate(
 /** The folder of the template that a database of this release, made here, would equal; it may not be there. */
 export function templateIn(folder: string, { version }: Binaries): string {
   const hash = createHash('sha256').update(JSON.stringify([process.platform, process.arch, version, clusterRecipe()]));
-  for (const name of readdirSync(migrationsFolder).toSorted()) hash.update(readFileSync(join(migrationsFolder, name)));
+  const entries = readdirSync(migrationsFolder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  for (const file of files.toSorted()) hash.update(readFileSync(file));
   return join(folder, hash.digest('hex').slice(0, 32));
 }
 

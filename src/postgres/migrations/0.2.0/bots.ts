@@ -1,0 +1,36 @@
+import { endpointColumns } from './endpoint-columns.ts';
+
+/**
+ * Bots: a previous secret, which signs too while the server learns the new one; how attempts on their servers end; a quarantine
+ * for bots whose runs fail again and again (`failed_account_id` is where a system bot failed last; without an end it waits for
+ * a release by hand); sealed secrets by name; why their plugin cannot run them; and a limit of tokens a day. `health_error` is
+ * why the bot cannot answer as it is meant to, null when it can.
+ */
+export const bots = `
+  ALTER TABLE agent_bots
+    ADD previous_secret text,
+    ADD previous_secret_expires_at timestamptz,
+    ${endpointColumns.health},
+    ADD disabled_reason text,
+    ADD failed_runs integer NOT NULL DEFAULT 0,
+    ADD failed_account_id bigint,
+    ADD quarantines integer NOT NULL DEFAULT 0,
+    ADD quarantined_at timestamptz,
+    ADD quarantined_until timestamptz,
+    ADD quarantine_reason text,
+    ADD secrets jsonb NOT NULL DEFAULT '{}',
+    ADD config_fits boolean NOT NULL DEFAULT true,
+    ADD plugin_obstacle text CHECK (plugin_obstacle IN ('plugin_missing', 'plugin_disabled')),
+    ADD token_last_used_at timestamptz,
+    ADD tokens_per_day bigint,
+    ADD health_error text,
+    ADD health_since timestamptz,
+    ${endpointColumns.pauses},
+    ${endpointColumns.format('agent_bots')},
+    DROP CONSTRAINT agent_bots_kind,
+    -- Plugin bots may have a server too, to which their plugin forwards events.
+    ADD CONSTRAINT agent_bots_kind CHECK (
+      (outgoing_url IS NULL OR secret IS NOT NULL)
+      AND ((kind = 'webhook' AND outgoing_url IS NOT NULL AND plugin_id IS NULL)
+        OR (kind = 'plugin' AND plugin_id IS NOT NULL)));
+  CREATE INDEX agent_bots_plugin ON agent_bots (plugin_id) WHERE plugin_id IS NOT NULL;`;

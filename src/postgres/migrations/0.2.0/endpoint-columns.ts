@@ -1,0 +1,12 @@
+/** Columns that webhooks and bots share: the circuit and health of the endpoint, its pauses, and the format of its bodies. */
+export const endpointColumns = {
+  health: `ADD is_proven boolean NOT NULL DEFAULT false,
+    ADD consecutive_failures integer NOT NULL DEFAULT 0,
+    ADD unanswered_attempts integer NOT NULL DEFAULT 0,
+    ADD failing_since timestamptz,
+    ADD circuit_trips integer NOT NULL DEFAULT 0,
+    ADD circuit_probe_at timestamptz`,
+  pauses: 'ADD paused_at timestamptz, ADD resumed_at timestamptz',
+  format: (table: string): string =>
+    `ADD format text NOT NULL DEFAULT 'default' CONSTRAINT ${table}_format CHECK (format IN ('default', 'chatwoot'))`,
+};

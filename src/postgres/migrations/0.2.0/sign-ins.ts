@@ -1,0 +1,28 @@
+/**
+ * Sign-ins of people in browsers: access tokens that expire, and that only a cookie may carry. A link lets its holder sign in
+ * once, in place of an access token; a ticket opens a stream of events once, since browsers send no headers with an EventSource.
+ */
+export const signIns = `
+  ALTER TABLE access_tokens ADD expires_at timestamptz, ADD user_agent text,
+    ADD CONSTRAINT access_tokens_sign_in CHECK (expires_at IS NULL OR user_id IS NOT NULL);
+  CREATE INDEX access_tokens_by_expiry ON access_tokens (expires_at, id) WHERE expires_at IS NOT NULL;
+
+  CREATE TABLE sign_in_links (
+    link_hash bytea NOT NULL,
+    user_id bigint NOT NULL REFERENCES users ON DELETE CASCADE,
+    expires_at timestamptz NOT NULL,
+    CONSTRAINT sign_in_links_hash_unique UNIQUE (link_hash)
+  );
+  CREATE INDEX sign_in_links_by_user ON sign_in_links (user_id);
+  CREATE INDEX sign_in_links_by_age ON sign_in_links (expires_at);
+
+  CREATE TABLE stream_tickets (
+    ticket_hash bytea NOT NULL,
+    account_id bigint NOT NULL REFERENCES accounts ON DELETE CASCADE,
+    token_id bigint NOT NULL REFERENCES access_tokens ON DELETE CASCADE,
+    expires_at timestamptz NOT NULL,
+    CONSTRAINT stream_tickets_hash_unique UNIQUE (ticket_hash)
+  );
+  CREATE INDEX stream_tickets_by_token ON stream_tickets (token_id);
+  CREATE INDEX stream_tickets_by_account ON stream_tickets (account_id);
+  CREATE INDEX stream_tickets_by_age ON stream_tickets (expires_at);`;

@@ -1,0 +1,49 @@
+import { endpointColumns } from './endpoint-columns.ts';
+
+/**
+ * Webhooks, and their subscriptions at each moment, so that the ledger can judge an event by the subscriptions of its commit. An
+ * account's versions are numbered in the order of their commits (the number's row is locked until then), and each event keeps
+ * the number that its commit saw, from the snapshot in which its subscribers were found.
+ */
+export const webhooks = `
+  ALTER TABLE webhooks
+    ${endpointColumns.health},
+    ${endpointColumns.pauses},
+    ADD failing_told_at timestamptz,
+    ${endpointColumns.format('webhooks')};
+  CREATE INDEX webhooks_failing ON webhooks (failing_since) WHERE failing_since IS NOT NULL;
+
+  CREATE TABLE webhook_epochs (
+    account_id bigint PRIMARY KEY REFERENCES accounts ON DELETE CASCADE,
+    epoch bigint NOT NULL
+  );
+  CREATE TABLE webhook_versions (
+    account_id bigint NOT NULL REFERENCES accounts ON DELETE CASCADE,
+    webhook_id bigint NOT NULL,
+    epoch bigint NOT NULL,
+    active boolean NOT NULL,
+    subscriptions text[] NOT NULL,
+    inbox_id bigint,
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (account_id, webhook_id, epoch)
+  );
+  CREATE INDEX webhook_versions_by_age ON webhook_versions (account_id, created_at);
+  INSERT INTO webhook_epochs (account_id, epoch) SELECT DISTINCT account_id, 1 FROM webhooks;
+  INSERT INTO webhook_versions (account_id, webhook_id, epoch, active, subscriptions, inbox_id)
+    SELECT account_id, id, 1, active, subscriptions, inbox_id FROM webhooks;
+
+  CREATE FUNCTION keep_webhook_version() RETURNS trigger LANGUAGE plpgsql AS $$
+  DECLARE
+    w webhooks := CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
+  BEGIN
+    INSERT INTO webhook_epochs AS e (account_id, epoch) SELECT id, 1 FROM accounts WHERE id = w.account_id
+      ON CONFLICT (account_id) DO UPDATE SET epoch = e.epoch + 1;
+    INSERT INTO webhook_versions (account_id, webhook_id, epoch, active, subscriptions, inbox_id)
+      SELECT e.account_id, w.id, e.epoch, w.active AND TG_OP <> 'DELETE', w.subscriptions, w.inbox_id
+      FROM webhook_epochs e JOIN accounts a ON a.id = e.account_id WHERE e.account_id = w.account_id;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER webhooks_version AFTER INSERT OR DELETE ON webhooks FOR EACH ROW EXECUTE FUNCTION keep_webhook_version();
+  CREATE TRIGGER webhooks_changed_version AFTER UPDATE ON webhooks FOR EACH ROW
+    WHEN ((OLD.active, OLD.subscriptions, OLD.inbox_id) IS DISTINCT FROM (NEW.active, NEW.subscriptions, NEW.inbox_id))
+    EXECUTE FUNCTION keep_webhook_version();`;
