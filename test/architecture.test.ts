@@ -80,6 +80,7 @@ const fences: readonly Fence[] = [
   { what: 'isolated-vm', only: 'src/sandbox/child/isolate.ts', modules: /^isolated-vm$/ },
   // esbuild-wasm has no file system; it may be loaded only in the process that reads one package, or builds the site.
   { what: 'the bundler', only: 'src/packages/bundle.ts', beside: 'src/site/build.ts', modules: /^esbuild/ },
+  { what: 'the parser of code', only: 'src/cli/plugin/syntax-tree.ts', modules: /^@sveltejs\/acorn/ },
   { what: 'the model client', only: 'src/models/openai.ts', modules: /^openai(\/|$)/ },
   { what: 'Agenda', only: 'src/jobs/agenda.ts', modules: /^agenda$|^@agendajs\// },
   { what: 'outbound HTTP', only: 'src/outbound/connections.ts', modules: /^undici$/ },

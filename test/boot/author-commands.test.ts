@@ -201,27 +201,23 @@ describe('commands for authors of plugins', function () {
     const code = `async message_created(ctx: MessageContext<{ host: string }>) {
   ctx['label'].add('seen');
   await ctx.call('kb.search', { query: 'hours' });
-  const action = 'reply' as const;
+  const action = ctx.message.content as 'reply';
   ctx[action]('Hello');
-  const context = ctx;
-  context.note('x');
-  const { storage, ...others } = ctx;
-  await storage.contact.set('n', 1);
-  others.resolve();
-  remember(ctx);
+  const held = { context: ctx };
+  held.context.resolve();
+  String(ctx);
   answer(ctx, 'text');
   JSON.stringify(ctx.contact);
-  const field = 'email' as const;
+  const field = ctx.message.content as 'email';
   ctx.contact[field];
-  const name = 'KEY';
-  const options = { method: 'POST' } as const;
+  const name = ctx.message.content;
+  const options = { method: ctx.message.content as 'POST' };
   await ctx.fetch('https://' + ctx.config.host, { headers: { key: secret(name) } });
   await ctx.fetch('https://api.one.example/', options);
   await ctx.call(name, 1);
   new Function('ctx', 'ctx.open()')(ctx);
 },`;
     const helpers = `import { secret, type MessageContext } from 'switchboard/bot';
-function remember(someone: { note(text: string): void }) { someone.note('y'); }
 function answer(ctx: MessageContext, text: string) { ctx.reply(text); }`;
     const granted = {
       conversation: ['reply'],
@@ -235,9 +231,8 @@ function answer(ctx: MessageContext, text: string) { ctx.reply(text); }`;
     const written = readFileSync(join(bot, 'bot.ts'), 'utf8').split('\n');
     for (const [where, warning] of [
       ['ctx[action]', '`ctx[…]`: which member'],
-      ['context = ctx', '`ctx` gets another name'],
-      ['others } = ctx', '`storage` is taken out'],
-      ['remember(ctx);', '`ctx` is passed to `remember`'],
+      ['context: ctx', '`ctx` gets another name'],
+      ['String(ctx);', '`ctx` is passed to `String`'],
       ['JSON.stringify', '`ctx.contact` is passed to `JSON.stringify`'],
       ['contact[field]', '`ctx.contact[…]`: which member'],
       ["ctx.fetch('https://' +", 'the host of this `fetch` is computed'],

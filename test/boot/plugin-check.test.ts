@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runCommand } from '../support/command.ts';
+import { makeBot, removeBots } from '../testing/helpers.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Checked {
+  ok: boolean;
+  errors: string[];
+  warnings: string[];
+  infos: string[];
+}
+
+/** The report of `plugin check --json`, by level. */
+async function check(directory: string): Promise<Checked> {
+  const env = { PATH: process.env['PATH'] ?? '' };
+  const { output } = await runCommand(['plugin', 'check', directory, '--json'], { env, cwd: root });
+  const { ok, report } = JSON.parse(output) as { ok: boolean; report: { level: string; message: string }[] };
+  const of = (wanted: string) => report.filter(({ level }) => level === wanted).map(({ message }) => message);
+  return { ok, errors: of('error'), warnings: of('warning'), infos: of('info') };
+}
+
+/** What the errors say is used without a permission, each once, sorted. */
+function usedIn(errors: readonly string[]): string[] {
+  return errors.flatMap((error) => /: `(.*?)` is used/.exec(error)?.[1] ?? []).toSorted();
+}
+
+const nothing = { permissions: { conversation: [] } };
+
+describe('the code that plugin check reads', function () {
+  this.timeout(120_000);
+  after(removeBots);
+
+  it('is told apart from patterns, divisions, texts and comments', async () => {
+    const code = `async message_created(ctx) {
+  let i = ctx.message.id;
+  const n = i++ / 2; await ctx.storage.incr('n'); const m = 3 / 4;
+  if (n) /\\/\\*/.test(ctx.message.content); ctx.handoff('x');
+  if (m) /it's/.test(ctx.message.content); ctx.reply('Hi');
+  const text = \`\${'ctx.open()'} \${ctx.history.length}\`; // ctx.resolve()
+  ctx.log.info(text);
+},`;
+    const { errors } = await check(makeBot(code, nothing));
+    expect(usedIn(errors)).to.deep.equal(['ctx.handoff', 'ctx.history', 'ctx.reply', 'ctx.storage.incr']);
+  });
+
+  it('is followed through spreads, other names, parameters and the files of the package', async () => {
+    const code = `async message_created(context) {
+  const words = [...context.history.map(({ content }) => content)];
+  const self = context;
+  self.note(words.join());
+  const { storage, contact: customer, ...others } = context;
+  await storage.contact.set('n', 1);
+  others.resolve();
+  greet(customer, self);
+  tag(context);
+},
+schedule: later,`;
+    const head = `import type { Contact, MessageContext as Heard, ScheduleContext } from 'switchboard/bot';
+import { mark as tag } from './tags.ts';
+type Saved = Heard<{ tone: string }>;
+function greet({ name }: Contact, { reply }: Pick<Saved, 'reply'>) { reply(\`Hi \${name}\`); }
+async function later(at: ScheduleContext) { await at.kb.search('x'); }
+export const loud = (saved: Saved) => saved.priority('high');`;
+    const bot = makeBot(code, { events: ['message_created', 'schedule'], permissions: { schedule: true } }, head);
+    const tags = `import type { MessageContext } from 'switchboard/bot';
+export function mark(it: Pick<MessageContext, 'label'>) { it.label.add('seen'); }`;
+    writeFileSync(join(bot, 'tags.ts'), tags);
+    const { errors, warnings } = await check(bot);
+    expect(usedIn(errors)).to.deep.equal(
+      [
+        'at.kb',
+        'context.history',
+        'ctx.reply',
+        'ctx.contact.name',
+        'it.label',
+        'others.resolve',
+        'saved.priority',
+        'self.note',
+        'storage.contact',
+      ].toSorted(),
+    );
+    expect(errors.filter((error) => error.includes('it.label'))[0]).to.match(/^tags\.ts:2:/);
+    expect(warnings.filter((warning) => warning.includes('members are not seen'))).to.deep.equal([]);
+  });
+
+  it('is not taken for a use of ctx where it is a date, or an object of its own', async () => {
+    const code = `message_created(ctx) {
+  const at = new Date(ctx.now.getTime() + 90_000);
+  ctx.schedule(at, 'ask');
+  const format = new Intl.DateTimeFormat('en');
+  format.formatToParts(at);
+  const form = { contact: { email: 'x' }, secret: (name: string) => name, fetch: (path: string) => path };
+  ctx.reply(form.contact.email + form.secret('KEY') + form.fetch('https://one.example'));
+},`;
+    const permissions = { conversation: ['reply'], schedule: true };
+    const { ok, errors, warnings } = await check(makeBot(code, { permissions }));
+    expect([errors, warnings, ok]).to.deep.equal([[], [], true]);
+  });
+
+  it('shows addresses, methods and names that are constants', async () => {
+    const code = `async message_created(ctx) {
+  const options = { method, headers: { key: sealed(key) } };
+  await ctx.fetch(\`\${base}/orders/\${ctx.message.id}\`, options);
+  await ctx.fetch('https://three.example' + ctx.message.content);
+  ctx[verb]('x');
+},`;
+    const head = `import { secret as sealed } from 'switchboard/bot';
+const base = 'https://two.example';
+const method = 'PUT';
+const key = 'KEY';
+const verb = 'note';`;
+    const permissions = { network: { hosts: ['one.example'] } };
+    const { errors, warnings } = await check(makeBot(code, { permissions }, head));
+    expect(usedIn(errors)).to.deep.equal(['ctx.note', 'fetch from two.example', 'fetch with PUT', "secret('KEY')"]);
+    expect(warnings.filter((warning) => warning.includes('computed'))).to.have.length(1);
+  });
+
+  it('leads to the line of the permission that it does not use, not to the same word elsewhere', async () => {
+    const permissions = { conversation: ['reply', 'note'], contact: ['name'] };
+    const bot = makeBot("message_created(ctx) { ctx.reply('Hi'); },", { permissions });
+    const path = join(bot, 'plugin.json');
+    writeFileSync(path, JSON.stringify(JSON.parse(readFileSync(path, 'utf8')), null, 2));
+    const lines = readFileSync(path, 'utf8').split('\n');
+    const line = lines.findIndex((text) => text.includes('"contact"')) + 2;
+    expect((await check(bot)).warnings.join('\n')).to.include(
+      `plugin.json:${line}: permissions.contact names "name", which the code does not use`,
+    );
+  });
+
+  it('is tried with the schedules that the bot makes itself', async () => {
+    const code = `message_created(ctx) { ctx.schedule({ inSeconds: 90 }, 'ask', { order: 'A-17' }); },
+schedule(ctx) {
+  const { order } = ctx.event.data as { order: string };
+  ctx.reply(\`\${ctx.event.name} for \${order}\`);
+},`;
+    const events = ['message_created', 'schedule'];
+    const bot = makeBot(code, { events, permissions: { conversation: ['reply'], schedule: true } });
+    const { ok, infos, errors } = await check(bot);
+    expect([ok, errors]).to.deep.equal([true, []]);
+    expect(infos.join('\n')).to.include('reply {"content":"ask for A-17"');
+  });
+
+  it('is only warned of where a schedule of elsewhere needs data', async () => {
+    const code = `message_created(ctx) { if (ctx.message.content === 'x') ctx.schedule({ inSeconds: 90 }, 'ask', { order: 1 }); },
+schedule(ctx) { const { order } = ctx.event.data as { order: number }; ctx.log.info(String(order)); },`;
+    const bot = makeBot(code, { events: ['message_created', 'schedule'], permissions: { schedule: true } });
+    const { ok, errors, warnings } = await check(bot);
+    expect([ok, errors]).to.deep.equal([true, []]);
+    expect(warnings.join('\n')).to.include('schedule on a sample event: threw');
+  });
+});
